@@ -12,12 +12,13 @@ ARGUMENTS ?=
 # The oldest PostgreSQL that is promised, as Debian 12 has it; where it is not installed, test-postgres
 # runs on the newest, as `make test` does.
 OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
-# What these test is the same whatever the database: HTTP, what is answered from a snapshot, queues,
-# packing, drawings, the documents; or they run a service on SQLite in any case. That maps and files
-# come out as they went in, the contract suite proves.
-WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, bodies bodies_on_the_wire comparing contract cookies \
-	csrf desktop_program docs drawings every_combination forms illustrated_exports images \
-	oauth_clients openapi pace packing private real_server search streaming thumbnails tracing \
+# What these test is the same whatever the database: HTTP, rights and limits, what is answered from a
+# snapshot, queues, packing, drawings, the documents; or they choose their database themselves. That
+# maps, files, links and tokens come out as they went in, the contract suite proves.
+WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, admission bodies bodies_on_the_wire comparing contract \
+	cookies csrf desktop_program docs drawings every_combination exchange forms illustrated_exports \
+	images large_files links measurements oauth_clients one_map openapi packing permissions private \
+	rate_limits real_server search send_rate store_away streaming thumbnails tracing \
 	verified_snapshots work_queue)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
@@ -74,7 +75,7 @@ test-postgres: .venv/.developed ## run the tests of the API, and of PostgreSQL i
 	MAPSHELF_TEST_DATABASE=postgres $(PYTEST) $(POSTGRES_TESTS) $(ARGUMENTS)
 
 test-cluster: .venv/.developed ## run nodes, a primary and a standby under load, and break them
-	$(RUN)pytest -m cluster -s tests/cluster $(ARGUMENTS)
+	$(RUN)pytest -m cluster -s -p no:cacheprovider tests/cluster $(ARGUMENTS)
 
 check: .venv/.developed ## verify formatting, lint, types and layers
 	$(UV) lock --check

@@ -8,6 +8,7 @@ from typing import Final
 PARTS: Final = (
     "listing",
     "searching",
+    "library",
     "building",
     "serving",
     "costs",

@@ -25,6 +25,7 @@ from benchmarks import (
     freshness,
     fuzzing,
     hostile,
+    library,
     listing,
     machine,
     nodes,
@@ -118,13 +119,14 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
     measurements: dict[str, Measurement] = {
         "listing": listing.measured,
         "searching": searching.measured,
+        "library": library.measured,
         "building": building.measured,
         "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
         "costs": lambda chosen: costs.measured(chosen, given.seconds, given.rounds),
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "overload": lambda chosen: overload.measured(
-            chosen, given.attack_seconds, given.attacks, given.files
+            chosen, overload.Scale(given.attack_seconds), given.attacks, given.files
         ),
         "excess": lambda chosen: excess.measured(chosen, given.excess_seconds, given.excess),
         "fuzzing": lambda chosen: fuzzing.measured(chosen, given.fuzzing_requests),

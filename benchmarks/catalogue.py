@@ -1,8 +1,8 @@
 """Catalogues to measure with: as large as asked for, and the same for the same seed.
 
 Counters, owners, categories and words are skewed as in real catalogues (a few have most), maps
-are written in several scripts, and every map has its topics. Maps go into a real store through
-``put_maps``. A finished catalogue is kept in a folder and used again.
+are written in several scripts, lie in folders, and every map has its topics. Maps go into a real
+store through ``put_maps``. A finished catalogue is kept in a folder and used again.
 
 A million maps take a few minutes and some gigabytes: maps are made by a process of their own
 while this one writes, and have 25 topics on average; real maps often have more.
@@ -23,11 +23,12 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
+from benchmarks.filing import LANGUAGES, VERSIONS, filed
 from benchmarks.words import SCRIPTS, Integers, ranks, texts, vocabulary
 from mapshelf import store
 from mapshelf.formats import outline_codec as outlines
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Topic, sheets_of
+from mapshelf.model import MapDraft, Outline, Task, Topic, sheets_of
 from mapshelf.settings import Settings, sqlite_url
 from mapshelf.store import open_store
 from mapshelf.store.seed import CATEGORIES, SOFTWARE
@@ -47,6 +48,10 @@ SPAN: Final = 16 * 365 * 86_400_000
 TOPICS: Final = 25
 MOST_TOPICS: Final = 1000
 WORDS_IN_TOPIC: Final = 3
+
+NOTES: Final = 0.3
+TASKS: Final = 0.1
+"""Shares of maps in which a topic has a note, or is a task."""
 
 BASE_URL: Final = "http://127.0.0.1:8000"
 
@@ -108,7 +113,7 @@ def prepared(size: int, data: Path, seed: int = SEED) -> Catalogue:
 def folder_of(size: int, data: Path, seed: int) -> Path:
     """Return where a catalogue is kept: not where one of another schema or format is."""
     made_by = [Path(outlines.__file__), *sorted((Path(store.__file__).parent).rglob("*.sql"))]
-    made_by += [Path(__file__), Path(__file__).with_name("words.py")]
+    made_by += [Path(__file__), *map(Path(__file__).with_name, ("words.py", "filing.py"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()
     return data / f"maps-{size}-seed-{seed}-{digest[:8]}"
 
@@ -174,6 +179,8 @@ class _Batch:
             for number, script in enumerate(SCRIPTS)
         ]
         self._parents = rng.random(int(self._topics.sum())).tolist()
+        self._tagging = words_of("Latin", seed)
+        self._last: tuple[list[str], list[float], str] = ([], [], "")
 
     def __iter__(self) -> Iterator[MapDraft]:
         first_parent = 0
@@ -190,7 +197,7 @@ class _Batch:
         text = self._texts[self._scripts[i]]
         number = self._first + i
         software = SOFTWARE[self._software[i]].name
-        return MapDraft(
+        draft = MapDraft(
             id="".join(self._chance.choices(ALPHABET, k=8)),
             title=text(self._title_words[i]).capitalize(),
             description=text(self._described[i]),
@@ -205,12 +212,27 @@ class _Batch:
             licence_type_id=self._chance.randrange(1, 11),
             software=software,
             template=self._chance.random() < 0.02,
-            outline=encode_outline(
-                Outline(
-                    sheets_of((_tree([text(WORDS_IN_TOPIC) for _ in parents], parents),)), software
-                )
-            ),
+            outline=self._outline(i, parents, software),
         )
+        return filed(draft, number, self._size, self._chance, self._tagging)
+
+    def _outline(self, i: int, parents: list[float], software: str) -> bytes:
+        text, script = self._texts[self._scripts[i]], SCRIPTS[self._scripts[i]].name
+        if i % VERSIONS == VERSIONS - 1:  # the same as the map before
+            names, parents, language = self._last
+        elif i % VERSIONS == VERSIONS // 2:  # nearly the same
+            names, parents, language = self._last
+            names = [*names[:-1], text(WORDS_IN_TOPIC)]
+        else:
+            names = [text(WORDS_IN_TOPIC) for _ in parents]
+            language = self._chance.choice(LANGUAGES[script])
+        self._last = names, parents, language
+        root = _tree(names, parents)
+        if self._chance.random() < NOTES:
+            root.note = names[-1]
+        if self._chance.random() < TASKS:
+            root.task = Task("todo")
+        return encode_outline(Outline(sheets_of((root,)), software, language=language))
 
 
 def _tree(names: list[str], parents: list[float]) -> Topic:

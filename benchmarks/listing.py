@@ -31,9 +31,9 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
     snapshot, listing = Snapshot(folder), Listing(folder, columns)
     everything: list[MapQuery] = []
     for names in COMBINATIONS:
-        queries = _queries(catalogue, snapshot, names)
-        everything += queries
-        yield f"list {' + '.join(names) or 'all'}", timed(listing.select, queries).as_json()
+        asked = queries(catalogue, snapshot, names)
+        everything += asked
+        yield f"list {' + '.join(names) or 'all'}", timed(listing.select, asked).as_json()
     random.Random(catalogue.seed).shuffle(everything)
     listing = Listing(folder, columns)  # nothing read so far
     yield "list, everything mixed, fresh", timed(listing.select, everything).as_json()
@@ -43,11 +43,11 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
     yield "page, everything mixed", page.as_json()
 
 
-def _queries(catalogue: Catalogue, snapshot: Snapshot, names: tuple[str, ...]) -> list[MapQuery]:
+def queries(catalogue: Catalogue, snapshot: Snapshot, names: tuple[str, ...]) -> list[MapQuery]:
     """Return queries with these filters in every order; every other one for a later page."""
     clients = Clients(catalogue, " ".join(names))
     chance = random.Random(" ".join(names))
-    queries = []
+    found = []
     for order in ORDERS:
         for number in range(QUERIES):
             given = clients.filters(names)
@@ -57,5 +57,5 @@ def _queries(catalogue: Catalogue, snapshot: Snapshot, names: tuple[str, ...]) -
             if number % 2:
                 total = snapshot.page(MapQuery(order=order, filters=filters, limit=0), b"").total
                 offset = max(0, chance.randrange(total + 1) - DEFAULT_LIMIT)
-            queries.append(MapQuery(order=order, filters=filters, offset=offset))
-    return queries
+            found.append(MapQuery(order=order, filters=filters, offset=offset))
+    return found

@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import urlencode
 
 from benchmarks.catalogue import Catalogue, owner_name, owners_of, words_of
-from mapshelf.query import ORDERS
+from benchmarks.filing import LANGUAGES, folder_path, folders_of, skewed, tag_name, tags_of
+from mapshelf.query import ORDERS, SIZES
 from mapshelf.store.seed import CATEGORIES, SOFTWARE
+
+T = TypeVar("T")
 
 FILTERS: Final = ("category", "software", "owner", "only_templates")
 
@@ -22,6 +25,19 @@ COMBINATIONS: Final[tuple[tuple[str, ...], ...]] = (
     ("category", "software", "only_templates"),
     FILTERS,
 )
+
+FILED: Final[tuple[tuple[str, ...], ...]] = (
+    ("folder",),
+    ("tag",),
+    ("language",),
+    ("size",),
+    ("with_notes",),
+    ("folder", "tag"),
+    ("tag", "language"),
+    ("folder", "category", "language"),
+    ("tag", "software", "with_tasks"),
+)
+"""Combinations of what maps are filed under, and what is in them, with what there was before."""
 
 DIFFERENT: Final = 20_000
 """Different requests in a list: far more than a worker keeps answers for."""
@@ -68,20 +84,37 @@ class Clients:
         """Return the parameters of a search for one to three words."""
         return {"query": self.words(self._chance.choice((1, 1, 2, 3)))}
 
+    def some(self, choices: Sequence[T], count: int) -> list[T]:
+        """Return some of what there is to choose from, in any order; all if there are fewer."""
+        return self._chance.sample(choices, min(count, len(choices)))
+
     def _value(self, name: str) -> str:
-        seed = self._catalogue.seed
-        match name:
-            case "category":
-                return str(CATEGORIES[self._skewed(len(CATEGORIES))].id)
-            case "software":
-                return str(SOFTWARE[self._skewed(len(SOFTWARE))].id)
-            case "owner":
-                return owner_name(self._skewed(owners_of(self._catalogue.size)), seed)
-        return "true"
+        size = self._catalogue.size
+        values: dict[str, Callable[[], str]] = {
+            "category": lambda: str(CATEGORIES[self._skewed(len(CATEGORIES))].id),
+            "software": lambda: str(SOFTWARE[self._skewed(len(SOFTWARE))].id),
+            "owner": lambda: owner_name(self._skewed(owners_of(size)), self._catalogue.seed),
+            "folder": self._folder,
+            "tag": lambda: tag_name(
+                self._skewed(tags_of(size)), words_of("Latin", self._catalogue.seed)
+            ),
+            "language": lambda: self._chance.choice(
+                [one for row in LANGUAGES.values() for one in row]
+            ),
+            "size": lambda: self._chance.choice(list(SIZES)),
+        }
+        return values.get(name, lambda: "true")()
+
+    def _folder(self) -> str:
+        """Return a folder, as often one that holds folders."""
+        size = self._catalogue.size
+        path = folder_path(self._skewed(folders_of(size)), size)
+        steps = path.split("/")
+        return "/".join(steps[: self._chance.randint(1, len(steps))])
 
     def _skewed(self, choices: int) -> int:
         """Return a number below ``choices``, by Zipf's law as good as we need it here."""
-        return int((choices + 1) ** self._chance.random()) - 1
+        return skewed(self._chance, choices)
 
 
 def different(draw: Callable[[], str], count: int = DIFFERENT) -> list[str]:

@@ -1,6 +1,64 @@
-"""Tables in Markdown, and numbers short enough for them."""
+"""Tables in Markdown, numbers short enough for them, and what people call the things measured."""
 
 from collections.abc import Iterator
+from typing import Any, Final
+
+Sizes = dict[str, dict[str, Any]]
+"""What was measured, by the number of maps."""
+
+LABELS: Final = {
+    "listing": "plain list, no search",
+    "list all": "list, no filters",
+    "one page": "one list, repeated",
+    "nginx": "the same bytes from nginx",
+    "users/me": "`/users/me`",
+    "many listings": "lists, all different",
+    "many searches": "searches, all different",
+    "a mixture": "lists and searches, mixed",
+    "page again": "one list, repeated",
+    "/users/me": "`/users/me`",
+    "/maps/{ID} again": "`/maps/{ID}`, repeated",
+    "thumbnails again": "thumbnails, repeated",
+    "library page again": "library page, repeated",
+    "library page new": "library page, first request",
+    "library page new, other filters": "library page, first request, other filters",
+    "library page, first after a publication": "library page, first after an update",
+    "floor: the same page, handed over": "the same bytes from an empty application",
+    "middling word as typed (or its beginning)": "medium-frequency word, also as a prefix",
+    "middling word without another": "medium-frequency word, excluding another",
+    "beginning, three letters": "prefix, three letters",
+    "beginning, one letter": "prefix, one letter",
+    "page, everything mixed": "page of a list, all filters mixed",
+    "list, everything mixed, fresh": "list, all filters mixed, first request",
+    "list, everything mixed, again": "list, all filters mixed, repeated",
+    "taking up a snapshot": "loading a snapshot",
+}
+"""Names in results files that say too little to somebody who has not read the code."""
+
+WORDS: Final = {
+    "middling word": "medium-frequency word",
+    "middling": "medium",
+    "list category": "list by category",
+    "list software": "list by software",
+    "list owner": "list by owner",
+    "list only_templates": "list by only_templates",
+    "map page new": "map page, first request",
+}
+"""The same for parts of names."""
+
+
+def label(name: str) -> str:
+    """Return what a table calls the thing that a results file calls ``name``."""
+    if name in LABELS:
+        return LABELS[name]
+    for word, better in WORDS.items():
+        name = name.replace(word, better)
+    return name
+
+
+def having(sizes: Sizes, part: str) -> Sizes:
+    """Return the figures of one part for each size at which it was measured."""
+    return {size: figures[part] for size, figures in sizes.items() if part in figures}
 
 
 def header(*names: str) -> Iterator[str]:
@@ -21,6 +79,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def megabytes(count: int) -> str:
+def count(size: str) -> str:
+    """Return a number of maps."""
+    return f"{int(size):,}"
+
+
+def megabytes(amount: int) -> str:
     """Return a number of bytes in megabytes."""
-    return f"{count / 1e6:,.0f} MB"
+    return f"{amount / 1e6:,.0f} MB"

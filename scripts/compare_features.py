@@ -1,4 +1,4 @@
-"""How much of what authors put into maps the readers find: the judge's counts beside theirs.
+"""How much of what authors put into maps the readers find: an independent count beside theirs.
 
     python scripts/compare_features.py FOLDER [--missing] [--write]
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from feature_counts import FEATURES, FORMATS, format_counts
+from feature_counts import FEATURES, FORMATS, Feature, format_counts
 from feature_counts.raw_files import RawFile
 from mapshelf.errors import UnreadableFile
 from mapshelf.model import Outline, Topic, TopicKind
@@ -27,6 +27,9 @@ from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
 BLOCK: Final = re.compile(r"(<!-- features -->\n).*?(<!-- /features -->)", re.DOTALL)
+
+LABELS: Final = {"floating": "floating topics", "folded": "folded topics", "task": "tasks"}
+"""Rows of the table whose name is not that of the feature."""
 
 Pairs = dict[str, tuple[int, int]]
 """What is in a file and what is found of it, by feature."""
@@ -102,7 +105,7 @@ def compare(folder: Path) -> dict[str, dict[Path, Pairs]]:
 
 
 def table(compared: dict[str, dict[Path, Pairs]]) -> str:
-    """Return a table of Markdown: of how many of each feature how many per cent are found."""
+    """Return a table of Markdown: how many there are of each feature, and the share if not all."""
     names = [kind.name for kind in FORMATS if kind.name in compared]
     lines = [_row(["", *(f"{name} ({len(compared[name])})" for name in names)])]
     lines.append("|---" * (len(names) + 1) + "|")
@@ -110,8 +113,12 @@ def table(compared: dict[str, dict[Path, Pairs]]) -> str:
         cells = [
             _cell([pairs[feature.name] for pairs in compared[name].values()]) for name in names
         ]
-        lines.append(_row([feature.name.replace("_", " "), *cells]))
+        lines.append(_row([_label(feature), *cells]))
     return "\n".join(lines)
+
+
+def _label(feature: Feature) -> str:
+    return LABELS.get(feature.name, feature.name.replace("_", " "))
 
 
 def _row(cells: list[str]) -> str:
@@ -122,8 +129,9 @@ def _cell(pairs: list[tuple[int, int]]) -> str:
     wanted = sum(pair[0] for pair in pairs)
     if not wanted:
         return ""
-    share = 100 * sum(min(pair) for pair in pairs) / wanted
-    return f"{wanted:,}: {int(10 * share) / 10:g} %"
+    found = sum(min(pair) for pair in pairs)
+    # Rounded down, so that nothing short of all looks like all.
+    return f"{wanted:,}" if found == wanted else f"{wanted:,} ({1000 * found // wanted / 10:g} %)"
 
 
 REASONS: Final[dict[str, str]] = {}
@@ -141,10 +149,10 @@ def reasons(compared: dict[str, dict[Path, Pairs]]) -> str:
             pairs = [counted[feature.name] for counted in files.values()]
             wanted = sum(pair[0] for pair in pairs)
             if 100 * sum(min(pair) for pair in pairs) < _WHOLE * wanted:
-                words = feature.name.replace("_", " ")
+                words = _label(feature)
                 reason = REASONS.get(f"{name}: {words}", "Not known.")
                 lines.append(f"* {name}, {words}: {reason}")
-    return "\n".join(["", "Less than 99 % is found of these:", "", *lines]) if lines else ""
+    return "\n".join(["", "Less than 99 % of these are found:", "", *lines]) if lines else ""
 
 
 def missing(compared: dict[str, dict[Path, Pairs]]) -> Iterator[str]:

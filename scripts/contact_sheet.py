@@ -5,8 +5,11 @@ would, side by side, so that a change of the layout can be judged by eye on many
 
     python scripts/contact_sheet.py ../shared/corpus/dev sheet.png --count 100
 
-With ``--previews``, only maps whose program put a preview into the file are drawn, each to the
-right of that preview: are they recognisably the same map?
+With ``--previews``, only maps whose program put a preview into the file are drawn, from each folder
+in turn, each to the right of that preview: are they recognisably the same map? ``--each`` says how
+many maps are on a sheet; then there are several, with numbers::
+
+    python scripts/contact_sheet.py FOLDER sheet.png --previews --count 60 --each 8 --columns 4
 """
 
 import argparse
@@ -17,6 +20,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,8 +33,8 @@ from mapshelf.readers import Limits, preview_png, read_content
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
-from mapshelf.readers.pictures import image_png
 from mapshelf.render.font_fallback import FOLDERS, SystemFonts
+from mapshelf.render.image_worker import image_in_topic
 from mapshelf.render.render_request import WIDTHS, RenderRequest, height
 from mapshelf.render.render_worker import MOST_PICTURES
 from mapshelf.render.themes import THEMES
@@ -47,7 +51,8 @@ def main() -> int:
     fonts = SystemFonts(tuple(given.fonts) or FOLDERS)
     pictures: list[bytes] = []
     drawn, spent = 0, 0.0
-    for path in _paths(given.paths, given.seed):
+    paths = _paths(given.paths, given.seed)
+    for path in _in_turn(paths) if given.previews else paths:
         if drawn == given.count:
             break
         read_map = _read(path)
@@ -67,7 +72,11 @@ def main() -> int:
         spent += time.process_time() - before
         drawn += 1
         print(f"{drawn:4} {path}")
-    given.sheet.write_bytes(_sheet(pictures, given.width, given.columns))
+    each = given.each * (1 + given.previews) or max(1, len(pictures))
+    for number, start in enumerate(range(0, len(pictures), each), 1):
+        name = f"{given.sheet.stem}-{number}" if given.each else given.sheet.stem
+        sheet = _sheet(pictures[start : start + each], given.width, given.columns)
+        given.sheet.with_stem(name).write_bytes(sheet)
     print(f"{drawn} thumbnails in {spent:.1f} s of processor time")
     return 0
 
@@ -82,6 +91,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--theme", default="light", choices=THEMES)
     parser.add_argument("--columns", type=int, default=5)
     parser.add_argument("--previews", action="store_true", help="beside those in the files")
+    parser.add_argument("--each", type=int, default=0, help="maps on a sheet; default: all")
     parser.add_argument("--fonts", action="append", default=[], help="folder of system fonts")
     return parser.parse_args()
 
@@ -93,6 +103,14 @@ def _paths(given: list[Path], seed: int) -> list[Path]:
     if seed:
         random.Random(seed).shuffle(found)  # noqa: S311
     return found
+
+
+def _in_turn(paths: list[Path]) -> list[Path]:
+    """Return ``paths`` so that every folder has its turn."""
+    folders: dict[Path, list[Path]] = {}
+    for path in paths:
+        folders.setdefault(path.parent, []).append(path)
+    return [path for turn in zip_longest(*folders.values()) for path in turn if path]
 
 
 class ReadMap(NamedTuple):
@@ -127,7 +145,7 @@ def _preview(read_map: ReadMap, width: int) -> bytes | None:
 def _pictures(read_map: ReadMap, shown: list[str]) -> Iterator[tuple[str, bytes]]:
     for digest in shown[:MOST_PICTURES]:
         with contextlib.suppress(UnreadableFile):
-            yield digest, image_png(read_map.images[digest], Limits(), PICTURE_WIDTH, PICTURE_WIDTH)
+            yield digest, image_in_topic(read_map.images[digest], PICTURE_WIDTH)
 
 
 def _sheet(pictures: list[bytes], width: int, columns: int) -> bytes:

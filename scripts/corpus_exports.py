@@ -10,12 +10,12 @@ from mapshelf.api.map_detail import FORMATS, MOST_PICTURES
 from mapshelf.errors import UnreadableFile
 from mapshelf.model import Outline
 from mapshelf.readers import Limits, read_content
-from mapshelf.readers.beside import files_beside
+from mapshelf.readers.linked_images import linked_files
 from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.pictures import image_png
 from mapshelf.readers.parsing.sheets import sound_sheets
+from mapshelf.readers.parsing.svg_pictures import is_svg
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
-from mapshelf.readers.pictures import image_png
-from mapshelf.readers.svg_pictures import is_svg
 from mapshelf.render.image_worker import LARGEST_SIDE
 
 _FEWEST: Final = 5
@@ -48,7 +48,7 @@ def read_map(path: Path) -> Map:
         UnreadableFile: it is none.
     """
     limits = Limits()
-    with files_beside(str(path.absolute()), str(path.absolute().parent), limits) as beside:
+    with linked_files(str(path.absolute()), str(path.absolute().parent), limits) as beside:
         content = Content(path.read_bytes(), limits, path.name, beside)
         outline = read_content(content)
     assign_topic_ids(outline)

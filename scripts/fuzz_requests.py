@@ -1,6 +1,6 @@
 """Sends generated requests to the application in its own process, while maps change.
 
-    python scripts/fuzz_requests.py [--requests 1000000] [--seed 1] [--checked 10]
+    python scripts/fuzz_requests.py [--requests 1000000] [--minutes N] [--seed 1] [--checked 10]
 
 The requests are those of ``benchmarks/fuzzing.py``: right, odd and wrong ones, with paths,
 parameters, headers, methods and bodies of all kinds; only the network is left out. The exit code
@@ -11,6 +11,7 @@ can be trusted only on a machine that does nothing else.
 
 import argparse
 import asyncio
+import math
 import random
 import re
 import sys
@@ -23,7 +24,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -54,7 +55,11 @@ WARMING_UP: Final = (
     "/maps/{}/drawing.pdf",
     "/maps/{}/outline.docx",
 )
+ALLOWED: Final = "/%:@!$&'()*+,;="
+"""What may stand in the path of a URL; requests have more."""
+
 TOLD_EVERY: Final = 2_000
+PLAIN: Final = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z._-]*")
 DRAWN: Final = re.compile(rb"/thumbnails/|/drawing|\.pdf|\.png|\.svg|/images/")
 
 
@@ -89,6 +94,7 @@ def main() -> int:
     """Send as many as was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--requests", type=int, default=1_000_000)
+    parser.add_argument("--minutes", type=float, help="end after so many, default never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--checked", type=int, default=10)
     parser.add_argument(
@@ -120,7 +126,10 @@ def sent(folder: Path, given: argparse.Namespace) -> Found:
         with serve(shelf, site_routes) as service:
             if not given.without_drawings:
                 _warm_up(service, known[0][0])
+            end = math.inf if given.minutes is None else time.monotonic() + 60 * given.minutes
             for start in range(0, given.requests, CHANGED_EVERY):
+                if time.monotonic() > end:
+                    break
                 some = list(islice(requests, min(CHANGED_EVERY, given.requests - start)))
                 service.run(_send(service, some, found, given.checked))
                 _change(shelf, chance)
@@ -148,7 +157,12 @@ def _warm_up(service: Service, public_id: str) -> None:
     """Have everything drawn once: children that draw take seconds to start."""
     for path in WARMING_UP:
         address = path.format(public_id)
-        service.wait_until(partial(_answers, service, address), 300)
+        try:
+            service.wait_until(partial(_answers, service, address), 300)
+        except AssertionError:
+            last = service.get(address)
+            print(f"{address}: {last.status_code} {last.text[:300]}", flush=True)
+            raise
 
 
 def _answers(service: Service, address: str) -> bool:
@@ -187,9 +201,9 @@ def _judge(request: bytes, answer: Answer, found: Found, checked: int) -> None:
     found.slowest = max(found.slowest, answer.seconds)
     if answer.status >= 500 or answer.status == 0:
         found.fault(f"{answer.status} {answer.body[:200]!r}", request)
-    method, target = request.split(b" ", 2)[:2]
+    method, _, target = request.partition(b"\r\n")[0].rpartition(b" ")[0].partition(b" ")
     path = target.partition(b"?")[0].decode("latin-1")
-    operations = DOCUMENT["paths"].get(template_of(path), {})
+    operations = DOCUMENT["paths"].get(template_of(path), {}) if _is_plain(path) else {}
     described = {"HEAD": "get"}.get(method.decode("latin-1"), method.decode("latin-1").lower())
     if sum(found.statuses.values()) % checked or described not in operations:
         return
@@ -200,11 +214,18 @@ def _judge(request: bytes, answer: Answer, found: Found, checked: int) -> None:
                 answer.status,
                 headers=answer.headers,
                 content=answer.body,
-                request=httpx.Request(method.decode("latin-1"), f"http://127.0.0.1{path}"),
+                request=httpx.Request(
+                    method.decode("latin-1"), f"http://127.0.0.1{quote(path, safe=ALLOWED)}"
+                ),
             )
         )
     except (AssertionError, KeyError, ValueError, jsonschema.ValidationError) as error:
         found.fault(f"not as documented, {answer.status}: {str(error)[:300]}", request)
+
+
+def _is_plain(path: str) -> bool:
+    """Tell whether no part of a path is odd: those are no addresses, and browsers get a page."""
+    return all(PLAIN.fullmatch(part) for part in path[1:].split("/"))
 
 
 async def _answer(application: Any, request: bytes) -> Answer:

@@ -80,7 +80,7 @@ def lags(costs: Costs, maps: int, rate: float) -> list[float]:
 def table(costs: Costs, per_minute: float) -> str:
     """Return the figures for all sizes as a table in Markdown."""
     lines = [
-        "| maps | built anew | snapshot | builder's memory | database | a change shows: median"
+        "| maps | full build | snapshot | builder memory | database | change visible after: median"
         " | p99 | publishing |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]

@@ -25,7 +25,7 @@ Order = Callable[[Topic], Topic]
 Place = tuple[int, ...]
 
 THINGS: Final = (
-    *("topics", "notes", "links", "icons", "arrows", "words on arrows", "boundaries"),
+    *("topics", "notes", "links", "icons", "arrows", "arrow labels", "boundaries"),
     *("pictures", "tags", "tasks", "folded"),
 )
 
@@ -123,7 +123,7 @@ def _match_lines(mine: _Map, theirs: _Map, result: Matches) -> None:
     for start, end, text in _arrows(mine):
         _count("arrows", result, text, found=(start, end) in arrows)
         if text:
-            _count("words on arrows", result, text, found=arrows.get((start, end)) == text)
+            _count("arrow labels", result, text, found=arrows.get((start, end)) == text)
     lines = set(_boundaries(theirs))
     for line in _boundaries(mine):
         _count("boundaries", result, str(line), found=line in lines)

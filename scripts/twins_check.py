@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mapshelf.errors import UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Visibility
+from mapshelf.model import MapDraft, Outline, Topic, Visibility
 from mapshelf.readers import Limits, read
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
@@ -46,19 +46,25 @@ NAMES: dict[str, str] = {}
 
 
 def identical_pairs(found: dict[str, Outline]) -> set[tuple[str, str]]:
-    """Return all pairs of maps with the same topics in the same tree."""
+    """Return all pairs of maps with the same topics in the same tree, if these say anything."""
     same: dict[tuple[tuple[int, str], ...], list[str]] = defaultdict(list)
     for public_id, outline in found.items():
-        rows = tuple((depth, " ".join(topic.text.split())) for depth, topic in outline.topics())
-        same[rows].append(public_id)
+        rows = tuple((depth, said(topic)) for depth, topic in outline.topics())
+        if any(text for _, text in rows):
+            same[rows].append(public_id)
     return {pair for group in same.values() for pair in combinations(group, 2)}
+
+
+def said(topic: Topic) -> str:
+    """Return the text of a topic; of one without, what pictures it has."""
+    pictures = " ".join(image.digest for image in topic.images if image.digest)
+    return " ".join(topic.text.split()) or pictures
 
 
 def share(one: Outline, other: Outline) -> float:
     """Return how many of the texts in two maps are in both, from 0 to 1."""
     left, right = (
-        {" ".join(topic.text.split()).casefold() for _, topic in outline.topics()} - {""}
-        for outline in (one, other)
+        {said(topic).casefold() for _, topic in outline.topics()} - {""} for outline in (one, other)
     )
     return len(left & right) / (len(left | right) or 1)
 

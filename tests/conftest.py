@@ -1,7 +1,7 @@
 """Fixtures that every folder of tests may use; what they give is in ``harness``."""
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from mapshelf.model import MapDraft
 from tests.children import lent_children
 from tests.cli.process import EXAMPLES, Mapshelf
 from tests.examples import register_profiles
-from tests.harness import Service, Shelf, serve, shelf_with
+from tests.harness import Service, Shelf, copied_shelf, serve, shelf_with
 from tests.postgres import CHOSEN, Server, shared, stop_shared
 
 register_profiles()
@@ -59,6 +59,16 @@ def _longest_files_first(items: list[pytest.Item]) -> None:
         )
         ranks[item.path] = min(rank, ranks.get(item.path, rank))
     items.sort(key=lambda item: ranks[item.path])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let the garbage collector wait until all tests are there: none of them is garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
@@ -144,7 +154,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
     """An empty catalogue, published."""
-    with shelf_with(tmp_path) as empty:
+    with copied_shelf(tmp_path) as empty:
         yield empty
 
 

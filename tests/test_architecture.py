@@ -19,7 +19,7 @@ NAMED = sorted(
 
 IN_TABLES = [
     folder + name
-    for folder, rows in re.findall(r"^\| module in `([\w/]+/)` .*\n((?:\|.*\n)+)", DOCUMENT, re.M)
+    for folder, rows in re.findall(r"^\| Module in `([\w/]+/)` .*\n((?:\|.*\n)+)", DOCUMENT, re.M)
     for cell in re.findall(r"^\|([^|]*)\|", rows, re.MULTILINE)
     for name in re.findall(r"`([\w.-]+)`", cell)
 ]

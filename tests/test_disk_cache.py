@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import stat
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -28,6 +29,15 @@ def test_what_was_put_is_found_again(tmp_path: Path) -> None:
     cache.put(KEY, b"picture")
     assert cache.get(KEY) == DiskCache(tmp_path / "made" / "later", SIZE).get(KEY) == b"picture"
     assert len(files(tmp_path)) == 1
+
+
+def test_nobody_else_may_look_into_the_folder(tmp_path: Path) -> None:
+    """It has pages and pictures of private maps, and the data folder may be open to all."""
+    DiskCache(tmp_path / "put", SIZE).put(KEY, b"picture")
+    with DiskCache(tmp_path / "turn", SIZE).turn():
+        pass
+    for name in ("put", "turn"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"x" * 16, b"x" * 40])

@@ -49,7 +49,7 @@ def test_every_language_is_told_and_no_other() -> None:
         f"adjacent in the title score with weight {PHRASE_WEIGHT:g}",
         f"without spaces counts {CHARACTER_WEIGHT:g} times",
         f"beyond {COUNTED_TITLE} words length",
-        f"one of {POPULARITIES} degrees",
+        f"one of {POPULARITIES} levels",
         f"less than {NEAR:.0%}".replace("%", " %") + " apart",
         f"in blocks of {BLOCK},",
         f"at least {FAR_MORE} times as many",

@@ -19,14 +19,16 @@ MANY_BYTES: Final = "The map of twenty-four megabytes"
 BYTES: Final = 24_000_000
 
 
-def write_files(folder: Path, seed: int) -> None:
-    """Write both files: 99,034 topics, and 24 MB."""
+def write_files(
+    folder: Path, seed: int, branches: tuple[int, int, int] = BRANCHES, size: int = BYTES
+) -> None:
+    """Write both files: 99,034 topics, and 24 MB, unless they are to be smaller."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "topics.mm").write_text(_many_topics(seed), "utf-8")
-    (folder / "bytes.xmind").write_bytes(_many_bytes(seed))
+    (folder / "topics.mm").write_text(_many_topics(seed, branches), "utf-8")
+    (folder / "bytes.xmind").write_bytes(_many_bytes(seed, size))
 
 
-def _many_topics(seed: int) -> str:
+def _many_topics(seed: int, branches: tuple[int, int, int]) -> str:
     chance = random.Random(seed)
     words = words_of("Latin", seed)[:5000]
     lines = ['<map version="1.0.1">', f"<node TEXT={quoteattr(MANY_TOPICS)}>"]
@@ -35,7 +37,7 @@ def _many_topics(seed: int) -> str:
         text = " ".join(chance.choices(words, k=4))
         lines.append(f'<node ID="ID_{len(lines)}" TEXT={quoteattr(text)}{end}>')
 
-    first, second, third = BRANCHES
+    first, second, third = branches
     for _ in range(first):
         opened("")
         for _ in range(second):
@@ -47,7 +49,7 @@ def _many_topics(seed: int) -> str:
     return "\n".join((*lines, "</node>", "</map>"))
 
 
-def _many_bytes(seed: int) -> bytes:
+def _many_bytes(seed: int, size: int) -> bytes:
     """Return a file of XMind with a large attachment, which no packing makes smaller."""
     topics = [{"id": "a", "title": "Attached", "href": "xap:resources/recording.bin"}]
     root = {"id": "root", "title": MANY_BYTES, "children": {"attached": topics}}
@@ -56,5 +58,5 @@ def _many_bytes(seed: int) -> bytes:
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("content.json", orjson.dumps(sheets))
         archive.writestr("metadata.json", b"{}")
-        archive.writestr("resources/recording.bin", random.Random(seed).randbytes(BYTES))
+        archive.writestr("resources/recording.bin", random.Random(seed).randbytes(size))
     return written.getvalue()

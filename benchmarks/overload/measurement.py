@@ -26,7 +26,7 @@ from benchmarks.http1 import get_request
 from benchmarks.overload import attackers
 from benchmarks.overload.attackers import SOURCE, Aim, library_paths
 from benchmarks.overload.child import ATTACKING, MEASURING, Child
-from benchmarks.overload.files import MANY_BYTES, MANY_TOPICS, write_files
+from benchmarks.overload.files import BRANCHES, BYTES, MANY_BYTES, MANY_TOPICS, write_files
 from benchmarks.overload.load import calm_clients
 from benchmarks.overload.sockets import held, listeners
 from benchmarks.processes import (
@@ -78,6 +78,23 @@ What a node knows of its store is true for a second; asked later, it has to ask 
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured; what is tried in short is no measurement.
+
+    Attributes:
+        seconds: how long the calm clients are measured, each time.
+        warming_up: how long they ask before that.
+        branches: children of the root of the map of many topics, of each of these, and so on.
+        bytes: the size of the large file.
+    """
+
+    seconds: float
+    warming_up: float = WARMING_UP
+    branches: tuple[int, int, int] = BRANCHES
+    bytes: int = BYTES
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """Where an attack takes place.
 
@@ -116,13 +133,13 @@ class Field:
 
 
 def measured(
-    catalogue: Catalogue, seconds: float, chosen: list[str] | None, files: Path | None
+    catalogue: Catalogue, scale: Scale, chosen: list[str] | None, files: Path | None
 ) -> Answers:
     """Yield what calm clients met without and with each attack, and what became of the attack.
 
     Args:
         catalogue: what to serve; it is not altered.
-        seconds: how long the calm clients are measured, each time.
+        scale: how much is measured.
         chosen: names of ``ATTACKS``, by default all.
         files: a folder of map files that are served, too.
     """
@@ -131,10 +148,10 @@ def measured(
     shutil.rmtree(place, ignore_errors=True)
     try:
         prepared = catalogue.copied_to(place / "prepared")
-        yield "catalogue", _extended(prepared, files)
+        yield "catalogue", _extended(prepared, scale, files)
         for name in chosen or ATTACKS:
             copy = prepared.copied_to(place / name)
-            with _started(copy, seconds) as field:
+            with _started(copy, scale) as field:
                 for question, answer in ATTACKS[name](field):
                     yield f"{name}: {question}", answer
             shutil.rmtree(copy.folder)
@@ -142,10 +159,10 @@ def measured(
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _extended(catalogue: Catalogue, files: Path | None) -> dict[str, Any]:
+def _extended(catalogue: Catalogue, scale: Scale, files: Path | None) -> dict[str, Any]:
     """Bring in map files besides; publish a snapshot with them."""
     made = catalogue.folder / "files"
-    write_files(made, catalogue.seed)
+    write_files(made, catalogue.seed, scale.branches, scale.bytes)
     command = python("mapshelf", "import", "--data", str(catalogue.folder), str(made))
     done = subprocess.run(
         [*command, *([str(files)] if files else [])], capture_output=True, text=True, check=False
@@ -159,7 +176,7 @@ def _extended(catalogue: Catalogue, files: Path | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _started(catalogue: Catalogue, seconds: float) -> Iterator[Field]:
+def _started(catalogue: Catalogue, scale: Scale) -> Iterator[Field]:
     """Run the service on all cores, warmed up."""
     token, port = new_token_in(catalogue.settings.database), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
@@ -169,9 +186,9 @@ def _started(catalogue: Catalogue, seconds: float) -> Iterator[Field]:
         target = Target(port, pid, token)
         topics, large = (_found(target, title) for title in (MANY_TOPICS, MANY_BYTES))
         calm = _calm_requests(catalogue, token)
-        with Child(calm_clients, port, calm, WARMING_UP, nice=MEASURING):
+        with Child(calm_clients, port, calm, scale.warming_up, nice=MEASURING):
             pass
-        yield Field(target, catalogue, calm, seconds, topics, large)
+        yield Field(target, catalogue, calm, scale.seconds, topics, large)
 
 
 def _found(target: Target, title: str) -> dict[str, str]:

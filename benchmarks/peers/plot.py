@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from benchmarks.peers.questions import WEIGHTS
-from benchmarks.peers.report import NAMES, TITLES, Sizes
+from benchmarks.peers.report import NAMES, TITLES
+from benchmarks.tables import Sizes, count, label
 
 COLOURS: Final = {
     "Mapshelf": "#d55e00",
@@ -46,7 +47,7 @@ def drawn(sizes: Sizes) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
         ' font-family="system-ui, sans-serif" font-size="12">',
-        "<title>Search beside others: median answer, and throughput on the mixed load</title>",
+        "<title>Search in each system: median latency, and throughput on the mixed load</title>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         *_legend(sizes),
         *_kinds(),
@@ -68,7 +69,7 @@ def _legend(sizes: Sizes) -> Iterator[str]:
 
 def _kinds() -> Iterator[str]:
     for number, kind in enumerate(ROWS):
-        yield _text(LEFT - 10, _row(number) + 4, kind, "end")
+        yield _text(LEFT - 10, _row(number) + 4, label(kind), "end")
 
 
 def _latencies(sizes: Sizes) -> Iterator[str]:
@@ -78,7 +79,7 @@ def _latencies(sizes: Sizes) -> Iterator[str]:
     for column, (size, results) in enumerate(sizes.items()):
         left = LEFT + column * (WIDTH + GAP)
         scale = _scale(low, high, left, left + WIDTH)
-        yield _text(left, TOP - 24, f"{int(size):,} maps: median answer, ms", "start", bold=True)
+        yield _text(left, TOP - 24, f"{count(size)} maps: median latency, ms", "start", bold=True)
         for tick in _ticks(low, high):
             yield _line((scale(tick), TOP), (scale(tick), TOP + HEIGHT))
             yield _text(scale(tick), TOP + HEIGHT + 18, f"{tick:g}", "middle")
@@ -108,16 +109,16 @@ def _throughput(sizes: Sizes, left: float) -> Iterator[str]:
     counts = [int(size) for size in sizes]
     across = _scale(min(counts) / 1.6, max(counts) * 1.6, left, left + WIDTH)
     up = _scale(low, high, TOP + HEIGHT, TOP)
-    yield _text(left, TOP - 24, "mixed load: answers a second", "start", bold=True)
+    yield _text(left, TOP - 24, "mixed load: searches per second", "start", bold=True)
     for tick in _ticks(low, high):
         yield _line((left, up(tick)), (left + WIDTH, up(tick)))
         yield _text(left - 6, up(tick) + 4, f"{tick:,g}", "end")
-    for count in counts:
-        yield _line((across(count), TOP), (across(count), TOP + HEIGHT))
-        yield _text(across(count), TOP + HEIGHT + 18, f"{count:,}", "middle")
+    for maps in counts:
+        yield _line((across(maps), TOP), (across(maps), TOP + HEIGHT))
+        yield _text(across(maps), TOP + HEIGHT + 18, f"{maps:,}", "middle")
     yield _text(left + WIDTH / 2, TOP + HEIGHT + 36, "maps", "middle")
     for name in reversed(series):
-        places = [(across(count), up(value)) for count, value in series[name]]
+        places = [(across(maps), up(value)) for maps, value in series[name]]
         yield from (_line(*ends, COLOURS[name]) for ends in pairwise(places))
         yield from (_mark(name, *place) for place in places)
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from benchmarks.peers.questions import VARIANTS, WEIGHTS
-from benchmarks.tables import header, megabytes, number, row
+from benchmarks.tables import Sizes, count, header, label, megabytes, number, row
 
 Result = dict[str, Any]
-Sizes = dict[str, Result]
 
 NAMES: Final = ("Mapshelf", "SQLite FTS5", "PostgreSQL", "Datasette", "Tantivy")
 """The peers in the order of columns, the bare engine last."""
@@ -25,12 +24,11 @@ CASES: Final = (
 
 
 def compared(sizes: Sizes, plot: str) -> Iterator[str]:
-    """Yield the lines that compare the peers at each size; ``plot`` is the picture's file."""
+    """Yield the lines that compare the peers at each size; ``plot`` is the picture's address."""
     yield from _versions(sizes)
-    yield f"![Search beside others: median answer and throughput]({plot})"
-    yield ""
+    yield from _picture(plot)
     for size, results in sizes.items():
-        yield f"### {int(size):,} maps"
+        yield f"## {count(size)} maps"
         yield ""
         yield from _summary(results)
         yield from _latencies(results)
@@ -38,12 +36,32 @@ def compared(sizes: Sizes, plot: str) -> Iterator[str]:
         yield from _costs(results)
 
 
+def summarized(sizes: Sizes, plot: str) -> Iterator[str]:
+    """Yield what people look at first: throughput on the mixed load, and the picture."""
+    *_, last = sizes.values()
+    names = _present(last)
+    clients = last["about"]["connections"]
+    yield f"Mixed load, searches per second, {clients} clients (bare Tantivy: one):"
+    yield ""
+    yield from header("maps", *(TITLES.get(name, name) for name in names))
+    for size, results in sizes.items():
+        mixed = (results[name]["cases"].get("mixed") if name in results else None for name in names)
+        yield row(count(size), *map(_throughput, mixed))
+    yield ""
+    yield from _picture(plot)
+
+
+def _picture(plot: str) -> Iterator[str]:
+    yield f"![Median latency and throughput of searches in each system]({plot})"
+    yield ""
+
+
 def _versions(sizes: Sizes) -> Iterator[str]:
     *_, last = sizes.values()
     versions = ", ".join(f"{name} {number}" for name, number in last["about"]["versions"].items())
-    yield f"Peers: {versions}. For example the first of each kind was asked for:"
+    yield f"Systems: {versions}. The first search of each kind:"
     examples = last["about"]["examples"].items()
-    yield "; ".join(f"{kind} `{texts[0]}`" for kind, texts in examples if texts) + "."
+    yield "; ".join(f"{label(kind)} `{texts[0]}`" for kind, texts in examples if texts) + "."
     yield ""
 
 
@@ -58,23 +76,24 @@ def _summary(results: Result) -> Iterator[str]:
         for name, case in mixed.items()
         if name not in ("Mapshelf", "Tantivy") and case.get("requests_per_second")
     )
-    yield f"On the mixed load Mapshelf answers {number(ours)} a second: {', '.join(others)}."
+    rate = f"{number(ours)} searches per second"
+    yield f"On the mixed load Mapshelf answers {rate}: {', '.join(others)}."
     yield ""
 
 
 def _latencies(results: Result) -> Iterator[str]:
     names = _present(results)
     titles = (TITLES.get(name, name) for name in names)
-    yield "One client: median (99 of 100) in milliseconds."
+    yield "One client: p50 (p99) in ms."
     yield ""
-    yield from header("asked", "maps", *titles, "Mapshelf ÷ parts")
+    yield from header("search", "matches", *titles, "Mapshelf ÷ parts")
     for case in CASES:
         found = {name: results[name]["cases"].get(case) for name in names}
         maps = _maps(found)
         if any(found.values()):
             parts = results.get("Mapshelf ÷ parts", {}).get(case)
             cells = (_latency(found[name], maps) for name in names)
-            yield row(case, number(maps), *cells, "" if parts is None else f"{parts:.2f}")
+            yield row(label(case), number(maps), *cells, "" if parts is None else f"{parts:.2f}")
     yield ""
 
 
@@ -102,13 +121,13 @@ def _latency(case: Result | None, maps: float | None) -> str:
 def _throughputs(results: Result) -> Iterator[str]:
     names = _present(results)
     clients = results["about"]["connections"]
-    yield f"{clients} clients at once (the engine: one): answers a second."
+    yield f"{clients} clients at once (bare Tantivy: one): searches per second."
     yield ""
-    yield from header("asked", *(TITLES.get(name, name) for name in names))
+    yield from header("search", *(TITLES.get(name, name) for name in names))
     for case in CASES:
         found = [results[name]["cases"].get(case) for name in names]
         if any(found):
-            yield row(case, *(_throughput(answers) for answers in found))
+            yield row(label(case), *map(_throughput, found))
     yield ""
 
 
@@ -121,7 +140,7 @@ def _throughput(case: Result | None) -> str:
 
 def _costs(results: Result) -> Iterator[str]:
     yield from header(
-        "", "built (s)", "on disk", "of it the index", "memory kept", "file pages mapped", "RSS"
+        "", "build (s)", "on disk", "index alone", "memory written", "file pages mapped", "RSS"
     )
     for name in _present(results):
         built, memory = results[name]["build"], results[name]["memory_after_load"]

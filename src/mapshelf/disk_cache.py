@@ -141,7 +141,8 @@ class DiskCache:
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
+            path.parent.mkdir(exist_ok=True)
             _write(part, pieces)
             part.replace(path)
             self._make_room(path)
@@ -171,10 +172,15 @@ class DiskCache:
         """
         with ExitStack() as opened:
             with suppress(OSError):
-                self._folder.mkdir(parents=True, exist_ok=True)
+                self._make_folder()
                 lock = opened.enter_context((self._folder / name).open("ab"))
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def _make_folder(self) -> None:
+        """Make the folder, for us only: there are results of private maps in it."""
+        with suppress(FileExistsError):  # if that is no folder, the next step says so
+            self._folder.mkdir(mode=0o700, parents=True)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]

@@ -85,7 +85,7 @@ class WrongCredentials(MapshelfError):
     """The name or the password is not right; nobody outside learns which."""
 
     def __init__(self) -> None:
-        super().__init__("The name or the password is not right.")
+        super().__init__("Wrong username or password.")
 
 
 class SessionTooOld(MapshelfError):
@@ -127,7 +127,9 @@ class TooManyAttempts(MapshelfError):
     """Somebody tried too often, as to sign in; one may again in ``retry_after`` seconds."""
 
     def __init__(
-        self, retry_after: int, message: str = "Signing in failed too often; try again later."
+        self,
+        retry_after: int,
+        message: str = "Too many failed attempts to sign in; try again later.",
     ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
@@ -137,7 +139,7 @@ class TooManyRequests(MapshelfError):
     """A client sent more requests than it may; one more is possible in ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__("You sent too many requests; try again later.")
+        super().__init__("You have sent too many requests; try again later.")
         self.retry_after = retry_after
 
 
@@ -182,7 +184,7 @@ class TooManyUploads(MapshelfError):
     """The user uploaded as many files as an hour allows; one may in ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__("You uploaded many files within the last hour; try again later.")
+        super().__init__("You have uploaded too many files in the last hour; try again later.")
         self.retry_after = retry_after
 
 
@@ -190,7 +192,7 @@ class TooManyReports(MapshelfError):
     """The user reported as many maps as a day allows; one may in ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__("You reported many maps within the last day; try again later.")
+        super().__init__("You have reported too many maps in the last day; try again later.")
         self.retry_after = retry_after
 
 
@@ -252,9 +254,9 @@ class TooManyCollections(Conflict):
 
     def __init__(self, what: str, most: int) -> None:
         said = {
-            "own": f"You have {most} collections, which is as many as you may have; remove some.",
-            "maps": f"A collection has at most {most} maps.",
-            "pinned": f"{most} collections are pinned, which is as many as there may be.",
+            "own": f"You already have {most} collections, the most you can have; remove some.",
+            "maps": f"A collection can have at most {most} maps.",
+            "pinned": f"{most} collections are already pinned, the most there can be.",
         }
         super().__init__(said[what])
         self.what = what
@@ -266,7 +268,7 @@ class TooManySearches(Conflict):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"You have {most} saved searches, which is as many as you may have; remove some."
+            f"You already have {most} saved searches, the most you can have; remove some."
         )
         self.most = most
 

@@ -139,6 +139,7 @@ class Settings:
         dynamic_registration: whether programs may register themselves.
         log_format: how lines of the log look.
         access_log: whether each request gets a line in the log.
+        opentelemetry: whether each request gets a span for OpenTelemetry.
         rate_limits: how many requests a client may send; what is missing has no limit.
     """
 
@@ -159,6 +160,7 @@ class Settings:
     dynamic_registration: bool = False
     log_format: LogFormat = LogFormat.TEXT
     access_log: bool = False
+    opentelemetry: bool = False
     rate_limits: Mapping[Budget, RateLimit] = field(default_factory=dict)
 
     @property

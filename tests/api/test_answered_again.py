@@ -6,6 +6,8 @@ The requests go through RSGI, as with the server of `mapshelf serve`.
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import Final
 
 import pytest
 from benchmarks.in_process import InProcess, Sent
@@ -17,7 +19,7 @@ from mapshelf.settings import Budget, RateLimit
 from mapshelf.site import site_routes
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.read import Snapshot
-from tests.harness import Service, Shelf, outline_of, serve, shelf_with
+from tests.harness import READER, Service, Shelf, copied_shelf, outline_of, serve, shelf_with
 
 FIRST = MapDraft(id="first001", title="First", outline=outline_of("First", "one", "two"))
 
@@ -64,6 +66,73 @@ def test_a_token_is_asked_for_each_time(shared: Shelf, served: InProcess) -> Non
     assert [served.request("/maps/first001", other).status for _ in range(2)] == [200, 200]
     # Pictures need none.
     assert served.request("/thumbnails/first001.png", {"authorization": ""}).status == 200
+
+
+SENT: Final = {
+    "host": ("127.0.0.1:8000", "other.example", ""),
+    "accept": ("", "*/*", "text/html", "application/json"),
+    "accept-encoding": ("", "gzip", "gzip;q=0", "identity", "br, gzip"),
+    "if-none-match": ("", "", "", "*", '"other"', 'W/"other"'),
+    "range": ("", "bytes=0-1", "bytes=99999-"),
+    "content-length": ("", "", "0", "7", "x"),
+    "cookie": ("", "__Host-mapshelf_session=mss_none", "a=b"),
+    "origin": ("", "https://other.example", "null"),
+    "x-http-method-override": ("", "DELETE"),
+    "x-forwarded-host": ("", "evil.example"),
+    "x-request-id": ("", "mine"),
+}
+"""Headers of requests, with values that clients may send; empty ones are left out."""
+
+ASKED_AGAIN: Final = (
+    *("/maps?limit=20", "/maps/first001", "/maps/first001/outline.md", "/maps/first001/links"),
+    *("/thumbnails/first001.png", "/maps/first001/drawing.svg", "/maps/first001/file"),
+    *("/users/me", "/suggest", "/folders", "/tags", "/facets", "/search?query=one"),
+    *("/maps%3Flimit=20", "/maps?limit=20&", "/maps/FIRST001", "/", "/feed.atom", "/healthz"),
+)
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_no_request_can_tell_whether_it_is_answered_again(shared: Shelf, private: bool) -> None:
+    """A service that notes each request looks at each one closely; another one must say the same.
+
+    What is sent is drawn at random, and the same each time.
+    """
+    random = Random(15)
+    settings = replace(shared.settings, private=private)
+    tokens = [shared.token(), shared.token(scopes="account"), shared.token(scopes="maps:write")]
+    gone = shared.token()
+    shared.store.revoke_token(shared.store.tokens(READER)[-1].id)
+    callers = [f"Bearer {one}" for one in (*tokens, gone, f"{tokens[0][:-1]}x")]
+    callers += [tokens[0], f"bearer  {tokens[0]}", f"Basic {tokens[0]}", ""]
+    with InProcess(settings) as quick, InProcess(replace(settings, access_log=True)) as careful:
+        statuses = set()
+        for _ in range(3):
+            for path in ASKED_AGAIN:
+                quick.request(path, {"authorization": callers[0]})
+        for _ in range(800):
+            path, method = random.choice(ASKED_AGAIN), random.choice(("GET", "GET", "GET", "HEAD"))
+            headers = {
+                name: random.choice(values) if random.random() < 0.3 else values[0]
+                for name, values in SENT.items()
+            }
+            headers["authorization"] = random.choice(callers)
+            found, right = (one.request(path, headers, method) for one in (quick, careful))
+            assert plain(found) == plain(right), (method, path, headers)
+            statuses.add(found.status)
+    assert statuses >= {200, 304, 400, 401, 403, 413}
+
+
+def test_a_revoked_token_is_refused_where_it_was_answered_again(shared: Shelf) -> None:
+    sent = {"authorization": f"Bearer {shared.token()}"}
+    (revoked,) = shared.store.tokens(READER)[-1:]
+    with InProcess(shared.settings) as running:
+        for _ in range(3):
+            assert running.request("/maps?limit=20", sent).status == 200
+        shared.store.revoke_token(revoked.id)
+        running.wait(shared.store.tokens_version_age)
+        for _ in range(3):
+            assert running.request("/maps?limit=20", sent).status == 401
+        assert running.request("/maps?limit=20").status == 200
 
 
 def test_profiles_are_those_of_whoever_asks(shared: Shelf, served: InProcess) -> None:
@@ -138,7 +207,7 @@ def first_page(service: Service) -> str:
 
 
 def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
-    with shelf_with(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
+    with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         assert "First" in first_page(service)
         made = service.application.application.context.queues.pages.counts
         before = made.done
@@ -150,7 +219,7 @@ def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
 
 
 def test_nothing_is_made_ready_that_nobody_asked_for(tmp_path: Path) -> None:
-    with shelf_with(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
+    with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         made = service.application.application.context.queues.pages.counts
         shelf.put(MapDraft(title="Another"))
         shelf.publish()

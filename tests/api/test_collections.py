@@ -205,7 +205,7 @@ def test_bounds(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mapshelf.store.map_collections.MOST_COLLECTIONS", 1)
     answer = people.send(OWNER, "POST", "/collections", json={"title": "x"})
     check(answer)
-    assert (answer.status_code, "as many as you may have" in answer.text) == (409, True)
+    assert (answer.status_code, "the most you can have" in answer.text) == (409, True)
     assert made(people, OTHER)
 
 

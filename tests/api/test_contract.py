@@ -5,6 +5,7 @@ Each test builds the few maps it talks about, so that it can be read alone.
 
 import time
 import unicodedata
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -197,8 +198,16 @@ def test_limit_goes_from_0_to_50_and_is_20_by_default(serving: Serving) -> None:
         assert len(service.titles(limit=text)) == count
 
 
-def test_limit_of_0_answers_with_the_total_alone(serving: Serving) -> None:
-    response = serving(*titled("One", "Two", "Three")).maps(limit=0)
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service over three maps: ask it, but change nothing."""
+    drafts = titled("Map 1", "Map 2", "Map 3")
+    with shelf_with(tmp_path_factory.mktemp("three"), *drafts) as shelf, serve(shelf) as running:
+        yield running
+
+
+def test_limit_of_0_answers_with_the_total_alone(three: Service) -> None:
+    response = three.maps(limit=0)
     assert response.content == b"[]"
     assert response.headers["X-Total-Count"] == "3"
     assert "Link" not in response.headers
@@ -212,9 +221,9 @@ def test_offset_refuses_anything_but_digits_up_to_2_53(service: Service, value: 
 @pytest.mark.parametrize("offset", ["3", "4", "1000000", str(2**53), "00000000000000000000003"])
 @pytest.mark.parametrize("search", [{}, {"query": "map"}, {"query": "map", "order_by": "alpha"}])
 def test_offset_past_the_end_answers_an_empty_list(
-    serving: Serving, offset: str, search: dict[str, str]
+    three: Service, offset: str, search: dict[str, str]
 ) -> None:
-    response = serving(*titled("Map 1", "Map 2", "Map 3")).maps(offset=offset, **search)
+    response = three.maps(offset=offset, **search)
     assert (response.status_code, response.content) == (200, b"[]")
     assert response.headers["X-Total-Count"] == "3"
 

@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from mapshelf.site.messages import say
-from tests.api.programs import decide, post, signed_in
+from tests.api.oauth_programs import decide, post, signed_in
 from tests.cli.process import EXAMPLES, Mapshelf, serving
+from tests.person import forms
 from tests.readers.samples import archive, as_file, drawn, xmind_xml
-from tests.site.people.person import forms
 
 pytestmark = pytest.mark.process
 
@@ -115,13 +115,18 @@ class Desktop:
         return self.send("GET /users/me HTTP/1.1", f"Authorization: {token}")
 
     def upload(
-        self, token: str, title: str, file: bytes, *, answered: bool = True
+        self,
+        token: str,
+        title: str,
+        file: bytes,
+        *,
+        boundary: str = "-0aZ_8" + "q" * 30 + "-",
+        answered: bool = True,
     ) -> Answer | None:
         """Upload a map: the token alone in the header, and a charset on every part of the form.
 
         If it is not to be ``answered``, the connection is lost as soon as all is sent.
         """
-        boundary = "-0aZ_8" + "q" * 30 + "-"
         text = "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit"
         parts = [
             f'Content-Disposition: form-data; name="{name}"\r\n{text}\r\n\r\n{title}'.encode()
@@ -232,6 +237,18 @@ def test_it_looks_at_the_page_itself_and_gives_up_unless_that_ends_in_200(
         assert (status, path.partition("?")[0]) == (200, "/signin")
 
 
+def test_its_look_beside_the_browser_spends_nothing(desktop: Desktop) -> None:
+    """Both ask for the same page at the same moment, and which is first, nobody knows."""
+    with signed_in(desktop.mapshelf, desktop.url) as browser:
+        assert desktop.look()[0] == 200
+        assert browser.get(AUTHORIZATION).status_code == 200
+        assert desktop.look()[0] == 200
+        code = heard(decide(browser, AUTHORIZATION, "allow"))
+        assert desktop.look()[0] == 200
+    assert code is not None
+    assert desktop.exchange(code).json()["access_token"]
+
+
 def test_the_browser_brings_a_code_that_ends_before_the_end_of_the_line(desktop: Desktop) -> None:
     location = desktop.decided("allow")
     code = heard(location)
@@ -265,6 +282,17 @@ def test_without_a_grant_type_the_code_is_taken_too(desktop: Desktop) -> None:
         f"client_id={ID}&client_secret={SECRET}&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
         f"&code={desktop.code()}&response_type=token"
     ).json()
+    assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
+
+
+def test_it_refreshes_without_redirect_uri_and_scope_too(desktop: Desktop) -> None:
+    """As the documentation of the service says that it was made for."""
+    found = desktop.exchange(desktop.code()).json()
+    found = desktop.token(
+        f"client_id={ID}&client_secret={SECRET}&refresh_token={found['refresh_token']}"
+        "&grant_type=refresh_token"
+    ).json()
+    assert found["refresh_token"]
     assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
 
 
@@ -356,6 +384,17 @@ def test_it_uploads_after_a_refresh_and_opens_the_page_of_the_map(desktop: Deskt
     assert found["url"] == found["map"]
     assert found["url"].startswith(f"{desktop.url}/mindmaps/")
     assert httpx.get(found["url"], timeout=60).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "boundary", ["q" * 30, "-" * 40, "--" + "0" * 36 + "--", "_" * 39, "-aZ-" * 9]
+)
+def test_boundaries_of_an_upload_are_any_that_it_makes(desktop: Desktop, boundary: str) -> None:
+    """From 30 to 40 characters, unquoted, of which the first and the last may be hyphens."""
+    title = f"Within {boundary}"
+    answer = desktop.upload(desktop.let_in(), title, xmind_file(title), boundary=boundary)
+    assert answer is not None
+    assert (answer.status, answer.json()["Title"]) == (201, title)
 
 
 def test_an_upload_that_is_sent_once_more_is_the_same_map(desktop: Desktop) -> None:

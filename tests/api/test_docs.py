@@ -1,4 +1,7 @@
-"""``docs/api.md`` cannot drift: its examples are run, its tables are compared with the code's."""
+"""``docs/api.md``, ``oauth.md`` and ``website.md`` cannot drift from the code.
+
+Their examples are run, and their tables are compared with those of the code.
+"""
 
 import argparse
 import hashlib
@@ -56,7 +59,12 @@ from tests.api.openapi import COMPONENTS
 from tests.databases import database_url, open_with
 from tests.harness import BASE_URL, Service, outline_of, shelf_with
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+DOCUMENT = (DOCS / "api.md").read_text("utf-8")
+WITH_EXAMPLES = [
+    DOCUMENT,
+    *((DOCS / name).read_text("utf-8") for name in ("oauth.md", "website.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 FILE = b'<map version="1.0.1">'
@@ -91,7 +99,7 @@ MAPS = (
 
 @dataclass(frozen=True)
 class Example:
-    """A request of the document with the answer it shows."""
+    """A request of a document with the answer it shows."""
 
     command: str
     kind: str
@@ -99,10 +107,11 @@ class Example:
 
 
 def examples() -> Iterator[Example]:
-    blocks = BLOCK.findall(DOCUMENT)
-    for (kind, command), (answer_kind, answer) in zip(blocks[::2], blocks[1::2], strict=True):
-        assert kind == "sh", f"an answer without a request: {command}"
-        yield Example(command.strip(), answer_kind, answer)
+    for document in WITH_EXAMPLES:
+        blocks = BLOCK.findall(document)
+        for (kind, command), (answer_kind, answer) in zip(blocks[::2], blocks[1::2], strict=True):
+            assert kind == "sh", f"an answer without a request: {command}"
+            yield Example(command.strip(), answer_kind, answer)
 
 
 EXAMPLES = list(examples())
@@ -254,7 +263,7 @@ def test_bounds_and_defaults_are_documented() -> None:
 
 
 def test_every_order_and_field_is_documented_and_no_other() -> None:
-    assert names_in("### Orders") == list(ORDERS)
+    assert names_in("### Sort orders") == list(ORDERS)
     assert set(names_in("### The fields of a map")) == set(MAP_KEYS)
     assert all(f'"{key}"' in DOCUMENT for key in USER_KEYS)
 

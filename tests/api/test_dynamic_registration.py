@@ -10,16 +10,15 @@ import httpx
 import pytest
 
 from mapshelf.accounts import dynamic_registration
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidSetting
 from mapshelf.model import DAY
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
-from tests.api.programs import CALLBACK, FORM, Asking, refused
-from tests.harness import BASE_URL, Service, Shelf, shelf_with
-from tests.site.people.person import Person, member
-from tests.site.people.test_programs import request_of
+from tests.api.oauth_programs import CALLBACK, FORM, Asking, refused, request_of
+from tests.harness import BASE_URL, Service, Shelf, copied_shelf
+from tests.person import Person, member
 
 METADATA = "/.well-known/oauth-authorization-server"
 WEB: dict[str, Any] = {"client_name": "Editor", "redirect_uris": [CALLBACK]}
@@ -27,7 +26,7 @@ WEB: dict[str, Any] = {"client_name": "Editor", "redirect_uris": [CALLBACK]}
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path) as empty:
+    with copied_shelf(tmp_path) as empty:
         yield empty
 
 

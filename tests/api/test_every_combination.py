@@ -1,17 +1,12 @@
 """Every combination of order, filters, search, offset and limit gives the right maps in order.
 
-The expected answers come from a sort and a filter written here, in the plainest way there is and
-with nothing of Mapshelf's own: exact arithmetic for the rating, Python's ``in`` for the filters.
+The expected answers come from ``oracle.py``, which has nothing of Mapshelf's own. ``/search`` is
+the same list as ``/maps``, ``/facets`` counts it, and ``/suggest`` completes from it.
 """
 
 import itertools
 import random
-import re
-import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import datetime, timedelta
-from decimal import Decimal, localcontext
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,271 +16,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mapshelf.formats.outline_codec import decode_outline, encode_outline
-from mapshelf.model import MapDraft, Outline, Source, Task, Topic, parse_tags, sheets_of
+from mapshelf.model import MapDraft
 from mapshelf.snapshot.read.text_index import BLOCK
-from tests.examples import examples
+from tests.api.oracle import (
+    CATALOGUES,
+    ORDERS,
+    REQUESTS,
+    Asked,
+    answered,
+    completed,
+    counted,
+    expected,
+    faceted,
+    many_drafts,
+    number,
+    passes,
+    searched,
+    suggested,
+)
+from tests.examples import examples, share
 from tests.harness import Service, outline_of, serve, shelf_with
 
 pytestmark = pytest.mark.slow
-
-Asked = dict[str, Any]
-
-# -- what is expected ------------------------------------------------------------------------
-
-
-@cache
-def folded(text: str) -> str:
-    """Return ``text`` without case and accents, for the letters the tests use."""
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return "".join(one for one in decomposed if unicodedata.category(one) != "Mn")
-
-
-def wilson(up: int, down: int) -> Decimal:
-    """Return the lower end of the 95 % Wilson interval, to fifty digits."""
-    with localcontext() as context:
-        context.prec = 50
-        z, n = Decimal("1.959963984540054"), Decimal(up + down)
-        if up == 0:
-            return Decimal(0)
-        centre = up + z * z / 2
-        margin = z * (Decimal(up) * down / n + z * z / 4).sqrt()
-        return (centre - margin) / (n + z * z)
-
-
-def number(value: int | None) -> int:
-    assert value is not None
-    return value
-
-
-ORDERS: Final[dict[str, Callable[[MapDraft], Any]]] = {
-    "alpha": lambda m: (folded(m.title or ""), m.title, number(m.file_id)),
-    "downloads": lambda m: (-number(m.downloads), -number(m.file_id)),
-    "views": lambda m: (-number(m.views), -number(m.file_id)),
-    "date": lambda m: (-number(m.date_added), -number(m.file_id)),
-    "edited": lambda m: (-edited(m), -number(m.file_id)),
-    "rating": lambda m: (
-        -wilson(number(m.thumbs_up), number(m.thumbs_down)),
-        -number(m.file_id),
-    ),
-}
-
-SOFTWARE_IDS: Final = {"FreeMind": 1, "XMind": 3, "VYM": 11, "": None}
-
-
-def passes(found: MapDraft, asked: Asked) -> bool:
-    return (
-        asked.get("category") in (None, found.category_id)
-        and asked.get("software") in (None, SOFTWARE_IDS[found.software or ""])
-        and asked.get("owner", found.owner or "").lower() == (found.owner or "").lower()
-        and (asked.get("only_templates") != "true" or found.template is True)
-        and is_below(folder_of(found), asked.get("folder", "").strip("/"))
-        and (
-            "tag" not in asked or asked["tag"].lower() in [one.lower() for one in found.tags or ()]
-        )
-        and asked.get("language", "").lower() in ("", outline(found).language)
-        and asked.get("year") in (None, year_of(number(found.date_added)))
-        and asked.get("size") in (None, size_of(outline(found)))
-        and (asked.get("with_notes") != "true" or any(t.note for t in topics(found)))
-        and (asked.get("with_tasks") != "true" or any(t.task for t in topics(found)))
-        and all(
-            matches(found, in_title(word) if asked.get("title_only") == "true" else word, last)
-            for word, last in words_of(asked.get("query", ""))
-        )
-    )
-
-
-def in_title(word: str) -> str:
-    """Return a word of a search text as one that is searched for in titles."""
-    sign, rest = word[: word.startswith("-")], word.removeprefix("-")
-    return word if ":" in rest else f"{sign}title:{rest}"
-
-
-def folder_of(found: MapDraft) -> str:
-    """Return the folder of a map, empty if it lies in none."""
-    assert found.source
-    return found.source.name.rpartition("/")[0]
-
-
-def is_below(folder: str, wanted: str) -> bool:
-    return not wanted or folder == wanted or folder.startswith(wanted + "/")
-
-
-@cache
-def decoded(encoded: bytes) -> Outline:
-    return decode_outline(encoded)
-
-
-def outline(found: MapDraft) -> Outline:
-    assert found.outline
-    return decoded(found.outline)
-
-
-def topics(found: MapDraft) -> list[Topic]:
-    return [topic for _, topic in outline(found).topics()]
-
-
-def size_of(outline: Outline) -> str:
-    count = len(list(outline.topics()))
-    return "small" if count <= 30 else "medium" if count <= 100 else "large"
-
-
-def year_of(milliseconds: int) -> int:
-    return (datetime(1970, 1, 1) + timedelta(milliseconds=milliseconds)).year
-
-
-def edited(found: MapDraft) -> int:
-    """Return when a map was edited: as the outline says, else by the time of its file."""
-    assert found.source
-    said = outline(found).modified
-    return found.source.modified // 10**6 if said is None else said
-
-
-def words_of(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each word of a search text, and whether it is the last to be searched for."""
-    filters = re.compile("-?(tag|folder):.")
-    words = sorted(text.split(), key=lambda word: filters.match(word) is None)
-    return ((word, place == len(words) - 1) for place, word in enumerate(words))
-
-
-def matches(found: MapDraft, word: str, last: bool) -> bool:
-    fields = (found.title, found.description, found.owner, found.category)
-    held = folded(" ".join(field or "" for field in fields)).split()
-    held += folded(folder_of(found).replace("/", " ")).split()
-    if word.startswith("-title:"):
-        return word[7:] not in folded(found.title or "").split()
-    if word.startswith(("tag:", "folder:", "-")):
-        sign, (name, colon, value) = word.startswith("-"), word.lstrip("-").partition(":")
-        if name == "tag" and colon:
-            return (value in [folded(tag) for tag in found.tags or ()]) != sign
-        if name == "folder" and colon:
-            return is_below(folder_of(found), value) != sign
-    if word.startswith("title:"):
-        held, word = folded(found.title or "").split(), word[6:]
-    if word.startswith("-"):
-        return word[1:] not in held
-    return any(one.startswith(word) if last else one == word for one in held)
-
-
-def expected(drafts: list[MapDraft], asked: Asked) -> tuple[int, list[int]]:
-    """Return how many maps are to be found, and the File_IDs of the page."""
-    kept = sorted((one for one in drafts if passes(one, asked)), key=ORDERS[asked["order_by"]])
-    start = asked.get("offset", 0)
-    page = kept[start : start + asked.get("limit", 20)]
-    return len(kept), [number(one.file_id) for one in page]
-
-
-def answered(service: Service, asked: Asked) -> tuple[int, list[int]]:
-    response = service.maps(**asked)
-    assert response.status_code == 200, response.text
-    total = int(response.headers["X-Total-Count"])
-    return total, [int(one["File_ID"]) for one in response.json()]
-
-
-# -- maps and requests -----------------------------------------------------------------------
-
-# Few values of each kind, so that maps tie and filters meet.
-TITLES: Final = (
-    "Apfel", "apfel", "Äpfel", "Äpfel", "ÄPFEL rot", "Straße", "STRASSE", "strasse blau", "ﬁx",
-    "Fix", "ｆｉｘ", "Øre", "ore", "Zebra", "zèbre", "Ζεύς", "ζευς", "Ёлка", "елка", "æther", "",
-)  # fmt: skip
-# Some begin as others do, but none is an inflected form of another or a typo away from it.
-WORDS: Final = ("rot", "rotkohl", "rotbuche", "blau", "apfel", "gelb")
-OWNERS: Final = ("Ada", "bob", "Carol Ann")
-CATEGORIES: Final = {4: "Business", 6: "Education", 900: "Eigene"}
-FOLDERS: Final = ("", "Kurs", "Kurs/Woche 1", "Kurs/Woche 1/Fotos", "kurs", "Zimmer/Kurs")
-TAGS: Final = ("Physik", "Chemie", "Ökologie, Umwelt", "neu")
-SMALL: Final = st.integers(0, 3)
-VOTES: Final = st.one_of(SMALL, st.integers(0, 10_000))
-
-
-def drafts_with(file_id: int) -> st.SearchStrategy[MapDraft]:
-    drafts = st.builds(
-        MapDraft,
-        file_id=st.just(file_id),
-        title=st.sampled_from(TITLES),
-        description=st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join),
-        thumbs_up=VOTES,
-        thumbs_down=VOTES,
-        views=SMALL,
-        downloads=SMALL | st.integers(0, 2**62),
-        category_id=st.sampled_from(sorted(CATEGORIES)),
-        date_added=SMALL | st.integers(-(10**12), 2 * 10**12),
-        owner=st.sampled_from(OWNERS),
-        software=st.sampled_from(sorted(SOFTWARE_IDS)),
-        template=st.booleans(),
-    ).map(named)
-    tags = st.lists(st.sampled_from(TAGS), max_size=2)
-    return st.builds(filed, drafts, st.sampled_from(FOLDERS), SMALL, OUTLINES, tags)
-
-
-def named(draft: MapDraft) -> MapDraft:
-    """Return ``draft`` with the name of its category."""
-    return replace(draft, category=CATEGORIES[number(draft.category_id)])
-
-
-@cache
-def outline_with(language: str, modified: int | None, more: int, kind: str) -> bytes:
-    """Return an outline of ``1 + more`` topics, one of them with a note or a task."""
-    special = Topic("", note="x" * (kind == "note"), task=Task("todo") if kind == "task" else None)
-    root = Topic("", children=[special, *(Topic("") for _ in range(more - 1))] if more else [])
-    return encode_outline(Outline(sheets_of((root,)), language=language, modified=modified))
-
-
-def filed(draft: MapDraft, folder: str, modified: int, kept: bytes, tags: list[str]) -> MapDraft:
-    """Return ``draft`` with a file in a folder, an outline and tags."""
-    name = f"{folder}/{draft.file_id}.mm".lstrip("/")
-    return replace(
-        draft,
-        source=Source(f"/srv/{draft.file_id}".encode(), name, 1, modified * 10**6, b""),
-        outline=kept,
-        tags=parse_tags(",".join(tags)),
-    )
-
-
-OUTLINES: Final = st.builds(
-    outline_with,
-    st.sampled_from(("", "de", "fr")),
-    st.none() | SMALL | st.integers(10**11, 2 * 10**12),
-    st.sampled_from((0, 1, 29, 30, 99, 100)),
-    st.sampled_from(("", "note", "task")),
-)
-
-
-CATALOGUES: Final = st.sets(st.integers(1, 10**6), max_size=40).flatmap(
-    lambda ids: st.tuples(*(drafts_with(file_id) for file_id in sorted(ids))).map(list)
-)
-SEARCHES: Final = st.lists(
-    st.sampled_from(
-        [
-            *(*WORDS, "-rot", "-apfel", "ada", "ro", "straße", "business"),
-            *("tag:physik", "-tag:chemie", "folder:kurs", "-folder:kurs", "folder:nowhere"),
-            *("title:rot", "title:ro", "-title:apfel", "title:strasse"),
-        ]
-    ),
-    max_size=3,
-).map(lambda words: folded(" ".join(words)))
-REQUESTS: Final = st.fixed_dictionaries(
-    {"order_by": st.sampled_from(sorted(ORDERS))},
-    optional={
-        "category": st.sampled_from([*CATEGORIES, 0]),
-        "software": st.sampled_from([1, 3, 11, 2]),
-        "owner": st.sampled_from([*OWNERS, "ADA", "carol"]),
-        "only_templates": st.sampled_from(["true", "false"]),
-        "folder": st.sampled_from([*FOLDERS, "Kurs/", "/Zimmer", "KURS", "Woche 1"]),
-        "tag": st.sampled_from(["physik", "Umwelt", "ÖKOLOGIE", "Ökologie, Umwelt"]),
-        "language": st.sampled_from(["de", "FR", "en", "deutsch"]),
-        "year": st.sampled_from([1970, 2001, 3]),
-        "size": st.sampled_from(["small", "medium", "large"]),
-        "with_notes": st.sampled_from(["true", "false"]),
-        "with_tasks": st.sampled_from(["true", "false"]),
-        "query": SEARCHES,
-        "title_only": st.sampled_from(["true", "false"]),
-        "offset": st.integers(0, 45),
-        "limit": st.integers(0, 50),
-    },
-)
-
 
 # -- the tests -------------------------------------------------------------------------------
 
@@ -302,8 +54,15 @@ def test_any_request_to_any_catalogue(drafts: list[MapDraft], requests: list[Ask
         serve(shelf) as service,
     ):
         for asked in requests:
-            assert answered(service, asked) == expected(drafts, asked), asked
+            wanted = expected(drafts, asked)
+            assert answered(service, asked) == wanted, asked
+            assert searched(service, asked) == wanted, asked
+            assert faceted(service, asked) == (wanted[0], counted(drafts, asked)), asked
+            assert suggested(service, asked) == completed(drafts, asked), asked
 
+
+OF_SEARCHES: Final = 0.2
+"""Share of the combinations that ``/search`` is asked, too: it reads the topics of each map."""
 
 CHOICES: Final[dict[str, list[Any]]] = {
     "order_by": sorted(ORDERS),
@@ -330,37 +89,7 @@ FURTHER: Final[dict[str, list[Any]]] = {
 @pytest.fixture(scope="module")
 def drafts() -> list[MapDraft]:
     """Three thousand maps, so that sets of ranks are kept both as numbers and as bitmaps."""
-    chance = random.Random(2024)
-    return [
-        filed(
-            MapDraft(
-                file_id=file_id,
-                title=f"{chance.choice(TITLES)} {chance.choice(WORDS)}",
-                description=" ".join(chance.choices(WORDS, k=2)),
-                thumbs_up=chance.choice((0, 1, 2, chance.randrange(500))),
-                thumbs_down=chance.choice((0, 1, chance.randrange(500))),
-                views=chance.randrange(50),
-                downloads=chance.randrange(2**40),
-                category_id=category_id,
-                category=CATEGORIES[category_id],
-                date_added=chance.randrange(1000),
-                owner=chance.choices(OWNERS, (80, 15, 5))[0],
-                software=chance.choices(sorted(SOFTWARE_IDS), (5, 60, 20, 15))[0],
-                template=chance.random() < 0.5,
-            ),
-            chance.choice(FOLDERS),
-            chance.randrange(1000),
-            outline_with(
-                chance.choice(("", "de", "fr")),
-                chance.choice((None, chance.randrange(1000))),
-                chance.choice((0, 29, 30, 100)),
-                chance.choice(("", "note", "task")),
-            ),
-            chance.choices(TAGS, k=chance.randrange(3)),
-        )
-        for file_id in chance.sample(range(1, 10**6), 3000)
-        for category_id in chance.choices(sorted(CATEGORIES), (70, 29, 1))
-    ]
+    return many_drafts()
 
 
 @pytest.fixture(scope="module")
@@ -416,11 +145,22 @@ def test_every_combination_of_filters(
 ) -> None:
     chance = random.Random(order)
     ordered = [number(one.file_id) for one in sorted(drafts, key=ORDERS[order])]
-    for chosen, passing in combinations:
+    for chosen, passing in share(combinations, sorted(ORDERS).index(order)):
         kept = [file_id for file_id in ordered if file_id in passing]
         offset, limit = chance.randrange(len(kept) + 2), chance.randrange(51)
         asked = {**chosen, "order_by": order, "offset": offset, "limit": limit}
         assert answered(large, asked) == (len(kept), kept[offset : offset + limit]), asked
+        if chance.random() < OF_SEARCHES:
+            assert searched(large, asked) == (len(kept), kept[offset : offset + limit]), asked
+
+
+def test_facets_of_combinations_of_filters(
+    large: Service, drafts: list[MapDraft], combinations: list[tuple[Asked, set[int]]]
+) -> None:
+    for chosen, passing in random.Random(3).sample(combinations, 150):
+        kept = [one for one in drafts if number(one.file_id) in passing]
+        wanted = counted(kept, {"folder": chosen.get("folder", "")})
+        assert faceted(large, chosen) == (len(kept), wanted), chosen
 
 
 # -- walking through pages -------------------------------------------------------------------

@@ -267,7 +267,7 @@ FILE: Final = 'Content-Disposition: form-data; name="map"; filename="a"'
         (multipart((named("a"), b"\xff")), InvalidParameter, "UTF-8"),
         (multipart((named("a"), b"a\0")), InvalidParameter, "NUL"),
         (multipart((FILE.replace('"a"', '"\0"'), b"")), InvalidParameter, "NUL"),
-        (multipart((FILE.replace("map", "other"), b"")), InvalidParameter, "a field that is none"),
+        (multipart((FILE.replace("map", "other"), b"")), InvalidParameter, "a field for text"),
         (multipart((FILE, b"x" * 1001)), BodyTooLarge, "1000 bytes"),
         (multipart((named("a"), b"x" * 500)), BodyTooLarge, "500 bytes long together"),
         (multipart(*[(named("a"), b"")] * 6), InvalidParameter, "at most 5 fields"),

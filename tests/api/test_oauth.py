@@ -10,13 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
-from mapshelf.accounts import device_requests, issued_tokens, program_tokens
+from mapshelf.accounts import device_requests, issued_tokens, oauth_tokens
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, OAuthRefusal, TooManyAttempts
 from mapshelf.model import DAY, MapDraft
 from mapshelf.tokens import is_well_formed
 from tests.api import test_tokens
-from tests.api.programs import (
+from tests.api.oauth_programs import (
     CALLBACK,
     FORM,
     LOCAL,
@@ -28,7 +28,7 @@ from tests.api.programs import (
     refused,
     registered,
 )
-from tests.harness import BASE_URL, READER, Service, Shelf, serve, shelf_with
+from tests.harness import BASE_URL, READER, Service, Shelf, copied_shelf, serve
 
 TOKEN = "/oauth/token"
 NO_TOKEN = {"grant_type": "refresh_token", "refresh_token": "msr_none"}
@@ -36,7 +36,7 @@ NO_TOKEN = {"grant_type": "refresh_token", "refresh_token": "msr_none"}
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, MapDraft(title="Plan")) as shelf:
+    with copied_shelf(tmp_path, MapDraft(title="Plan")) as shelf:
         yield shelf
 
 
@@ -181,7 +181,7 @@ def test_rfc_9700_2_2_2_and_4_14_refresh_tokens_rotate_and_reuse_ends_the_grant(
     second = native.refresh(first["refresh_token"]).json()
     assert second["refresh_token"] != first["refresh_token"]
     assert second["scope"] == "account maps"
-    later.append(program_tokens.GRACE + 1_000)
+    later.append(oauth_tokens.GRACE + 1_000)
     refused(native.refresh(first["refresh_token"]), "invalid_grant")
     refused(native.refresh(second["refresh_token"]), "invalid_grant")
     wait_until_refused(native, first["access_token"], second["access_token"])
@@ -192,7 +192,7 @@ def test_a_refresh_token_sent_twice_within_a_minute_does_no_harm(
 ) -> None:
     first = web.tokens()
     lost = web.refresh(first["refresh_token"]).json()
-    later.append(program_tokens.GRACE - 5_000)
+    later.append(oauth_tokens.GRACE - 5_000)
     second = web.refresh(first["refresh_token"]).json()
     later.append(3_600_000)
     third = web.refresh(second["refresh_token"]).json()
@@ -390,7 +390,7 @@ def test_rfc_9700_2_6_and_4_4_metadata_names_the_issuer_and_where_everything_is(
     assert found["code_challenge_methods_supported"] == ["S256"]
     assert found["response_types_supported"] == ["code"]
     assert found["authorization_response_iss_parameter_supported"] is True
-    table = service.application.application._router.fixed
+    table = service.application.application.handler.router.fixed
     for name in ("token", "revocation", "device_authorization"):
         path = found[f"{name}_endpoint"].removeprefix(BASE_URL)
         assert "POST" in table[path].methods
@@ -410,7 +410,7 @@ def begun(asking: Asking, **form: str) -> dict[str, Any]:
 
 
 def polled(asking: Asking, device_code: str) -> httpx.Response:
-    return asking.token({"grant_type": program_tokens.DEVICE_GRANT, "device_code": device_code})
+    return asking.token({"grant_type": oauth_tokens.DEVICE_GRANT, "device_code": device_code})
 
 
 def test_a_device_is_let_in(shelf: Shelf, native: Asking, web: Asking, later: list[int]) -> None:

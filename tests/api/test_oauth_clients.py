@@ -15,9 +15,9 @@ from authlib.common.security import generate_token
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_url
 
-from tests.api.programs import decide, post, signed_in
+from tests.api.oauth_programs import decide, post, signed_in
 from tests.cli.process import EXAMPLES, Mapshelf, serving
-from tests.site.people.person import forms
+from tests.person import forms
 
 pytestmark = pytest.mark.process
 
@@ -40,7 +40,10 @@ class Server:
 
     def client(self, method: str, *options: str) -> OAuth2Session:
         """Return a client of a new program that authenticates by this method."""
-        made = self.register("--redirect-uri", CALLBACK, *options)
+        return self.client_of(method, self.register("--redirect-uri", CALLBACK, *options))
+
+    def client_of(self, method: str, made: dict[str, str]) -> OAuth2Session:
+        """Return a client of a program that is registered."""
         return OAuth2Session(
             client_id=made["client_id"],
             client_secret=made.get("client_secret"),
@@ -74,7 +77,7 @@ class Server:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     mapshelf = Mapshelf(tmp_path_factory.mktemp("clients") / "data")
     mapshelf.run("import", EXAMPLES)
-    with serving(mapshelf, token=mapshelf.token()) as service:
+    with serving(mapshelf, "--dynamic-registration", token=mapshelf.token()) as service:
         service.wait_until_ready()
         found = httpx.get(get_well_known_url(service.url, external=True), timeout=60).json()
         yield Server(mapshelf, service.url, found)
@@ -113,6 +116,42 @@ def test_code_refresh_and_revocation(server: Server, method: str, options: tuple
         while answer.status_code != 401:
             assert time.monotonic() - since < 60, "still good"
             answer = httpx.get(answer.request.url, headers=answer.request.headers, timeout=60)
+
+
+def test_the_api_says_who_gives_tokens_for_it(server: Server) -> None:
+    """RFC 9728: a client that knows the API alone finds where to begin."""
+    found = httpx.get(f"{server.url}/.well-known/oauth-protected-resource", timeout=60).json()
+    assert found["resource"] == server.url
+    (issuer,) = found["authorization_servers"]
+    assert httpx.get(get_well_known_url(issuer, external=True)).json() == server.metadata
+    assert set(found["scopes_supported"]) <= set(server.metadata["scopes_supported"])
+    assert "header" in found["bearer_methods_supported"]
+
+
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
+def test_a_program_registers_itself_and_is_let_in(server: Server, method: str) -> None:
+    """RFC 7591, at the endpoint that the metadata names."""
+    answer = httpx.post(
+        server.metadata["registration_endpoint"],
+        json={
+            "client_name": "Sketchbook",
+            "redirect_uris": [CALLBACK],
+            "token_endpoint_auth_method": method,
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+        },
+        timeout=60,
+    )
+    made = answer.json()
+    assert answer.status_code == 201, made
+    assert made["token_endpoint_auth_method"] == method
+    assert ("client_secret" in made) == (method != "none")
+    with server.client_of(method, made) as client:
+        first = server.let_in(client)
+        assert client.get(f"{server.url}/users/me").json()["UserName"] == "alice"
+        endpoint = server.metadata["token_endpoint"]
+        again = client.refresh_token(endpoint, refresh_token=first["refresh_token"])
+        assert again["access_token"] != first["access_token"]
 
 
 def test_a_device_is_let_in(server: Server) -> None:

@@ -1,8 +1,10 @@
 """Who sends more requests than a rate limit allows is told when to try again; nobody else is."""
 
+import gc
 import re
 import struct
 import time
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_network
@@ -20,7 +22,7 @@ from mapshelf.settings import Budget, RateLimit
 from mapshelf.site import site_routes
 from mapshelf.tokens import new_token
 from tests.cli.process import Mapshelf, serving
-from tests.harness import Service, Shelf, outline_of, shelf_with
+from tests.harness import Service, Shelf, copied_shelf, outline_of
 from tests.metrics.exposed import parse
 
 HOUR: Final = 3600
@@ -29,7 +31,7 @@ SOIL: Final = MapDraft(id="soil0001", title="Soil", outline=outline_of("Soil", "
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, SOIL) as full:
+    with copied_shelf(tmp_path, SOIL) as full:
         yield full
 
 
@@ -64,7 +66,7 @@ def test_responses_say_what_is_left_for_the_token_until_it_is_refused(shelf: She
         assert fourth.json() == {
             "code": 429,
             "error": "rate_limited",
-            "error_description": "You sent too many requests; try again later.",
+            "error_description": "You have sent too many requests; try again later.",
         }
         wait = int(fourth.headers["retry-after"])
         assert 0 < wait <= HOUR // 3
@@ -125,7 +127,7 @@ def test_people_read_it_as_a_page(shelf: Shelf) -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["cache-control"] == "no-store"
     assert 0 < int(page.headers["retry-after"]) <= HOUR
-    assert "Too much was asked for from here" in page.text
+    assert "Too many requests" in page.text
     assert re.search(r"Try again in \d\d minutes\.", page.text)
 
 
@@ -142,6 +144,28 @@ def test_behind_a_proxy_clients_count_for_themselves(shelf: Shelf) -> None:
     with limited(shelf, trusted="10.0.0.0/8", pages=RateLimit(1, HOUR)) as service:
         # Counted for the proxy, which is not trusted, and anew: that is another address.
         assert [from_address(service, f"192.0.2.{last}") for last in (3, 4)] == [200, 429]
+
+
+def test_what_clients_write_into_long_headers_is_not_remembered(shelf: Shelf) -> None:
+    """Only the end of ``X-Forwarded-For`` is by the proxy; before it are kilobytes of a client."""
+
+    def ask(number: int) -> int:
+        return from_address(service, f"{number:08}, " * 6_000 + "203.0.113.9")
+
+    def taken() -> int:
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    with limited(shelf, trusted="127.0.0.1", pages=RateLimit(200, HOUR)) as service:
+        tracemalloc.start()
+        try:
+            assert {ask(number) for number in range(100)} == {200}
+            before = taken()
+            assert {ask(number) for number in range(100, 200)} == {200}
+            assert taken() - before < 2_000_000  # the headers alone have six million bytes
+        finally:
+            tracemalloc.stop()
+        assert ask(200) == 429
 
 
 def test_without_a_limit_nothing_is_different(shelf: Shelf) -> None:

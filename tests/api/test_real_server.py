@@ -19,7 +19,7 @@ import pytest
 
 from mapshelf.model import MapDraft, Source
 from tests.api.openapi import COMPONENTS
-from tests.examples import examples
+from tests.examples import few
 from tests.harness import Shelf, outline_of
 
 pytestmark = pytest.mark.process
@@ -115,7 +115,7 @@ def test_generated_requests_get_documented_answers(server: Server, tmp_path: Pat
             "--header", f"Authorization: Bearer {server.token}",
             "--checks", ",".join(CHECKS),
             "--phases", "examples,coverage,fuzzing",
-            "--max-examples", str(examples(50)),
+            "--max-examples", str(few(50)),
             "--seed", str(SEED),
             "--no-color",
         ],

@@ -23,7 +23,7 @@ from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import Settings
 from tests.api import openapi
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
-from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.harness import BASE_URL, Service, Shelf, copied_shelf, shelf_with
 from tests.readers.hostile import hostile_readers
 from tests.readers.samples import archive, archive_of, as_file, freemind, xmind_xml
 
@@ -337,7 +337,7 @@ def test_a_bad_file_does_not_replace_a_good_one(people: People) -> None:
 
 
 def test_quotas(tmp_path: Path) -> None:
-    with shelf_with(tmp_path) as own:
+    with copied_shelf(tmp_path) as own:
         few = replace(own.settings, quota_maps=2, uploads_per_hour=3)
         with Service(few, "") as service:
             people = People(own, service)
@@ -360,7 +360,7 @@ def test_quotas(tmp_path: Path) -> None:
 
 
 def test_refused_files_count(tmp_path: Path) -> None:
-    with shelf_with(tmp_path) as own:
+    with copied_shelf(tmp_path) as own:
         few = replace(own.settings, uploads_per_hour=2)
         with Service(few, "") as service:
             people = People(own, service)
@@ -373,7 +373,7 @@ def test_refused_files_count(tmp_path: Path) -> None:
 
 
 def test_uploads_at_the_same_moment_do_not_overshoot_a_quota(tmp_path: Path) -> None:
-    with shelf_with(tmp_path) as own:
+    with copied_shelf(tmp_path) as own:
         few = replace(own.settings, quota_maps=3)
         with Service(few, "") as first, Service(few, "") as second:
             token = People(own, first).tokens[OWNER]
@@ -412,7 +412,7 @@ def test_uploads_can_be_turned_off(people: People, shelf: Shelf) -> None:
 
 
 def test_nobody_gets_round_quotas_by_restoring(tmp_path: Path) -> None:
-    with shelf_with(tmp_path) as own:
+    with copied_shelf(tmp_path) as own:
         few = replace(own.settings, quota_maps=1, uploads_per_hour=4)
         with Service(few, "") as service:
             people = People(own, service)
@@ -444,7 +444,7 @@ def test_pictures_count_in_the_quota_of_bytes(tmp_path: Path) -> None:
         return archive_of({"content.json": content, "resources/a.bmp": picture})
 
     assert len(painted("red")) < 5000
-    with shelf_with(tmp_path) as own:
+    with copied_shelf(tmp_path) as own:
         few = replace(own.settings, quota_megabytes=1)
         with Service(few, "") as service:
             people = People(own, service)

@@ -92,7 +92,7 @@ async def take_upload(context: Context, request: Request) -> Response:
 
 async def show_session(context: Context, request: Request) -> Response:
     """Say who is signed in, as a page does."""
-    session = await context.people.session(request)
+    session = await context.sessions.session(request)
     if session is None:
         return said({"user": None})
     return said({"user": session.user.name, "form_token": session.form_token()})
@@ -100,15 +100,15 @@ async def show_session(context: Context, request: Request) -> Response:
 
 async def show_form(context: Context, request: Request) -> Response:
     """Show a form to somebody who is not signed in."""
-    secret, headers = context.people.form_secret(request)
+    secret, headers = context.sessions.form_secret(request)
     response = said({FIELD: form_token(secret)})
     return replace(response, headers=(*response.headers, *headers))
 
 
 async def take_checked_form(context: Context, request: Request) -> Response:
     async with context.bodies.form(request, FORM_LIMITS) as form:
-        secret, _ = context.people.form_secret(request)
-        context.people.check_form(request, form.text(FIELD), secret)
+        secret, _ = context.sessions.form_secret(request)
+        context.sessions.check_form(request, form.text(FIELD), secret)
         return said({"name": form.text("name")})
 
 

@@ -50,8 +50,8 @@ def test_commands_are_noted(mapshelf: Mapshelf) -> None:
 
 def test_some_of_the_log_for_programs(mapshelf: Mapshelf) -> None:
     with closing(mapshelf.store()) as store:
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "token x", 2, "ann", "192.0.2.1"))
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "token y", 3, "anna", "192.0.2.1"))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "token x", 2, "ann", "192.0.2.1"))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "token y", 3, "anna", "192.0.2.1"))
     found = [json.loads(line) for line in mapshelf.lines("audit", "--user", "ANN", "--json")]
     assert [one["event"] for one in found] == ["user.added", "link.made", "token.made"]
     last = found[-1]
@@ -69,7 +69,9 @@ def test_some_of_the_log_for_programs(mapshelf: Mapshelf) -> None:
     with closing(mapshelf.store()) as store:
         for name in ("ann", "anna, user ann"):
             target = f"map Abc12345, user {name}"
-            store.note(AuditEntry(AuditEvent.USER_DISABLED, target, 4, "root", "192.0.2.1"))
+            store.add_audit_entry(
+                AuditEntry(AuditEvent.USER_DISABLED, target, 4, "root", "192.0.2.1")
+            )
     found = [json.loads(line) for line in mapshelf.lines("audit", "--user", "ann", "--json")]
     assert [one["target"] for one in found[2:]] == ["token x", "map Abc12345, user ann"]
     mapshelf.run("audit", "--since", "0", expect=2)

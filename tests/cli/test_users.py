@@ -62,8 +62,7 @@ def test_a_new_user_gets_a_link_that_is_good_once(mapshelf: Mapshelf) -> None:
     ]
     assert first.stderr == (
         "mapshelf: added the member alice\n"
-        "mapshelf: with this link, alice chooses a password and signs in;"
-        " it is good once, for 24 hours:\n"
+        "mapshelf: send alice this link to choose a password; it works once, within 24 hours:\n"
     )
     assert second.stderr == ""
     client = Client(milliseconds(), "192.0.2.1")

@@ -6,6 +6,7 @@ import pytest
 
 from mapshelf.readers import READERS, Limits, Reader
 from mapshelf.readers.parsing.content import Content
+from tests.examples import examples
 from tests.fuzz import targets
 
 pytestmark = pytest.mark.slow
@@ -35,7 +36,7 @@ def test_seeds_are_read(reader: Reader) -> None:
 def test_promises_are_kept_for_a_while(reader: Reader) -> None:
     dice = random.Random(reader.name)
     seeds = targets.seeds(reader)
-    for number in range(300):
+    for number in range(examples(300)):
         data = targets.mutated(
             dice.choice(seeds), 1 << 16, number, lambda data, size: scrambled(dice, data, size)
         )

@@ -8,7 +8,7 @@ import pytest
 
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
-from mapshelf.importer.renewal import renew_outlines
+from mapshelf.importer.reparsing import reparse_outlines
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import MapDraft, MapLink
@@ -81,5 +81,5 @@ def test_maps_that_an_older_version_read_get_their_links(
     store.put_maps([MapDraft(id=found.id, outline=outline_of("old"))])
     store.write_rows({OUTDATED: [(file_id,)]}, store.catalogue_counters())
     assert store.links_from(file_id) == []
-    assert renew_outlines(store, reader, [], lambda: False) == 1
+    assert reparse_outlines(store, reader, [], lambda: False) == 1
     assert store.links_from(file_id) == [MapLink("ID_2", "b.mm", "b.mm")]

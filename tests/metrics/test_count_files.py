@@ -5,6 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mapshelf.api.request_handler import count
 from mapshelf.metrics.count_files import CountFile, clear_counts, read_counts
 from mapshelf.metrics.counts import BOUNDS, Numbers, OperationCounts, add_numbers
 from mapshelf.metrics.counts import numbers_of_operations as numbers_of
@@ -72,7 +73,7 @@ def test_a_histogram_of_several_workers_is_that_of_all_their_durations(
     for durations in workers:
         counts = OperationCounts("GET /maps")
         for seconds in durations:
-            counts.note(200, seconds)
+            count(counts, 200, seconds)
         counted.append(numbers_of([counts]))
     added = add_numbers(counted)
     together = [seconds for durations in workers for seconds in durations]

@@ -112,7 +112,7 @@ def test_a_command_on_a_failing_disk_says_so_and_damages_nothing(
 ) -> None:
     tried = Tried()
     for name, trial in trials(tmp_path).items():
-        step = 131 if name == "user add" else 43
+        step = 331 if name == "user add" else 109
         fail_each(tmp_path / "trial", trial, Fault(0, count, code), tried, step)
     assert tried.faults == []
     assert tried.refused > 5

@@ -24,7 +24,7 @@ from mapshelf.readers import READERS, Limits, Reader, read
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.json_files import parse_json
 from mapshelf.readers.parsing.limits import KIB, MIB
-from tests.examples import examples
+from tests.examples import examples, share
 from tests.readers.samples import (
     archive,
     archive_of,
@@ -273,11 +273,11 @@ EATABLE: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("make", EATABLE.values(), ids=EATABLE)
+@pytest.mark.parametrize("name", share(list(EATABLE), 0))
 def test_what_may_cost_much_is_read_in_less_than_256_mb(
-    make: Callable[[], bytes], tmp_path: Path, reading: "subprocess.Popen[str]"
+    name: str, tmp_path: Path, reading: "subprocess.Popen[str]"
 ) -> None:
-    cost = cost_of(make(), "whole", tmp_path, reading)
+    cost = cost_of(EATABLE[name](), "whole", tmp_path, reading)
     assert (cost.error, cost.reason) == ("", "")
 
 

@@ -13,7 +13,7 @@ import zipfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
@@ -25,7 +25,7 @@ from mapshelf.model import Outline
 from mapshelf.readers import READERS, Limits, read, summary
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
-from tests.examples import some
+from tests.examples import is_full, some
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -37,6 +37,13 @@ pytestmark = [
 ]
 
 Row = dict[str, str]
+
+MANY: Final = 10
+"""Files of a format of which all are tried."""
+
+all_files = pytest.mark.skipif(
+    not (MANIFEST.exists() and is_full()), reason="it reads all files: --hypothesis-profile full"
+)
 
 MISTOLD = {
     "dev/freemind/0270.mm": "es",
@@ -82,7 +89,9 @@ def data_of(row: Row) -> bytes:
 
 
 def by_file(found: list[Row]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("row", found, ids=[row["file"] for row in found])
+    """Try each file: all of a format that has few, some of one that has many."""
+    tried = [*found[:MANY], *some(found[MANY:], len(found))]
+    return pytest.mark.parametrize("row", tried, ids=[row["file"] for row in tried])
 
 
 @cache
@@ -442,7 +451,7 @@ def test_files_of_all_formats_through_the_sandbox() -> None:
     assert all(result.title for result in results if isinstance(result, ReadFile))
 
 
-@pytest.mark.skipif(not MANIFEST.exists(), reason="nothing to count")
+@all_files
 def test_the_documentation_tells_the_numbers() -> None:
     files, topics = Counter[str](), Counter[str]()
     for row in filter(is_sound, rows()):
@@ -467,11 +476,11 @@ def test_the_documentation_tells_the_numbers() -> None:
         for reader in READERS
     }
     refused = len(rows()) - files.total()
-    assert f"{len(rows())} files of other people" in page
+    assert f"{len(rows())} files made by other people" in page
     assert f"{refused} files are refused" in page
 
 
-@pytest.mark.skipif(not rows(), reason="there is no corpus here")
+@all_files
 def test_languages_are_right_or_not_told() -> None:
     """Compare with the manifest, which tells the language that prevails in the repository."""
     told = {row["file"]: row["language"] for row in rows() if is_sound(row)} | MISTOLD

@@ -176,13 +176,12 @@ def test_marks_of_markdown_are_what_they_mean() -> None:
 def test_colours_are_those_of_the_topic_above() -> None:
     root = root_of(
         'text="r"',
-        '<topic text="a" color="FFD8B2"><topic text="b"><topic text="c" color="00FF00"/></topic>'
-        '<topic text="d" callout="1"/></topic><topic text="e"/>',
+        '<topic text="a" color="FF0000"><topic text="b"><topic text="c" color="00FF00"/></topic>'
+        '<topic text="d" callout="1"><topic text="f"/></topic></topic><topic text="e"/>',
     )
     fills = {topic.text: topic.style.fill for _, topic in root.walk() if topic.style}
-    orange, green = "#ffd8b2", "#00ff00"
-    ours = {"r": "#b2b2fe", "e": "#b2b2fe"}
-    assert fills == {**ours, "a": orange, "b": orange, "c": green, "d": orange}
+    usual = {"r": "#b2b2fe", "e": "#b2b2fe", "d": "#ffd8b2", "f": "#ffd8b2"}
+    assert fills == {**usual, "a": "#ff0000", "b": "#ff0000", "c": "#00ff00"}
 
 
 def test_no_topics() -> None:

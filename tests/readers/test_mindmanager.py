@@ -285,6 +285,22 @@ def test_boundaries_and_relationships_to_them() -> None:
     assert outline.sheets[0].relationships == (Relationship("t0", "t1"),)
 
 
+def test_boundaries_have_the_colour_of_the_lines_of_the_map() -> None:
+    group = '<ap:RootTopicDefaultsGroup><ap:DefaultColor LineColor="ff102030"/>'
+    rest = f"<ap:StyleGroup>{group}</ap:RootTopicDefaultsGroup></ap:StyleGroup>"
+    inner = (BOUNDARY.format(inner=""), BOUNDARY.format(inner='<ap:Color FillColor="ff00ff00"/>'))
+    (sheet,) = outline_of(sub_topics(*inner), rest=rest).sheets
+    assert [line.colour for line in sheet.boundaries] == ["#102030", "#00ff00"]
+
+
+def test_main_topics_are_on_the_side_of_their_place_and_go_round() -> None:
+    places = ('<ap:Offset CX="9" CY="1"/>', '<ap:Offset CX="-9" CY="1"/>', "")
+    (sheet,) = outline_of(sub_topics(places[0], places[1] + sub_topics(places[0]), "")).sheets
+    assert [main.side for main in sheet.root.children] == ["right", "left", ""]
+    assert sheet.root.children[1].children[0].side == ""
+    assert sheet.clockwise
+
+
 def test_boundary_around_a_topic_without_id() -> None:
     inner = f"<ap:SubTopics>{topic('A', BOUNDARY.format(inner=''))}</ap:SubTopics>"
     outline = outline_of(inner)

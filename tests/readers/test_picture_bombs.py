@@ -19,9 +19,9 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers.parsing.images import Images
 from mapshelf.readers.parsing.limits import MIB
-from mapshelf.readers.pictures import measure
+from mapshelf.readers.parsing.pictures import measure
+from mapshelf.readers.parsing.svg_pictures import safe_svg, svg_size
 from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
-from mapshelf.readers.svg_pictures import safe_svg, svg_size
 from mapshelf.render import image_worker
 from mapshelf.render.image_worker import ImageRequest, ImageWorker
 from mapshelf.render.slow_maps import FORGIVEN_AFTER
@@ -187,7 +187,7 @@ def test_so_many_pictures_are_looked_at_and_no_more(monkeypatch: pytest.MonkeyPa
         looked.append(data)
         return 1, 1
 
-    monkeypatch.setattr("mapshelf.readers.pictures.measure", measured)
+    monkeypatch.setattr("mapshelf.readers.parsing.pictures.measure", measured)
     images = Images(LIMITS, lambda _: None)
     kept = [images.add(b"%d" % n) for n in range(5000)]
     assert len(images.found) == len(looked) == LIMITS.most_pictures

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers.parsing.limits import MIB
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader, read_file
+from tests.examples import examples
 from tests.readers.hostile import hostile_readers
 from tests.readers.samples import freemind
 
@@ -175,6 +177,27 @@ def refusal(path: str, limits: Limits | None = None) -> str:
     return result.reason
 
 
+def test_links_that_come_after_the_scan_are_not_followed(tmp_path: Path) -> None:
+    """A file or a folder of an imported folder can be exchanged before it is read."""
+    secret, maps = tmp_path / "secret", tmp_path / "maps"
+    secret.mkdir()
+    maps.mkdir()
+    kept = write_map(secret, "kept.mm")
+    (maps / "file.mm").symlink_to(kept)
+    (maps / "folder").symlink_to(secret, target_is_directory=True)
+    with zipfile.ZipFile(secret / "all.zip", "w") as archive:
+        archive.write(kept, "kept.mm")
+    (maps / "archive").symlink_to(secret / "all.zip")
+    for name in ("file.mm", "folder/kept.mm", "archive/kept.mm"):
+        path = str(maps / name)
+        assert isinstance(read_file(path, Limits()), ReadFile)  # who names it may follow links
+        refused = read_file(path, Limits(), folder=str(maps))
+        assert isinstance(refused, RefusedFile)
+        assert refused.reason.startswith("it cannot be opened")
+    inside = write_map(maps, "inside.mm")
+    assert isinstance(read_file(inside, Limits(), folder=str(maps)), ReadFile)
+
+
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.mm"
     os.mkfifo(pipe)
@@ -297,7 +320,7 @@ def test_children_that_still_start_end_in_silence(
 ) -> None:
     """With many children the first has read its file long before the last has started."""
     path = write_map(tmp_path, "map.mm")
-    for _ in range(4):  # whether one is at the wrong point just then is a matter of luck
+    for _ in range(examples(8)):  # whether one is at the wrong point just then is a matter of luck
         with SandboxedReader(workers=6) as reader:
             assert list(reader.read([path]))
     assert capfd.readouterr().err == ""

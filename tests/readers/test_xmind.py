@@ -29,7 +29,7 @@ def test_xml_with_children_of_every_kind_and_all_sheets() -> None:
         LIMITS,
     )
     one, two = outline.roots
-    assert one.children == [Topic(text="A", id="a", links=("https://a.example",))]
+    assert one.children == [Topic(text="A", id="a", links=("https://a.example",), side="right")]
     sheet = outline.sheets[0]
     assert sheet.floating == (Topic(text="floating", kind=TopicKind.FLOATING),)
     assert [summary.topic.text for summary in sheet.summaries] == ["sum"]
@@ -91,7 +91,7 @@ def test_json_children_notes_and_links() -> None:
         id="r",
         text="Root",
         note="a\nnote",
-        children=[Topic(text="A", links=("https://a.example",))],
+        children=[Topic(text="A", links=("https://a.example",), side="right")],
     )
     sheet = outline.sheets[0]
     assert [topic.text for topic in sheet.floating] == ["floating"]

@@ -144,7 +144,9 @@ def test_what_stands_beside_the_tree(outline: Outline) -> None:
             "C",
             "c",
             children=[
-                *(Topic(f"attached {number}", attached[number]) for number in range(3)),
+                Topic("attached 0", "attached0", side="right"),
+                Topic("attached 1", "attached1", side="right"),
+                Topic("attached 2", "attached2", side="left"),
                 Topic("callout 0", "callout0", kind=TopicKind.CALLOUT),
             ],
         ),
@@ -654,3 +656,59 @@ def test_a_boundary_costs_the_same_however_many_siblings_there_are() -> None:
 
     few, many = (steps(siblings, 200) - steps(siblings, 1) for siblings in (20, 500))
     assert many < 1.5 * few
+
+
+BRANCHES = ("", "", f"<children>{branches('attached', '', '', '')}</children>", "")
+
+
+def sides_of(structure: str, right_number: str = "", *inner: str) -> tuple[list[str], bool]:
+    """Return the sides of main topics, and whether they go round, as both kinds of file say."""
+    name, extension = f"org.xmind.ui.{structure}", "org.xmind.ui.map.unbalanced"
+    xml = XMIND_XML.format(
+        sheets=f'<sheet><topic id="c" structure-class="{name if structure else ""}"><title/>'
+        f"<children>{branches('attached', *(inner or BRANCHES))}</children><extensions>"
+        f'<extension provider="{extension}"><content><right-number>{right_number}</right-number>'
+        "</content></extension></extensions></topic></sheet>"
+    )
+    (sheet,) = finished(archive_of({"content.xml": xml})).sheets
+    below: list[dict[str, object]] = [
+        {"children": json_branches("attached", *({},) * part.count("<topic "))} if part else {}
+        for part in inner or BRANCHES
+    ]
+    content = [{"name": "right-number", "content": right_number}] if right_number else []
+    root: dict[str, object] = {
+        "children": json_branches("attached", *below),
+        "extensions": [{"provider": extension, "content": content}],
+    }
+    (newest,) = newer({**root, "structureClass": name} if structure else root).sheets
+    sides = [topic.side for topic in sheet.root.children]
+    assert [topic.side for topic in newest.root.children] == sides
+    assert newest.clockwise == sheet.clockwise
+    return sides, sheet.clockwise
+
+
+@pytest.mark.parametrize(
+    ("structure", "right_number", "rights", "clockwise"),
+    [
+        ("map.unbalanced", "1", 1, True),
+        ("map.unbalanced", "0", 0, True),
+        ("map.unbalanced", "9", 4, True),
+        ("map.clockwise", "", 3, True),  # half of what is shown is not reached before
+        ("map.unbalanced", "-1", 3, True),
+        ("map", "2", 2, False),
+        ("", "", 3, False),
+        ("logic.right", "1", 4, False),
+        ("tree.left", "", 0, False),
+    ],
+)
+def test_sides_of_main_topics(
+    structure: str, right_number: str, rights: int, clockwise: bool
+) -> None:
+    sides = ["right"] * rights + ["left"] * (4 - rights)
+    assert sides_of(structure, right_number) == (sides, clockwise)
+
+
+def test_structures_without_sides_leave_them_to_the_layout() -> None:
+    assert sides_of("timeline.vertical", "2") == (["right", "left"] * 2, False)
+    assert sides_of("timeline.horizontal", "2") == ([""] * 4, False)
+    assert sides_of("org-chart.down") == ([""] * 4, False)

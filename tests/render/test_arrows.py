@@ -9,7 +9,7 @@ from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline, Relationship, Sheet, Topic
 from mapshelf.render.arrows import links, room_of, routed
 from mapshelf.render.layout import layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.map_drawing import map_drawing
 from mapshelf.render.nodes import by_id
 from mapshelf.render.render_request import DrawingRequest

@@ -15,7 +15,7 @@ from mapshelf.model import Outline, Sheet, Style, Topic
 from mapshelf.render.emphasis import marked_runs
 from mapshelf.render.fonts import font
 from mapshelf.render.layout import layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.map_drawing import map_drawing
 from mapshelf.render.nodes import Node
 from mapshelf.render.render_request import DrawingRequest

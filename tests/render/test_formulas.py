@@ -16,6 +16,7 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.model import Outline, Sheet, Topic, sheets_of
 from mapshelf.render import formula_worker
 from mapshelf.render import formulas as formulas_module
+from mapshelf.render.formula_drawing import FormulaDrawing
 from mapshelf.render.formula_markup import ATTRIBUTES, ELEMENTS, LARGEST
 from mapshelf.render.formula_source import plain_latex
 from mapshelf.render.formula_worker import FormulaWorker
@@ -23,7 +24,6 @@ from mapshelf.render.formulas import (
     LONGEST,
     MOST_CHARACTERS,
     MOST_WORK,
-    FormulaDrawing,
     drawings,
     formulas_of,
     is_drawable,

@@ -10,7 +10,7 @@ from mapshelf.model import Image, Sheet, Summary, Topic
 from mapshelf.render.contents import FORMULA
 from mapshelf.render.formulas import drawings, formulas_of
 from mapshelf.render.layout import Layout, layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.nodes import Node
 from mapshelf.render.visible_topics import Room, sizes, summarised, whole, with_formulas
 from tests.render.tour import SHEET, topic
@@ -63,6 +63,17 @@ def test_main_topics_keep_the_side_that_their_author_chose() -> None:
     assert node["icons"].y < node["pictures"].y
     assert node["groups"].y < node["styles"].y
     assert node["deeper"].side == -1
+
+
+def test_main_topics_that_go_round_begin_below_on_the_left() -> None:
+    sides = ["right", "left", "right", "left", "left"]
+    mains = [topic(f"m{number}", side=side) for number, side in enumerate(sides)]
+    sheet = Sheet(topic("r", *mains), clockwise=True)
+    for shown in (whole(sheet), summarised(sheet, sizes(sheet), Room(10, 1))):
+        nodes = {node.topic.id: node for node in layout(shown, PAGE).nodes}
+        assert nodes["m0"].y < nodes["m2"].y
+        assert nodes["m4"].y < nodes["m3"].y < nodes["m1"].y
+    assert [main.id for main in sheet.root.children] == ["m0", "m1", "m2", "m3", "m4"]
 
 
 def test_a_few_sides_among_many_topics_do_not_count() -> None:

@@ -17,9 +17,23 @@ from tests.render.trees import render_request, tree
 pytestmark = pytest.mark.process
 
 
+class Clock:
+    """Tells the seconds that a test sets."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
 @pytest.fixture
-def worker(tmp_path: Path) -> Iterator[RenderWorker]:
-    made = RenderWorker(DiskCache(tmp_path, 1 << 20))
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def worker(tmp_path: Path, clock: Clock) -> Iterator[RenderWorker]:
+    made = RenderWorker(DiskCache(tmp_path, 1 << 20), now=clock)
     yield made
     made.close()
 
@@ -44,19 +58,30 @@ def draw_cards_only(request: RenderRequest) -> bytes:
     return b"card of " + request.title.encode()
 
 
-def test_a_map_that_takes_too_long_gets_its_card_and_is_not_tried_again(
-    worker: RenderWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_map_that_takes_too_long_gets_its_card_and_is_tried_again_after_a_while(
+    worker: RenderWorker,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     worker.picture(render_request(None))  # starts the child
-    monkeypatch.setattr(module, "_draw", draw_cards_only)
-    monkeypatch.setattr(module, "WALL_SECONDS", 1.0)
     wanted = render_request(tree(3))
-    assert worker.picture(wanted).body == b"card of A title"
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_draw", draw_cards_only)
+        patched.setattr(module, "WALL_SECONDS", 1.0)
+        card = worker.picture(wanted)
+    assert card.body == b"card of A title"
+    assert not card.complete
     assert len(caplog.records) == 1
     assert "A title" in caplog.text
-    monkeypatch.setattr(module, "WALL_SECONDS", 30.0)
-    assert worker.picture(wanted) == worker.cached(wanted) == worker.cached(render_request(None))
+    assert worker.picture(wanted) == worker.cached(wanted) == card
+    assert worker.cached(render_request(None)) == card._replace(complete=True)
     assert len(caplog.records) == 1
+    clock.seconds += module.TRIED_AGAIN_AFTER
+    drawn = worker.picture(wanted)
+    assert drawn == worker.cached(wanted)
+    assert drawn.key == wanted.key()
+    assert drawn.complete
 
 
 def test_a_damaged_outline_gets_the_card_of_the_map(worker: RenderWorker) -> None:

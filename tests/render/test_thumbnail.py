@@ -17,17 +17,17 @@ from PIL import Image
 
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Outline, Sheet, Topic, sheets_of
+from mapshelf.model import Boundary, Outline, Sheet, Topic, sheets_of
 from mapshelf.render import drawing, svg
-from mapshelf.render.contrast import contrast, legible
+from mapshelf.render.contrast import contrast, legible, tint
 from mapshelf.render.font_fallback import SystemFonts
 from mapshelf.render.formulas import drawings
-from mapshelf.render.inks import our_inks
 from mapshelf.render.layout import layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.render_request import RENDER_VERSION, WIDTHS, RenderRequest
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import shown_pictures, thumbnail
+from mapshelf.render.topic_colours import colours_of_ours
 from mapshelf.render.visible_topics import whole
 from tests.examples import examples
 from tests.render.tour import OTHER_PICTURE, PICTURE, TOUR
@@ -205,6 +205,24 @@ def test_any_colour_is_made_legible_on_any_other(colour: str, ground: str) -> No
     assert changed == colour or contrast(colour, ground) < 4.5
 
 
+@given(st.from_regex("#[0-9a-f]{6}", fullmatch=True), st.from_regex("#[0-9a-f]{6}", fullmatch=True))
+def test_a_tint_leaves_words_on_a_ground_legible(colour: str, ground: str) -> None:
+    tinted = tint(colour, ground)
+    assert contrast(tinted, ground) <= 1.17
+    for words in ("#000000", "#ffffff"):
+        assert contrast(words, tinted) * 1.17 >= contrast(words, ground) - 0.001
+
+
+@pytest.mark.parametrize(("theme", "kept"), [("light", True), ("dark", False)])
+def test_boundaries_are_filled_with_the_colour_of_their_author(theme: str, kept: bool) -> None:
+    line = Boundary(("a",), "", "#99ffff")
+    sheet = Sheet(Topic("r", id="r", children=[Topic("a", id="a")]), boundaries=(line,))
+    request = RenderRequest(encode_outline(Outline((sheet,))), "t", "", "", 640, theme, "svg")
+    (box,) = (one for one in parsed(drawn(request)).iter(f"{SVG}rect") if "stroke" in one.attrib)
+    assert (box.attrib["fill"] == "#99ffff") == kept
+    assert contrast(box.attrib["fill"], THEMES[theme].ground) <= 1.17
+
+
 @pytest.mark.parametrize("theme", [*THEMES])
 @pytest.mark.parametrize("background", ["#101010", "#ffffff", "#ffd700", "#7f7f7f", "nonsense"])
 def test_the_ground_of_the_author_is_kept_unless_it_is_white_in_the_dark(
@@ -311,7 +329,7 @@ def test_pictures_of_one_version_do_not_change() -> None:
         for theme in THEMES
     )
     digest = hashlib.sha256(everything.encode()).hexdigest()[:16]
-    assert (RENDER_VERSION, digest) == (7, "03b57123a3f20e49")
+    assert (RENDER_VERSION, digest) == (8, "953d408e695e23ec")
 
 
 def wordy() -> Topic:
@@ -350,7 +368,7 @@ def test_a_whole_map_is_drawn_with_the_ids_of_its_topics() -> None:
     placed = layout(whole(Sheet(root)), PAGE)
     frame = svg.Frame(placed.width, placed.height, -placed.box.left, -placed.box.top, 1)
     style = svg.Style(LIGHT, identified=True)
-    content = drawing.drawn(placed, our_inks(placed.nodes, LIGHT), (), frame, style)
+    content = drawing.drawn(placed, colours_of_ours(placed.nodes, LIGHT), (), frame, style)
     picture = svg.document("r", frame, LIGHT, content)
     ids = [element.get("data-topic") for element in parsed(picture).iter(f"{SVG}g")]
     assert [one for one in ids if one is not None] == ["a", '"<&>', "c"]

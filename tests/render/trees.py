@@ -72,6 +72,7 @@ def sheets(draw: st.DrawFn) -> Sheet:
         relationships=tuple(draw(st.lists(st.builds(Relationship, ids, ids, WORDS), max_size=3))),
         boundaries=tuple(draw(st.lists(st.builds(Boundary, some, WORDS), max_size=4))),
         summaries=tuple(Summary(draw(some), topic) for topic in summing),
+        clockwise=draw(st.booleans()),
     )
 
 

@@ -65,7 +65,7 @@ def test_two_workers_count_everybody_once(mapshelf: Mapshelf) -> None:
         # Nobody who was counted is counted again after a restart within the hour.
         visit(service, page, VISITORS)
     assert counted(mapshelf) == (VISITORS + 1, 1)
-    with serving(mapshelf, *TRUSTED, workers=2) as service:
+    with serving(mapshelf, *TRUSTED) as service:
         service.wait_until_ready()
         visit(service, page, 0)
         visit(service, page, VISITORS + 1)
@@ -84,7 +84,7 @@ def test_what_was_handed_over_outlives_a_kill(mapshelf: Mapshelf) -> None:
         service.kill()
     known = counted(mapshelf)[0]
     assert VISITORS <= known <= VISITORS + 1  # only what came last may be lost
-    with serving(mapshelf, *TRUSTED, workers=2) as service:
+    with serving(mapshelf, *TRUSTED) as service:
         service.wait_until_ready()
         for n in range(VISITORS + 1):
             visit(service, page, n)
@@ -93,7 +93,7 @@ def test_what_was_handed_over_outlives_a_kill(mapshelf: Mapshelf) -> None:
 
 
 def test_counting_can_be_switched_off(mapshelf: Mapshelf) -> None:
-    with serving(mapshelf, *TRUSTED, "--no-counting", workers=2) as service:
+    with serving(mapshelf, *TRUSTED, "--no-counting") as service:
         service.wait_until_ready()
         visit(service, page_of(service), 1)
     assert counted(mapshelf) == (0, 0)

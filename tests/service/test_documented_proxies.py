@@ -95,10 +95,14 @@ def test_the_address_of_the_client_gets_through(behind: Behind) -> None:
 
 def test_requests_have_the_name_that_the_proxy_gives_them(behind: Behind) -> None:
     """A client's own name would let it write into the log what others look for."""
-    answer = behind.client.get("/maps", headers={"X-Request-Id": "of-the-client"})
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    headers = {"X-Request-Id": "of-the-client", "Traceparent": trace}
+    answer = behind.client.get("/maps", headers=headers)
     name = answer.headers["X-Request-Id"]
+    assert "traceparent" not in answer.headers
     assert re.fullmatch(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name)
-    assert behind.logged(name)["path"] == "/maps"
+    line = behind.logged(name)
+    assert (line["path"], line.get("trace_id")) == ("/maps", None)
 
 
 def test_browsers_come_back_by_https_only(behind: Behind) -> None:

@@ -23,8 +23,8 @@ from tests.cli.test_commands import write_map
 
 pytestmark = pytest.mark.process
 
-ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "3"))
-MAPS = 60
+ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "2"))
+MAPS = 30
 """Maps that are being imported in a round."""
 
 

@@ -23,12 +23,12 @@ from mapshelf.clock import milliseconds
 from mapshelf.model import Program, User
 from mapshelf.store import Store
 from mapshelf.tokens import new_token, token_digest
-from tests.api.programs import CALLBACK, SECRET, VERIFIER, challenge_of, registered
+from tests.api.oauth_programs import CALLBACK, SECRET, VERIFIER, challenge_of, registered
 from tests.cli.process import Mapshelf, serving
 
 pytestmark = pytest.mark.process
 
-ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "1"))
 CODES = 20
 """Codes for a round; as many grants of a user are kept."""
 

@@ -27,11 +27,10 @@ def manager(name: str) -> Iterator[socket.socket]:
         yield listening
 
 
-@pytest.mark.parametrize("kind", ["file", "abstract"])
 def test_systemd_is_told_of_the_first_answer_and_of_the_end(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = str(tmp_path / "notify") if kind == "file" else f"@mapshelf-{uuid4().hex}"
+    name = str(tmp_path / "notify")
     monkeypatch.setenv("NOTIFY_SOCKET", name)
     with manager(name) as told:
         with serving(Mapshelf(tmp_path / "data")) as service:
@@ -45,12 +44,12 @@ def test_systemd_is_told_of_the_first_answer_and_of_the_end(
             told.recv(100)
 
 
-def test_a_service_that_drains_is_stopping_and_answers(
+def test_a_service_that_drains_is_stopping_and_answers_until_it_is_told_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = str(tmp_path / "notify")
+    name = f"@mapshelf-{uuid4().hex}"  # an abstract one, which has no file
     monkeypatch.setenv("NOTIFY_SOCKET", name)
-    with manager(name) as told, serving(Mapshelf(tmp_path / "data"), "--drain", "60") as service:
+    with manager(name) as told, serving(Mapshelf(tmp_path / "data"), "--drain", "3600") as service:
         assert told.recv(100) == b"READY=1"
         service.process.send_signal(signal.SIGTERM)
         assert told.recv(100) == b"STOPPING=1"

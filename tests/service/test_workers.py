@@ -75,7 +75,7 @@ def test_a_worker_that_keeps_dying_leaves_the_others_alone(mapshelf: Mapshelf) -
         service.wait_until_ready()
         wait_for(lambda: len(workers(service)) == 2)
         steady, victim = workers(service)
-        deaths = 5
+        deaths = 3
         with asking(service, answers):
             for _ in range(deaths):
                 victim = kill_one(service, victim)
@@ -91,7 +91,7 @@ def test_a_worker_that_keeps_dying_leaves_the_others_alone(mapshelf: Mapshelf) -
 def test_clients_wait_while_the_only_worker_is_replaced(mapshelf: Mapshelf) -> None:
     with serving(mapshelf, workers=1) as service:
         service.wait_until_ready()
-        for _ in range(3):
+        for _ in range(2):
             (worker,) = workers(service)
             os.kill(worker, signal.SIGKILL)
             # Here nobody answers; whoever asks may have to wait, and is answered.

@@ -132,6 +132,18 @@ class Reader:
             quiet = 0 if self._unanswered else quiet + 1
             assert time.monotonic() < deadline, [sent.url for sent in self._unanswered]
 
+    def rest(self) -> None:
+        """Forget everything, for somebody else; what the browser complained of is an error."""
+        for page in self.context.pages:
+            if self._scripts and page.url.startswith(self.address):
+                page.evaluate("localStorage.clear()")
+            page.close()
+        self.context.unroute_all()
+        self.context.clear_cookies()
+        complaints, self.complaints = self.complaints, []
+        self._unanswered.clear()
+        assert not complaints, complaints
+
     def close(self) -> None:
         """End the session; what the browser complained of is an error."""
         self.context.close()

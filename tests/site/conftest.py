@@ -65,18 +65,30 @@ def browser() -> Iterator[Browser]:
         launched_browser.close()
 
 
+@pytest.fixture(scope="module")
+def resting() -> dict[str, Reader]:
+    """Readers that have finished a test, by their settings.
+
+    Half of what it takes to open a page is to begin a session; they end with the browser.
+    """
+    return {}
+
+
 @pytest.fixture
-def reader_with(browser: Browser, address: str) -> Iterator[ReaderWith]:
+def reader_with(browser: Browser, address: str, resting: dict[str, Reader]) -> Iterator[ReaderWith]:
     """Readers with the settings they are given."""
-    readers: list[Reader] = []
+    readers: list[tuple[str, Reader]] = []
 
     def start(**settings: Any) -> Reader:
-        readers.append(Reader(browser, address, **settings))
-        return readers[-1]
+        kind = f"{address} {sorted(settings.items())}"
+        reader = resting.pop(kind, None) or Reader(browser, address, **settings)
+        readers.append((kind, reader))
+        return reader
 
     yield start
-    for reader in readers:
-        reader.close()
+    for kind, reader in readers:
+        reader.rest()
+        resting[kind] = reader
 
 
 @pytest.fixture

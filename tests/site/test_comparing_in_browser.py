@@ -9,7 +9,7 @@ from mapshelf.model import MapDraft, Role
 from tests.harness import Shelf, outline_of, shelf_with
 from tests.site.browser import served
 from tests.site.people.test_in_browser import check, heading
-from tests.site.people.test_order_in_browser import arrive, visitor
+from tests.site.people.test_moderation_in_browser import arrive, visitor
 
 TOPICS = [f"{word} and soil" for word in ("compost", "mulch", "clay", "sand", "peat", "lime")]
 
@@ -42,7 +42,7 @@ def test_two_maps_are_compared_and_turned_round(
 ) -> None:
     reader = visitor(browser, house, java_script_enabled=scripts)
     page = reader.open("/mindmaps/Garden01/garden/compare/Garden03")
-    heading(page, "What is different")
+    heading(page, "What changed")
     added, removed = page.locator("#added"), page.locator("#removed")
     expect(added).to_contain_text("2 branches added")
     expect(removed).to_contain_text("1 branch removed")
@@ -53,7 +53,7 @@ def test_two_maps_are_compared_and_turned_round(
     if scripts:
         page.wait_for_function("document.querySelector('.compared img').naturalWidth > 0")
         check(page)
-    page.get_by_role("link", name="The other way round").focus()
+    page.get_by_role("link", name="Swap the two").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#added")).to_contain_text("1 branch added")
     page.get_by_role("link", name="Newer garden").click()
@@ -65,7 +65,7 @@ def test_a_map_is_compared_with_its_twin_from_its_page(browser: Browser, house: 
     reader = visitor(browser, house)
     page = reader.open("/mindmaps/Garden01/garden")
     page.get_by_role("link", name="Compare with “Garden”").click()
-    expect(page.get_by_text("Both say the same.")).to_be_visible()
+    expect(page.get_by_text("The two are the same.")).to_be_visible()
     check(page)
     reader.close()
 
@@ -75,15 +75,15 @@ def test_administrators_find_what_is_there_twice(
 ) -> None:
     reader = visitor(browser, house)
     page = arrive(shelf, reader, "chief", Role.ADMINISTRATOR)
-    page.get_by_role("link", name="Maps that are there more than once").click()
-    heading(page, "Maps that are there more than once")
+    page.get_by_role("link", name="Duplicate maps").click()
+    heading(page, "Duplicate maps")
     expect(page.locator(".panel")).to_have_count(1)
     expect(page.locator(".panel li")).to_have_count(2)
     expect(page.get_by_text("Cellar")).to_have_count(0)
     check(page)
     page.get_by_role("link", name="Compare with “Garden”").focus()
     page.keyboard.press("Enter")
-    heading(page, "What is different")
+    heading(page, "What changed")
     reader.close()
 
 
@@ -92,5 +92,5 @@ def test_members_do_not_get_the_page_of_duplicates(
 ) -> None:
     reader = visitor(browser, house)
     page = arrive(shelf, reader, "guest")
-    expect(page.get_by_role("link", name="Maps that are there more than once")).to_have_count(0)
+    expect(page.get_by_role("link", name="Duplicate maps")).to_have_count(0)
     reader.close()

@@ -27,17 +27,17 @@ from mapshelf.model import Map, Outline, Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.render import formula_markup
 from mapshelf.site import site_routes
-from tests.examples import examples, some
+from tests.examples import examples, few, some
 from tests.harness import Service, Shelf, serve, shelf_with
 from tests.site.browser import Reader, served
 from tests.site.test_pages import Reading
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "dev"
 ICON = Path(__file__).resolve().parents[2] / "src/mapshelf/site/static/icon.svg"
-LOOKED_AT = 200
+LOOKED_AT = 120
 """Files whose pages and pictures are looked at; the profile ``thorough`` has all of them."""
 
-LARGEST = 10
+LARGEST = examples(10)
 """How many of these are the largest files."""
 
 OPENED = 24
@@ -220,7 +220,7 @@ def odd_ones(known: list[Known]) -> list[Known]:
         *[one for one in known if any(topic.note_html for _, topic in one.outline.topics())][:2],
     ]
     unique = {one.map.id: one for one in (*some(chosen, OPENED), *some(known, OPENED))}
-    return list(unique.values())[: examples(OPENED)]
+    return list(unique.values())[: few(OPENED)]
 
 
 def test_a_browser_draws_them_without_complaint(

@@ -28,7 +28,7 @@ from mapshelf.site import site_routes
 from mapshelf.site.error_pages import MOST_CACHED, ErrorPages
 from mapshelf.site.messages import say
 from mapshelf.site.responses import Templates
-from tests.harness import Service, Shelf, outline_of, serve, shelf_with
+from tests.harness import Service, Shelf, copied_shelf, outline_of, serve
 
 PAGE = "/mindmaps/Garden01/a-garden"
 MAP = MapDraft(id="Garden01", title="A garden", outline=outline_of("A garden", "Beans"))
@@ -36,7 +36,7 @@ MAP = MapDraft(id="Garden01", title="A garden", outline=outline_of("A garden", "
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Service]:
-    with shelf_with(tmp_path, MAP) as shelf, serve(shelf, site_routes) as running:
+    with copied_shelf(tmp_path, MAP) as shelf, serve(shelf, site_routes) as running:
         yield running
 
 
@@ -74,7 +74,7 @@ def test_without_its_store_the_service_cannot_answer(tmp_path: Path) -> None:
         contexts.append(context)
         return site_routes(context)
 
-    with shelf_with(tmp_path, MAP) as shelf, serve(shelf, pages) as site:
+    with copied_shelf(tmp_path, MAP) as shelf, serve(shelf, pages) as site:
         contexts[0].store.close()
         assert told(site, PAGE, 503) == (say("error.unavailable"), say("error.again"))
         assert "cannot answer now" in site.get("/maps").text
@@ -135,7 +135,7 @@ def test_an_error_page_is_made_once_for_all_that_get_it(
         return make(templates, status, *others)
 
     monkeypatch.setattr(Templates, "error", error)
-    with shelf_with(tmp_path) as shelf, serve(shelf, site_routes) as site:
+    with copied_shelf(tmp_path) as shelf, serve(shelf, site_routes) as site:
 
         async def asked() -> list[Any]:
             client = site.client

@@ -118,15 +118,26 @@ def test_what_is_chosen_stands_above_the_list_and_goes_away(site: Service) -> No
     assert "/?folder=Garden%2FHerbs&with_notes=false" in removals
 
 
+def places(site: Service, path: str) -> list[str]:
+    return sorted(re.findall(r'<p class="place" dir="auto">(.*)</p>', page(site, path)))
+
+
 def test_cards_say_what_tells_maps_apart(site: Service) -> None:
     cards = page(site, "/?order_by=alpha").split('<article class="card">')[1:]
     of = {re.findall(r'<h2 class="name"><a [^>]*>([^<]*)</a>', card)[0]: card for card in cards}
-    plans = [card for card in cards if ">Plan</a>" in card]
-    assert sorted(re.findall(r'<p class="place" dir="auto">([^<]*)</p>', "".join(plans))) == [
-        "Work/Old/plan.mm",
-        "Work/plan.mm",
-    ]
-    assert '<a href="/?folder=Garden%2FHerbs"><bdi>Garden/Herbs</bdi></a>' in of["Mint"]
+    assert places(site, "/?order_by=alpha") == ["Work/<wbr>Old/<wbr>plan.mm", "Work/<wbr>plan.mm"]
+    assert places(site, "/?folder=Work") == ["Old/<wbr>plan.mm", "plan.mm"], "below that folder"
+    assert '<a href="/?folder=Garden%2FHerbs"><bdi>Garden/<wbr>Herbs</bdi></a>' in of["Mint"]
+    assert '<a href="/?folder=Garden%2FHerbs"><bdi>Herbs</bdi></a>' in page(site, "/?folder=Garden")
+    assert "<bdi>Herbs</bdi></a></span>" not in page(site, "/?folder=Garden/Herbs")
     assert "place" not in of["Mint"], "its title says it"
     assert "system" not in of["Mint"]
     assert "Uncategorised" not in of["Mint"]
+
+
+def test_nothing_says_an_owner_or_a_category_where_there_is_none(site: Service) -> None:
+    (mint,) = set(re.findall(r'href="([^"]*/mint)"', page(site, "/")))
+    for path in ("/", "/?view=table", "/?query=mint", mint):
+        shown = page(site, path)
+        assert "Mint" in shown
+        assert not re.search(r"\b(system|Uncategorised)\b", shown), path

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
-from mapshelf.site import chosen, site_routes
+from mapshelf.site import bulk_actions, site_routes
 from mapshelf.site.choices import Choice
-from mapshelf.site.ways import numbered
+from mapshelf.site.list_navigation import numbered
 from tests.examples import examples
 from tests.harness import Service, Shelf, shelf_with
-from tests.site.people.person import Person, member, until, user_named
+from tests.person import Person, member, until, user_named
 from tests.store.drafts import source, upload
 
 LETTERS = "abcdefghijklm"
@@ -155,7 +155,7 @@ def test_chosen_maps_are_downloaded_together(
     found = names("/download?map=twin1&map=twin2&map=mapa0&map=bare1")
     assert {"a 0.mm", "A 0 (2).mm", "a 0 (3).mm", "left-out.txt"} == set(found)
     assert found["left-out.txt"].splitlines()[2:] == [b".."]
-    monkeypatch.setattr(chosen, "MOST_BYTES", 10)
+    monkeypatch.setattr(bulk_actions, "MOST_BYTES", 10)
     assert set(names("/download?map=mapc1&map=mapc2")) == {"c 1.mm", "left-out.txt"}
     for path in ("/download", "/download?map=", "/download?map=<b>"):
         get(site, path, 400)
@@ -184,16 +184,16 @@ def test_chosen_maps_are_tagged_together(site: Service, shelf: Shelf) -> None:
         for text in ("one", "two")
     ]
     page = f"/tag?map={own[0].id}&map={own[1].id}&map=mapa0"
-    assert "1 map is left out, because you may not change it." in bob.get(page).text
+    assert "1 map is left out, because you cannot change it." in bob.get(page).text
     answer = bob.fill(page, add="New, OLD", remove="Two")
     assert answer.status_code == 303
-    assert "The maps are tagged." in bob.get(answer.headers["Location"]).text
+    assert "The tags have been saved." in bob.get(answer.headers["Location"]).text
     tags = {one.title: one.tags for one in store.maps_of(user.id, 0, 9)}
     assert tags == {"one": ("Old", "one", "New"), "two": ("Old", "New")}
     for said in ({}, {"add": "x" * 51}, {"add": ",".join(map(str, range(18)))}):
         answer = bob.fill(page, **said)
         assert answer.status_code == 400
-        assert "Type tags with commas" in answer.text
+        assert "Separate tags with commas" in answer.text
     assert {one.title: one.tags for one in store.maps_of(user.id, 0, 9)} == tags
     assert bob.status("/tag?map=mapa0") == 403
     assert bob.status("/tag?map=none") == 404

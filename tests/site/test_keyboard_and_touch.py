@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.harness import shelf_with
+from tests.linked import linking
 from tests.readers.illustrated import picture
 from tests.site.accessibility import faults
 from tests.site.browser import Reader, served
 from tests.site.conftest import ReaderWith
-from tests.site.linked import linking
 from tests.site.shelves import TOUR
 
 TOUR_PAGE = "/mindmaps/Tour0001"

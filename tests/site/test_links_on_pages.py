@@ -9,7 +9,7 @@ import pytest
 from mapshelf.site import site_routes
 from mapshelf.site.messages import counted, say
 from tests.harness import Service, Shelf, serve
-from tests.site.linked import linking, place
+from tests.linked import linking, place
 from tests.site.shelves import LINKS
 
 OWN = "/mindmaps/A/map-a"

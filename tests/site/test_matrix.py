@@ -1,7 +1,7 @@
 """Who may do what, cell by cell: every route for everybody who may ask, as the docs say.
 
-The table in ``docs/api.md`` names every route, or a test fails. Each request is one that succeeds
-for whoever may make it, so each cell can fail in both directions.
+The table in ``docs/permissions.md`` names every route, or a test fails. Each request is one that
+succeeds for whoever may make it, so each cell can fail in both directions.
 """
 
 import json
@@ -20,7 +20,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 
-from mapshelf.accounts import passwords
+from mapshelf.accounts import dynamic_registration, passwords
 from mapshelf.accounts.one_time_links import new_password_link
 from mapshelf.api import auth
 from mapshelf.api.csrf import FIELD, form_token
@@ -31,14 +31,15 @@ from mapshelf.model import CollectionDetails, Program, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site import site_routes
 from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
-from tests.api.programs import SECRET, challenge_of, registered
+from tests.api.oauth_programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
+from tests.examples import share
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.person import PASSWORD, link_of
 from tests.readers.samples import archive_of, as_file, drawn
-from tests.site.people.person import PASSWORD, link_of
+from tests.site.people.openid_provider import small_provider
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
-SECTION: Final = PAGE.split("### Who may do what\n")[1].split("\n## ")[0]
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text("utf-8")
 
 PICTURE: Final = as_file(drawn())
 ROOT: Final = {"id": "r", "title": "Plan", "image": {"src": "xap:resources/a.png"}}
@@ -49,6 +50,7 @@ FILE: Final = archive_of(
     }
 )
 EVERYTHING: Final = frozenset(SCOPES)
+VISIBILITIES: Final = ("published", "unlisted", "private")
 FORM: Final = "application/x-www-form-urlencoded"
 NUMBERS: Final = count(1)
 
@@ -102,7 +104,7 @@ class Asked:
 def rows(*, private: bool) -> list[Row]:
     """Return the table of the docs."""
     found = []
-    for line in SECTION.splitlines():
+    for line in PAGE.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) != 4 or not cells[0].startswith("`"):
             continue
@@ -113,8 +115,8 @@ def rows(*, private: bool) -> list[Row]:
             .replace("{N}", "{number}")
             .replace("{OTHER}", "{other}")
         )
-        for method, path in re.findall(r"`(\w+) (\S+?)`", requests):
-            found.append(Row(method, path, takes, cells[3]))
+        for methods, path in re.findall(r"`([A-Z, ]+) (\S+?)`", requests):
+            found += [Row(method, path, takes, cells[3]) for method in methods.split(", ")]
     return found
 
 
@@ -136,15 +138,12 @@ class World:
         shelf.store.add_user("gone")
         self.ids = {user.name: user.id for user in shelf.store.users()}
         self.owner = shelf.token(OWNER, scopes=" ".join(SCOPES))
-        self.maps = {
-            visibility: self.upload(with_comment(FILE, visibility), visibility)
-            for visibility in ("published", "private")
-        }
+        self.maps = {one: self.upload(with_comment(FILE, one), one) for one in VISIBILITIES}
         self.searches = {
             name: shelf.store.save_search(self.ids[name], "Plans", "query=plan").id
             for name in (OWNER, OTHER)
         }
-        self.collections = {one: self.collection(one) for one in ("published", "private")}
+        self.collections = {one: self.collection(one) for one in VISIBILITIES}
         shelf.publish()
         self.web: Program = registered(shelf.store)
         self.feed = shelf.token(OTHER, scopes="feeds", prefix=FEED_PREFIX)
@@ -609,6 +608,11 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         for path in ("/oauth/authorize", "/oauth/auth")
     },
     ("POST", "/oauth/device"): device,
+    ("GET", "/signin/provider"): lambda _, __: Asked("/signin/provider", statuses=(303,)),
+    ("GET", "/signin/callback"): lambda _, __: Asked("/signin/callback", statuses=(403,)),
+    ("POST", "/oauth/register"): lambda _, __: Asked(
+        "/oauth/register", json={"redirect_uris": ["https://p.example/"]}, statuses=(201,)
+    ),
     ("POST", "/oauth/token"): lambda world, _: Asked(
         "/oauth/token",
         program(world, grant_type="refresh_token", refresh_token="msr_none"),
@@ -631,11 +635,11 @@ SHOWN_AGAIN: Final = (f"{AT}/edit", f"{AT}/versions")
 def expected(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return the status of a refusal, where a page leads instead, or ``"done"``."""
     refused: int | str | None = None
-    if row.takes == "a program":
+    if row.takes == "OAuth client":
         refused = 401 if caller.token else None
-    elif row.takes == "a form of ours":
+    elif row.takes == "form":
         refused = None if caller.written else 403
-    elif row.takes.startswith("a session"):
+    elif "session" in row.takes:
         refused = without_session(row, caller)
     elif row.takes in SCOPES:
         refused = without_scope(row, caller)
@@ -649,7 +653,7 @@ def without_session(row: Row, caller: Caller) -> int | str | None:
     """Return the refusal of what takes a session, if it is one."""
     if not caller.has_session:
         return 401 if row.takes.endswith("(401)") else "/signin"
-    if row.takes.endswith("administrator") and caller.user != BOSS:
+    if row.takes.startswith("administrator") and caller.user != BOSS:
         return 404
     return 403 if row.method != "GET" and not caller.written else None
 
@@ -662,19 +666,23 @@ def without_scope(row: Row, caller: Caller) -> int | None:
     return 403 if forged or row.takes not in caller.scopes else None
 
 
+FOR_ALL: Final = {"published": ("published",), "not private": ("published", "unlisted")}
+"""What is the same for everybody, and for which maps it is there."""
+
+
 def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return what becomes of a request because of the map that is meant."""
-    if row.which in ("", "own alone"):
+    if row.which in ("", "own only"):
         return "done" if not row.which or caller.user == OWNER else 404
-    if row.which == "published":
-        return 404 if visibility == "private" else "done"
+    if row.which in FOR_ALL:
+        return "done" if visibility in FOR_ALL[row.which] else 404
     # Where no token is asked for, one counts if it allows to read maps.
     user = caller.user if "maps" in caller.scopes or row.takes in SCOPES else ""
     if (visibility == "private" or row.which == "removed") and user not in (OWNER, BOSS):
         return 404
     if row.which == "own" and user == OTHER:
         return 403
-    if row.which == "others" and user == OWNER:
+    if row.which == "not own" and user == OWNER:
         return 403
     return "done"
 
@@ -685,16 +693,20 @@ def world(
 ) -> Iterator[World]:
     with (
         shelf_with(tmp_path_factory.mktemp("matrix")) as shelf,
+        small_provider() as provider,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(auth, "REFUSALS_PER_SECOND", 1_000_000)
         patch.setattr(endpoints, "REFUSALS_PER_SECOND", 1_000_000)
+        patch.setattr(dynamic_registration, "PROGRAMS_OF_ADDRESS", 1_000_000)
         least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
         patch.setattr(passwords, "_HASHER", PasswordHasher.from_parameters(least))
         settings = replace(
             shelf.settings,
             private=bool(request.param),
             registration=Registration.OPEN,
+            dynamic_registration=True,
+            provider=provider.settings(),
             uploads_per_hour=1_000_000,
             quota_maps=1_000_000,
         )
@@ -727,33 +739,45 @@ def test_the_table_says_only_what_is_understood() -> None:
         assert taken <= {
             *SCOPES,
             "nothing",
-            "a session",
-            "a session of an administrator",
-            "a session (401)",
-            "a form of ours",
-            "a secret address",
-            "a program",
+            "session",
+            "administrator session",
+            "session (401)",
+            "form",
+            "secret address",
+            "OAuth client",
         }
     assert {row.which for row in rows(private=False)} == {
         "",
         "published",
+        "not private",
         "removed",
-        "seen",
+        "visible",
         "own",
-        "own alone",
-        "others",
+        "own only",
+        "not own",
     }
+
+
+def those_of_turn(callers: list[Caller], turn: int) -> list[Caller]:
+    """Return everybody who differs in what is allowed, and of those who are like one a share.
+
+    That all strangers are alike, and where a form must come from, is tested for every route in
+    ``tests/api/test_permissions.py``, and for every form in ``tests/site/people/test_forms.py``.
+    """
+    alike = [one for one in callers if one.elsewhere or not (one.written and one.user)]
+    some = share(alike[1:], turn)
+    return [one for one in callers if one not in alike[1:] or one in some]
 
 
 @pytest.mark.slow
 def test_every_cell(world: World) -> None:
     cells, wrong = 0, []
-    for row in rows(private=is_private(world)):
-        for visibility in ("published", "private") if row.which else ("published",):
-            if visibility == "private" and (row.method, row.path) in OF_NEW_MAPS:
+    for turn, row in enumerate(rows(private=is_private(world)), int(is_private(world))):
+        for visibility in VISIBILITIES if row.which else ("published",):
+            if visibility != "published" and (row.method, row.path) in OF_NEW_MAPS:
                 continue
             asked = None
-            for caller in world.callers():
+            for caller in those_of_turn(world.callers(), turn):
                 asked = asked or world.ask(row, visibility)
                 answer = world.send(row.method, asked, caller)
                 cells += 1

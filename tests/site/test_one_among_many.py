@@ -94,7 +94,7 @@ def test_in_three_clicks(browser: Browser, address: str, *, scripts: bool) -> No
     page = reader.open("/")
     page.locator(".facet a", has_text="University").click()
     page.locator(".facet a", has_text="2020").first.click()
-    wanted = page.locator(".card", has_text=f"{WANTED}/Java")
+    wanted = page.locator(".card", has_text="Servers/Java")
     expect(wanted).to_have_count(1)
     wanted.locator(".name a").click()
     found(page)
@@ -123,4 +123,16 @@ def test_in_a_folder_that_is_open(browser: Browser, address: str) -> None:
     expect(page.locator(".hit")).to_have_count(12)
     page.get_by_role("link", name="Save this search").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    reader.close()
+
+
+def test_from_the_page_of_all_folders(browser: Browser, address: str) -> None:
+    phone = {"width": 360, "height": 740}
+    reader = Reader(browser, address, viewport=phone, bypass_csp=True)
+    page = reader.open("/browse/folders?below=University")
+    expect(page.locator(".total")).to_have_text("2 folders")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert not faults(page, serious=True)
+    page.get_by_role("link", name="2020").click()
+    expect(page.locator(".card", has_text="Servers/Java")).to_have_count(1)
     reader.close()

@@ -18,8 +18,8 @@ from mapshelf.site import site_routes
 from mapshelf.site.messages import say
 from mapshelf.store.tables import COLLECTIONS, SAVED_SEARCHES
 from tests.harness import READER, Service, Shelf, shelf_with
+from tests.person import Person, member
 from tests.readers.samples import as_file, drawn, with_picture
-from tests.site.people.person import Person, member
 from tests.site.shelves import large
 
 pytestmark = pytest.mark.process
@@ -46,6 +46,7 @@ PEOPLE: Final = {
     "/": ["/", "/?query=plan", "/?order_by=alpha"],
     "/owners/{name}": [f"/owners/{OWNER}"],
     "/categories/{name}": ["/categories/1"],
+    "/browse/folders": ["/browse/folders", "/browse/folders?below=Work&offset=500"],
     "/browse/tags": ["/browse/tags"],
     "/collected": ["/collected"],
     "/collected/{id}": [f"/collected/{COLLECTION}"],

@@ -10,7 +10,7 @@ import pytest
 
 from mapshelf.model import DAY, HOUR
 from mapshelf.site import site_routes
-from tests.harness import Service, Shelf, shelf_with
+from tests.harness import Service, Shelf, copied_shelf
 from tests.site.shelves import GARDEN
 from tests.store.clock import Clock
 from tests.visits.browsers import BROWSERS, FIREFOX
@@ -55,7 +55,7 @@ class House:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, GARDEN) as full:
+    with copied_shelf(tmp_path, GARDEN) as full:
         yield full
 
 

@@ -286,7 +286,7 @@ def test_facets_of_a_catalogue_that_changes(world: World) -> None:
     """Through builders that end and begin, and a compaction."""
     chance = random.Random(12)
     keys = {row.name: row.keys for row in FILTERS}
-    for step in range(30):
+    for step in range(examples(80)):
         world.put(*(_draft(chance, f"m{chance.randrange(120)}") for _ in range(40)))
         world.store.delete_maps([f"m{chance.randrange(120)}" for _ in range(8)])
         if step % 7 == 3:

@@ -3,9 +3,9 @@
 import random
 from itertools import combinations
 
-from mapshelf.comparison.likeness import BANDS, NEAR, bands, outline_key
+from mapshelf.comparison.fingerprint import BANDS, NEAR, bands, outline_key
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Topic, sheets_of
+from mapshelf.model import Image, MapDraft, Outline, Topic, sheets_of
 from tests.snapshot.world import World
 
 WORDS = [f"{one}{other}" for one in ("moon", "river", "stone", "glass") for other in range(50)]
@@ -49,6 +49,25 @@ def test_few_topics_make_twins_only_if_all_are_the_same(world: World) -> None:
     world.put(draft("Small001", "a"), draft("Small002", "a"), draft("Small003", "a", "b"))
     assert twins(world, "Small001") == [("Small002", True)]
     assert twins(world, "Small003") == []
+
+
+def test_topics_without_text_are_what_their_pictures_are(world: World) -> None:
+    def pictured(public_id: str, *digests: str) -> MapDraft:
+        topics = [Topic("", images=(Image(digest),)) for digest in digests]
+        outline = Outline(sheets_of((Topic("", children=topics),)))
+        return MapDraft(id=public_id, title=public_id, outline=encode_outline(outline))
+
+    one, other = "1" * 64, "2" * 64
+    world.put(
+        pictured("Picture1", one, other),
+        pictured("Picture2", one, other),
+        pictured("Picture3", other, one),
+        pictured("Missing1", ""),
+        pictured("Missing2", ""),
+    )
+    assert groups(world) == [["Picture1", "Picture2"]]
+    assert twins(world, "Picture1") == [("Picture2", True)]
+    assert twins(world, "Picture3") == twins(world, "Missing1") == []
 
 
 def test_maps_are_alike_by_rare_words_and_not_by_frequent_ones(world: World) -> None:

@@ -14,6 +14,7 @@ from mapshelf.errors import SnapshotUnavailable
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.directory import WORK
 from mapshelf.snapshot.format.manifest import verify
 from mapshelf.snapshot.read import Snapshot
 from tests.harness import Shelf
@@ -116,3 +117,27 @@ def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> Non
     finally:
         builder.close()
     assert int(folder_of(full).name) == int(before.name) + 1
+
+
+def test_a_builder_that_cannot_begin_leaves_nothing_open_that_it_writes(full: Shelf) -> None:
+    """It begins again each second, and the garbage collector may come much later."""
+    directory = SnapshotDirectory(full.settings.snapshots)
+    failed = 0
+    for left in range(20, 70):
+        before = open_below(directory.path / WORK)  # of the builder of the fixture
+        with descriptors_left(left):
+            gc.disable()
+            try:
+                Builder(full.store, directory).close()
+            except (SnapshotUnavailable, OSError):
+                failed += 1
+        assert len(open_below(directory.path / WORK)) == len(before)
+        gc.enable()
+    assert 0 < failed < 50
+
+
+def open_below(folder: Path) -> list[str]:
+    """Return the files below a folder that this process has open."""
+    names = (Path("/dev/fd") / name for name in os.listdir("/dev/fd"))
+    files = (os.readlink(name) for name in names if name.is_symlink())
+    return [file for file in files if Path(file).is_relative_to(folder)]

@@ -25,7 +25,7 @@ from mapshelf.model import (
     Passkey,
     Program,
     Reason,
-    Renewal,
+    ReparsedMap,
     Role,
     Source,
     Visibility,
@@ -212,7 +212,7 @@ def fill_more(store: Store) -> None:
     store.put_maps([MapDraft(id=first, views=99, outline=outline("new"))])
     store.put_maps([MapDraft(id=second, source=Source(source("1.mm").path, "1.mm", 9, 9, b"x"))])
     store.put_maps([MapDraft(title="again", source=source("0.mm"))])
-    store.renew([Renewal(store.outdated(0, 1)[0].file_id)])
+    store.replace_outlines([ReparsedMap(store.outdated(0, 1)[0].file_id)])
     store.delete_maps(["Complete"])
     store.put_maps([MapDraft(id="Complete", title="back")])
     (removed,) = store.removed_maps(None)

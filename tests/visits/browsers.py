@@ -48,9 +48,9 @@ class Caller:
     agent: str = FIREFOX
 
     def header(self, name: bytes) -> bytes:
-        """See ``visits.Sender``."""
+        """See ``client_address.Sender``."""
         return {"user-agent": self.agent, **self.headers}.get(name.decode(), "").encode()
 
     def address(self) -> str:
-        """See ``visits.Sender``."""
+        """See ``client_address.Sender``."""
         return self.peer

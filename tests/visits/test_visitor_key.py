@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mapshelf.client_address import client_address
 from mapshelf.model import VisitKind
-from mapshelf.visits.visitor_key import client_address, visit_key
+from mapshelf.visits.visitor_key import visit_key
 
 PROXIES = tuple(map(ip_network, ("127.0.0.1", "10.0.0.0/8", "fd00::/8")))
 

@@ -116,6 +116,7 @@ def sheets(draw: st.DrawFn, first: int = 0) -> Sheet:
         tuple(draw(st.lists(lines, max_size=2, unique_by=lambda line: line.topics))),
         tuple(draw(_summaries(placed, first + count))),
         draw(COLOURS),
+        draw(st.booleans()),
     )
 
 

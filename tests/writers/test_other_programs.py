@@ -101,6 +101,6 @@ def test_what_is_not_found_is_told() -> None:
     found = matches(OUTLINE, other, "mm", in_order)
     assert (found.exported["topics"], found.found["topics"]) == (10, 1)
     kinds = {line.partition(":")[0] for line in found.missing}
-    assert kinds == {*("topics", "notes", "links", "icons", "arrows", "words on arrows")} | {
+    assert kinds == {*("topics", "notes", "links", "icons", "arrows", "arrow labels")} | {
         *("boundaries", "pictures", "tags", "tasks", "folded")
     }

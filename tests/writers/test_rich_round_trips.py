@@ -197,6 +197,10 @@ def in_xmind(topic: Topic, *, placed: bool) -> Topic:
     )
 
 
+def attached(sheet: Sheet) -> list[Topic]:
+    return [topic for topic in sheet.root.children if topic.kind is TopicKind.ATTACHED]
+
+
 @settings(max_examples=examples(100))
 @given(rich_outlines(most=2))
 def test_xmind_has_a_place_for_everything_but_attributes(outline: Outline) -> None:
@@ -205,7 +209,12 @@ def test_xmind_has_a_place_for_everything_but_attributes(outline: Outline) -> No
             want = in_xmind(topic, placed=topic in sheet.floating or topic in sheet.root.children)
             # The reader keeps a line end of formatted text as such.
             made.text_html = made.text_html.replace("\n", "<br>")
-            assert replace(made, children=[]) == replace(want, children=[])
+            assert replace(made, children=[], side="") == replace(want, children=[])
+        sides = [topic.side for topic in attached(sheet)]
+        if "" not in sides and sides == sorted(sides, reverse=True):  # XMind fills the right first
+            assert [topic.side for topic in attached(found)] == sides
+        if len(set(sides)) > 1:
+            assert found.clockwise == sheet.clockwise
         assert found.title == sheet.title
         assert set(found.relationships) == set(sheet.relationships)
         assert set(found.boundaries) == set(sheet.boundaries)

@@ -23,6 +23,7 @@ from mapshelf.readers import READERS
 from mapshelf.writers import WRITERS
 from mapshelf.writers.facts import is_formula
 from mapshelf.writers.plain import one_line, sound
+from tests.examples import examples
 from tests.outlines import OUTLINES as EVERYTHING
 from tests.writers.outlines import broad, chain, outlines
 
@@ -56,7 +57,7 @@ def deep() -> Outline:
 
 @cache
 def large() -> Outline:
-    return broad(100_000, 200)
+    return broad(examples(100_000), 200)
 
 
 @pytest.mark.slow

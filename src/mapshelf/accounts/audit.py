@@ -49,7 +49,7 @@ def registering(name: str, address: str) -> AuditEntry:
 
 def noted(entry: AuditEntry, work: Callable[[Store], T], store: Store) -> T:
     """Return the result of ``work``, which is noted with what it writes."""
-    with store.noting(entry):
+    with store.auditing(entry):
         return work(store)
 
 

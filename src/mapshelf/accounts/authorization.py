@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from mapshelf.accounts.programs import find_program, may_redirect_to, meant_scopes
+from mapshelf.accounts.oauth_programs import find_program, may_redirect_to, meant_scopes
 from mapshelf.errors import NotFound, OAuthRefusal
 from mapshelf.model import AuthorizationCode, Program, User
 from mapshelf.store.contract import Programs, RegisteredPrograms
@@ -84,10 +84,10 @@ def read_return_address(
     if given:
         if not may_redirect_to(program, given):
             raise OAuthRefusal(
-                "invalid_request", "This address is not one that the program may be sent back to."
+                "invalid_request", "This redirect_uri is not registered for the program."
             )
     elif len(known) != 1:
-        raise OAuthRefusal("invalid_request", "The program does not say where to go afterwards.")
+        raise OAuthRefusal("invalid_request", "The redirect_uri is missing.")
     return program, ReturnAddress(given or known[0], given, parameters.get("state", ""))
 
 

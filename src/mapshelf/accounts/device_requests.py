@@ -107,7 +107,7 @@ def decide(  # noqa: PLR0913 - who decides what, when and from where
     request, program = find(store, typed, user, now)
     target = about_client(program.id)
     made = done_by(user, address, AuditEvent.GRANT_MADE, target)
-    with store.noting(made) if allow else nullcontext():
+    with store.auditing(made) if allow else nullcontext():
         store.decide_device_request(request.user_code, user.id, now, allow=allow)
 
 

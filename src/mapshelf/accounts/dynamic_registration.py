@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from mapshelf.accounts.program_tokens import GRANT_TYPES
-from mapshelf.accounts.programs import Registration, check_redirect_uri, register
+from mapshelf.accounts.oauth_programs import Registration, check_redirect_uri, register
+from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
 from mapshelf.model import DAY, HOUR, Program
 from mapshelf.store import Store
@@ -99,14 +99,16 @@ def _name(metadata: Mapping[str, Any]) -> str:
 def _redirect_uris(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     uris = metadata.get("redirect_uris", [])
     if not isinstance(uris, list) or len(uris) > MOST_URIS:
-        raise OAuthRefusal("invalid_redirect_uri", f"There may be {MOST_URIS} redirect_uris.")
+        raise OAuthRefusal(
+            "invalid_redirect_uri", f"There can be at most {MOST_URIS} redirect_uris."
+        )
     for uri in uris:
         try:
             check_redirect_uri(uri if isinstance(uri, str) else "")
         except InvalidSetting as error:
             raise OAuthRefusal("invalid_redirect_uri", str(error)) from error
     if not uris and "authorization_code" in metadata.get("grant_types", ["authorization_code"]):
-        raise OAuthRefusal("invalid_redirect_uri", "There must be redirect_uris.")
+        raise OAuthRefusal("invalid_redirect_uri", "The redirect_uris are missing.")
     return tuple(uris)
 
 

@@ -49,7 +49,7 @@ def new_feed_secret(store: Store, user: User, address: str) -> str:
     """
     before = _present(store, user)
     secret = new_token(FEED_PREFIX)
-    with store.noting(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(LABEL))):
+    with store.auditing(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(LABEL))):
         store.add_token(user.name, token_digest(secret), label="", scopes=FEEDS, expires=None)
     _revoke(store, user, before, address)
     return secret
@@ -76,5 +76,5 @@ def _present(store: Accounts, user: User) -> list[Token]:
 
 def _revoke(store: Store, user: User, tokens: list[Token], address: str) -> None:
     for token in tokens:
-        with store.noting(done_by(user, address, AuditEvent.TOKEN_REVOKED, about_token(LABEL))):
+        with store.auditing(done_by(user, address, AuditEvent.TOKEN_REVOKED, about_token(LABEL))):
             store.revoke_token(token.id)

@@ -56,7 +56,7 @@ def change_password(  # noqa: PLR0913, PLR0917 - the facts of one change
     record = verified(store, session.user, present, client)
     user, encoded = record.user, hash_password(new, record.user.name)
     try:
-        with store.noting(*changing_password(user, client.address, ending)):
+        with store.auditing(*changing_password(user, client.address, ending)):
             store.set_password(
                 user.id, encoded, keep=session.id, checked=record.encoded, ending=ending
             )
@@ -89,7 +89,7 @@ def choose_first_password(
     require_young(session, client.now)
     user, encoded = record.user, hash_password(new, record.user.name)
     try:
-        with store.noting(*changing_password(user, client.address, ending)):
+        with store.auditing(*changing_password(user, client.address, ending)):
             store.set_first_password(user.id, encoded, keep=session.id, ending=ending)
     except (NotFound, Conflict) as error:  # chosen or disabled in this moment
         raise WrongCredentials from error
@@ -118,7 +118,7 @@ def delete_account(
     record = _shown_to_be(store, session, password, client)
     user = record.user
     try:
-        with store.noting(done_by(user, client.address, AuditEvent.ACCOUNT_DELETED)):
+        with store.auditing(done_by(user, client.address, AuditEvent.ACCOUNT_DELETED)):
             store.close_account(user.id, maps, record.encoded)
     except LastAdministrator:
         raise
@@ -145,4 +145,4 @@ def require_young(session: Token, now: int) -> None:
         SessionTooOld: it does not show any longer who somebody is.
     """
     if now - session.created > YOUNG:
-        raise SessionTooOld("This takes a session that has just begun; sign in again.")
+        raise SessionTooOld("Sign in again first: this needs a session that has just begun.")

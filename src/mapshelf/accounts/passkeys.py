@@ -125,7 +125,7 @@ def add(  # noqa: PLR0913 - the facts of one passkey
         *(verified.credential_id, verified.credential_public_key, verified.sign_count),
         *(called, client.now, None),
     )
-    with store.noting(done_by(user, client.address, AuditEvent.PASSKEY_ADDED)):
+    with store.auditing(done_by(user, client.address, AuditEvent.PASSKEY_ADDED)):
         store.add_passkey(user.id, added)
 
 

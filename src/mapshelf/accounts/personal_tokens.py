@@ -74,7 +74,7 @@ def add_own_token(store: Store, user: User, new: NewToken, now: int, address: st
         raise InvalidParameter(f"A token lasts from 1 to {MAX_LIFETIME} days.")
     if len(own_tokens(store, user)) >= MOST_TOKENS:
         raise TooManyTokens(f"this user has {MOST_TOKENS} tokens")
-    with store.noting(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(label))):
+    with store.auditing(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(label))):
         return add_token(store, user.name, NewToken(label, new.scopes, new.days), now)
 
 
@@ -106,7 +106,7 @@ def revoke_own_token(store: Store, user: User, token_id: int, address: str) -> N
     if found is None:
         raise NotFound("there is no such token")
     target = about_token(found.label)
-    with store.noting(done_by(user, address, AuditEvent.TOKEN_REVOKED, target)):
+    with store.auditing(done_by(user, address, AuditEvent.TOKEN_REVOKED, target)):
         store.revoke_token(token_id)
 
 

@@ -37,7 +37,7 @@ def sign_in_by_proxy(
     user = _user(store, name)
     if user is None and auto_create:
         # Another request may be faster.
-        with suppress(AlreadyExists), store.noting(registering(name, client.address)):
+        with suppress(AlreadyExists), store.auditing(registering(name, client.address)):
             store.add_user(name)
         user = _user(store, name)
     if user is None:

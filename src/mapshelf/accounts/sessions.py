@@ -82,7 +82,7 @@ def begin_session(
         Conflict: the user may not sign in, or the password has changed meanwhile.
     """
     secret = new_token(prefix)
-    with store.noting(done_by(record.user, client.address, AuditEvent.SIGN_IN)):
+    with store.auditing(done_by(record.user, client.address, AuditEvent.SIGN_IN)):
         token = store.add_session(
             record.user.id,
             token_digest(secret),

@@ -161,9 +161,9 @@ def choose_password(
     digest = _digest_of_link(secret)
     found = store.link(digest, client.now)
     if found is None or found.user is None:
-        raise NotFound("this link is not good any longer")
+        raise NotFound("this link no longer works")
     encoded = hash_password(password, found.user.name)
-    with store.noting(*changing_password(found.user, client.address, ending)):
+    with store.auditing(*changing_password(found.user, client.address, ending)):
         user = store.use_link(digest, encoded, client.now, ending)
     return _first_session(store, user, encoded, client)
 
@@ -195,7 +195,7 @@ def register(
         digest = _digest_of_link(secret)
         found = store.link(digest, client.now)
         if found is None or found.kind is not LinkKind.INVITATION:
-            raise NotFound("this invitation is not good any longer")
+            raise NotFound("this invitation no longer works")
     name = _composed(name)
     if not is_user_name(name) or has_invisible(name):
         raise InvalidParameter("A username is one printable line without spaces around it.")
@@ -205,7 +205,7 @@ def register(
     encoded = hash_password(password, name)
     if digest is None:
         _refuse_too_many_registrations(store.note_failure((key,), client.now), key)
-    with store.noting(registering(name, client.address)):
+    with store.auditing(registering(name, client.address)):
         user = store.register(digest, name, encoded, client.now)
     return _first_session(store, user, encoded, client)
 
@@ -237,7 +237,7 @@ def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
     else:
         entry = done_by(user, client.address, failed)
     try:
-        store.note(entry)
+        store.add_audit_entry(entry)
     except StoreError as error:
         log.warning("a failed sign-in could not be noted: %s", error)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from mapshelf.api.context import address_of
 from mapshelf.api.http import Request, Response
 from mapshelf.api.tracing import facts_of
-from mapshelf.visits.visitor_key import Network
+from mapshelf.client_address import Network
 
 LOGGER: Final = "mapshelf.access"
 

@@ -55,7 +55,9 @@ class ASGIApplication:
         await self.application.stop()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response, own_headers = await self.application.answer(_read_request, (scope, receive))
+        response, own_headers = await self.application.handler.answer(
+            _read_request, (scope, receive)
+        )
         whole = scope["method"] != "HEAD"
         stream: Stream | None = None
         with ExitStack() as sending:

@@ -21,6 +21,7 @@ from typing import BinaryIO, Final, TypeVar
 from mapshelf.api.forms import Form, FormLimits, FormReader
 from mapshelf.api.http import BodyRule, Request
 from mapshelf.api.incoming import IncomingBody
+from mapshelf.client_address import Sender
 from mapshelf.errors import (
     BodyTooLarge,
     CannotWrite,
@@ -29,7 +30,6 @@ from mapshelf.errors import (
     Overloaded,
     UnsupportedMediaType,
 )
-from mapshelf.visits import Sender
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
 from mapshelf.api.map_collections import collection_object, new_collection_response
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import (
@@ -139,7 +139,7 @@ def added(
         TooManyCollections: the user has as many as one may have.
     """
     file_ids = _seen_file_ids(store, ids, user)
-    with store.noting(entry):
+    with store.auditing(entry):
         return store.add_collection(user.id, details, file_ids)
 
 
@@ -185,7 +185,7 @@ def change_collection(
     if not may_change(found, user):
         raise not_owner_of_collection()
     try:
-        with store.noting(entry):
+        with store.auditing(entry):
             return work(store, found, user)
     except NotFound as error:
         if store.find_collection(public_id) is None:  # removed meanwhile

@@ -158,7 +158,7 @@ async def _version(
     context: Context, request: Request, found: FoundMap, public_id: str, number: int
 ) -> Side:
     """Return a former version of a map that whoever asks sees."""
-    user = request.user or await user_if_any(context.people, request)
+    user = request.user or await user_if_any(context.sessions, request)
     if user is None:
         raise no_version()
     read = partial(_read, context.upload_reader, context.store.get(), public_id, number, user)

@@ -6,16 +6,17 @@ from functools import partial
 from typing import Final
 
 from mapshelf.api.bodies import Bodies
+from mapshelf.api.browser_sessions import BrowserSessions
 from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.api.documents import Documents
 from mapshelf.api.http import Request
 from mapshelf.api.map_finder import MapFinder
 from mapshelf.api.node_health import NodeHealth
-from mapshelf.api.people import People
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.api.upload_reader import UploadReader
+from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind
 from mapshelf.render.formula_worker import FormulaWorker
@@ -23,8 +24,7 @@ from mapshelf.render.image_worker import ImageWorker
 from mapshelf.render.render_worker import RenderWorker
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.visits import Sender, VisitCounter
-from mapshelf.visits.visitor_key import Network, client_address
+from mapshelf.visits import VisitCounter
 
 THUMBNAILS_SIZE: Final = 1 << 30
 """Maximum of bytes of thumbnails, and of pictures and formulas in topics, on disk: about a hundred
@@ -47,7 +47,7 @@ class Context:
         snapshot: the current snapshot, with the responses made from it.
         store: the connection to the store.
         map_finder: finds maps that are not in the snapshot.
-        people: who is signed in.
+        sessions: who is signed in.
         bodies: receives the bodies of requests.
         queues: the queues for work that takes too long for the event loop.
         documents: makes the pages and files of large maps.
@@ -66,7 +66,7 @@ class Context:
     snapshot: CurrentSnapshot
     store: StoreConnection
     map_finder: MapFinder
-    people: People
+    sessions: BrowserSessions
     bodies: Bodies
     queues: Queues
     documents: Documents
@@ -100,7 +100,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     snapshot = CurrentSnapshot(SnapshotDirectory(settings.snapshots))
     store = StoreConnection(settings.database)
     proxy_user = ProxyUser(settings.proxy_user, settings.trusted_proxies)
-    people = People(settings.base_url, store, proxy_user)
+    sessions = BrowserSessions(settings.base_url, store, proxy_user)
     bodies = Bodies(settings.data, partial(address_of, settings.trusted_proxies))
     queues = Queues()
     documents = DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS)
@@ -111,7 +111,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         snapshot=snapshot,
         store=store,
         map_finder=MapFinder(store.get, queues.lookups),
-        people=people,
+        sessions=sessions,
         bodies=bodies,
         queues=queues,
         documents=Documents(documents, queues.documents),

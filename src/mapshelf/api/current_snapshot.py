@@ -20,9 +20,9 @@ from typing import Final
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable, StoreError
+from mapshelf.lru_cache import LRUCache
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
-from mapshelf.recent import Recent
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read import Record, Snapshot
@@ -85,7 +85,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Kept:
+class CachedResponse:
     """A cached response.
 
     Attributes:
@@ -114,9 +114,9 @@ class CachedSnapshot:
     def __init__(self, snapshot: Snapshot, withdrawn: Set[str] = frozenset()) -> None:
         self.snapshot = snapshot
         self.withdrawn = withdrawn
-        self.profiles: Recent[User, Response] = Recent(MOST_PROFILES)
-        self._responses: OrderedDict[Key, Kept] = OrderedDict()
-        self._deferred: Recent[Key, Deferred] = Recent(MOST_DEFERRED)
+        self.profiles: LRUCache[User, Response] = LRUCache(MOST_PROFILES)
+        self._responses: OrderedDict[Key, CachedResponse] = OrderedDict()
+        self._deferred: LRUCache[Key, Deferred] = LRUCache(MOST_DEFERRED)
         self._size = 0
 
     def find(self, public_id: str, base_url: bytes) -> Record | None:
@@ -125,20 +125,20 @@ class CachedSnapshot:
             return None
         return self.snapshot.find(public_id, base_url)
 
-    def kept(self, key: Key) -> Kept | None:
+    def cached_response(self, key: Key) -> CachedResponse | None:
         """Return what is cached of the response to a request, if it can still be sent."""
-        kept = self._responses.get(key)
-        if kept is None:
+        cached = self._responses.get(key)
+        if cached is None:
             return None
-        if kept.response.file is not None and not kept.response.is_complete():
+        if cached.response.file is not None and not cached.response.is_complete():
             return None
         self._responses.move_to_end(key)
-        return kept
+        return cached
 
     def cached(self, path: str, query_string: bytes) -> Response | None:
         """Return the response to the same request, if it is cached and can still be sent."""
-        kept = self.kept((path, query_string))
-        return kept.response if kept else None
+        cached = self.cached_response((path, query_string))
+        return cached.response if cached else None
 
     def cache(self, key: Key, response: Response) -> None:
         """Cache a response; remove those asked for longest ago if there is no room."""
@@ -147,7 +147,7 @@ class CachedSnapshot:
             return
         replaced = self._responses.pop(key, None)
         self._size += size - (replaced.size if replaced else 0)
-        self._responses[key] = Kept(response, size)
+        self._responses[key] = CachedResponse(response, size)
         while self._size > RESPONSES_SIZE:
             _, oldest = self._responses.popitem(last=False)
             self._size -= oldest.size
@@ -218,7 +218,7 @@ class CurrentSnapshot:
         self._exchanging = Lock()  # held for moments only: verifying a snapshot may take seconds
         self._verified = VerifiedSnapshots(directory)
         self._verifying = False
-        self._ahead: Recent[Key, _Ahead] = Recent(MOST_AHEAD)
+        self._ahead: LRUCache[Key, _Ahead] = LRUCache(MOST_AHEAD)
 
     def get(self) -> CachedSnapshot:
         """Return the snapshot to answer from.
@@ -235,9 +235,9 @@ class CurrentSnapshot:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._snapshot
 
-    def kept(self, path: str, query_string: bytes) -> Kept | None:
+    def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
         """Return what is cached of the response to a request, if there is anything."""
-        return self._snapshot.kept((path, query_string)) if self._snapshot else None
+        return self._snapshot.cached_response((path, query_string)) if self._snapshot else None
 
     def make_ahead(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
         """Have the response to this request ready with each new snapshot, for a while.

@@ -12,7 +12,7 @@ import logging
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
@@ -126,7 +126,7 @@ class Documents:
             StoreDamaged: the outline cannot be read.
         """
         name = f"{make.__module__}.{make.__qualname__}"
-        digest = xxhash.xxh3_128(repr((self._code, name, facts)).encode())
+        digest = xxhash.xxh3_128(repr((_version_of_code(), name, facts)).encode())
         digest.update(outline)
         task = _Task(digest.hexdigest(), make, outline, facts, kind.compress)
         found = self._found(task.key, kind)
@@ -164,7 +164,7 @@ class Documents:
 
     def prepare(self) -> None:
         """Find out the version of the code, which reads many files."""
-        _ = self._code
+        _version_of_code()
 
     def close(self) -> None:
         """End the child, even if it is making a document."""
@@ -203,17 +203,21 @@ class Documents:
             self._refused.clear()
         self._refused[key] = reason
 
-    @cached_property
-    def _code(self) -> str:
-        """A digest that identifies this version of the code that makes documents."""
-        digest = xxhash.xxh3_64()
-        package = Path(str(files("mapshelf")))
-        for path in sorted(package.rglob("*")):
-            if path.suffix in (".py", ".html"):
-                status = path.stat()
-                name = path.relative_to(package)
-                digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
-        return digest.hexdigest()
+
+@cache
+def _version_of_code() -> str:
+    """Return a digest that identifies this version of the code that makes documents.
+
+    It is that of the process, whatever becomes of the files.
+    """
+    digest = xxhash.xxh3_64()
+    package = Path(str(files("mapshelf")))
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".html"):
+            status = path.stat()
+            name = path.relative_to(package)
+            digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
 def _make(task: _Task, cache: DiskCache) -> Bodies:

@@ -10,7 +10,7 @@ from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.permissions import may_undo, owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response
-from mapshelf.api.map_details import details_of, read_json
+from mapshelf.api.map_fields import details_of, read_json
 from mapshelf.api.map_writing import (
     NOT_KEPT,
     map_response,
@@ -77,12 +77,12 @@ def undo_removal(store: Store, public_id: str, user: User, address: str, setting
         raise no_map()
     if not may_undo(found[0], user, now):
         raise Forbidden(
-            "removed", "An administrator removed this map, and only they can bring it back."
+            "removed", "An administrator removed this map, so only administrators can restore it."
         )
     check = unlimited if user.role is Role.ADMINISTRATOR else partial(check_restored, settings)
     entry = done_by(user, address, AuditEvent.MAP_RESTORED, about_map(public_id))
     try:
-        with store.noting(entry):
+        with store.auditing(entry):
             return store.undo_removal(found[0].map.file_id, check)
     except MapDeleted as error:
         raise Forbidden("deleted", str(error)) from error

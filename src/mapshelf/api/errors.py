@@ -112,11 +112,13 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
         503, 503, "temporarily_unavailable", "The catalogue is being prepared; try again soon."
     ),
     Overloaded: ErrorRow(
-        503, 503, "temporarily_unavailable", "The service has too much to do; try again soon."
+        503, 503, "temporarily_unavailable", "The service is overloaded; try again soon."
     ),
     # Nobody reads this.
     ClientDisconnected: ErrorRow(503, 503, "temporarily_unavailable", "The client hung up."),
-    Ending: ErrorRow(503, 503, "temporarily_unavailable", "This node is ending; ask another."),
+    Ending: ErrorRow(
+        503, 503, "temporarily_unavailable", "This node is shutting down; ask another."
+    ),
     StoreUnavailable: UNAVAILABLE,
     ProviderUnavailable: UNAVAILABLE,
     PreviewChanged: UNAVAILABLE,

@@ -191,7 +191,7 @@ class _Parts:
         """Take the field, whose name is known, for a file, if it may be one."""
         name = _text(bytes(self._part.name))
         if name not in self._limits.files:
-            raise InvalidParameter("The form has a file in a field that is none.")
+            raise InvalidParameter("The form has a file in a field for text.")
         self._part.file_name = file_name
         self._part.file = self._new_file()
         self._opened.append(self._part.file)

@@ -4,28 +4,23 @@ They do not come from a framework, because making a response takes a few microse
 the Request and Response objects of a framework would take longer.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import xxhash
 
+from mapshelf.api.incoming import IncomingBody, Pieces
 from mapshelf.api.work_queue import Disconnection
+from mapshelf.client_address import Sender
 from mapshelf.disk_cache import CachedFile
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
-from mapshelf.visits import Sender
-
-if TYPE_CHECKING:
-    from mapshelf.api.incoming import IncomingBody
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
-
-Pieces = Callable[[], AsyncIterator[bytes]]
-"""Returns the pieces of a body as they arrive. A client that hangs up may end them early."""
 
 MAXIMUM_QUERY_STRING: Final = 8192
 """Maximum of bytes of a query string; every valid one is far shorter."""
@@ -94,7 +89,7 @@ class Request:
     token: int = 0
     parts: dict[str, str] = field(default_factory=dict)
     takes: BodyRule | None = None
-    body: "IncomingBody | None" = None
+    body: IncomingBody | None = None
     shared: bool = True
     counts: OperationCounts | None = None
     traceparent: bytes = b""
@@ -104,6 +99,15 @@ class Request:
     def sender(self) -> Sender:
         """The client that sent the request: its other headers and its address."""
         return self.told_by(self.scope)
+
+    async def leaves_body_unread(self) -> bool:
+        """Tell whether some of the body stays unread; receive it if that is sensible."""
+        if self.body is None or self.body.is_read():
+            return False
+        # A client that waits to be told to go on has not sent its body yet, and need not.
+        if self.takes is None or self.sender.header(b"expect"):
+            return True
+        return not await self.body.drain()
 
 
 @dataclass(slots=True)

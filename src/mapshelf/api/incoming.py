@@ -11,10 +11,9 @@ left of a body that its operation could have taken is received first and thrown 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
-from mapshelf.api.http import Pieces, Request
 from mapshelf.errors import BodyTimeout, ClientDisconnected, Overloaded
 
 STALLED_AFTER: Final = 30.0
@@ -26,6 +25,9 @@ operation takes, because a file that is a little too large is the usual mistake.
 
 DRAINING: Final = 60.0
 """Seconds that a client has for that."""
+
+Pieces = Callable[[], AsyncIterator[bytes]]
+"""Returns the pieces of a body."""
 
 
 class IncomingBody:
@@ -115,23 +117,12 @@ class IncomingBody:
         return piece
 
 
-def incoming_body(request: Request) -> IncomingBody:
+def incoming_body(headers: Mapping[bytes, bytes], pieces: Pieces) -> IncomingBody:
     """Return the body of a request.
 
     A body in chunks (``Transfer-Encoding``) counts as one of unknown length: Granian does not tell
     the end of such a body from the end of its client.
     """
-    length = request.headers.get(b"content-length", b"")
-    known = length.isdigit() and b"transfer-encoding" not in request.headers
-    return IncomingBody(int(length[:20]) if known else None, request.pieces)
-
-
-async def is_left(request: Request) -> bool:
-    """Return whether some of the body of a request stays unread; receive it if that is sensible."""
-    body = request.body
-    if body is None or body.is_read():
-        return False
-    # A client that waits to be told to go on has not sent its body yet, and need not.
-    if request.takes is None or request.sender.header(b"expect"):
-        return True
-    return not await body.drain()
+    length = headers.get(b"content-length", b"")
+    known = length.isdigit() and b"transfer-encoding" not in headers
+    return IncomingBody(int(length[:20]) if known else None, pieces)

@@ -69,7 +69,7 @@ def noted_change(entry: AuditEntry, work: Change[T]) -> Change[T]:
     """Return ``work``, which is noted in the audit log with what it writes."""
 
     def do(store: Store, found: Map, user: User) -> T:
-        with store.noting(replace(entry, target=about_map(found.id))):
+        with store.auditing(replace(entry, target=about_map(found.id))):
             return work(store, found, user)
 
     return do

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import map_object, signed
 from mapshelf.api.maps import list_response
 from mapshelf.errors import InvalidParameter

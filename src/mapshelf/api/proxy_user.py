@@ -6,10 +6,9 @@ through such a proxy unchanged is the fault of its configuration (``docs/operati
 
 from collections.abc import Sequence
 
+from mapshelf.client_address import Network, Sender, is_trusted
 from mapshelf.model import is_user_name
 from mapshelf.settings import ProxyUserSettings
-from mapshelf.visits import Sender
-from mapshelf.visits.visitor_key import Network, is_trusted
 
 
 class ProxyUser:

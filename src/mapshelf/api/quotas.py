@@ -86,7 +86,7 @@ def _too_many_maps(settings: Settings) -> Forbidden:
 def _too_many_bytes(settings: Settings) -> Forbidden:
     return Forbidden(
         "megabytes",
-        f"Your files and the pictures in them may have {settings.quota_megabytes} megabytes"
-        " together; remove some maps.",
+        "Your files and the pictures in them can take up at most"
+        f" {settings.quota_megabytes} megabytes in all; remove some maps.",
         count=settings.quota_megabytes,
     )

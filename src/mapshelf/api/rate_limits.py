@@ -13,23 +13,25 @@ Responses of the API say what is left, by https://datatracker.ietf.org/doc/draft
 (version 11). Others do not: browsers do not read it, and caches would give it to others.
 """
 
-from collections.abc import Iterable
 from time import monotonic_ns
 from typing import Final
 
 from mapshelf.api.context import address_of
 from mapshelf.api.http import Request
 from mapshelf.api.rate_table import RateTable
-from mapshelf.api.routes import Route
+from mapshelf.client_address import Sender
 from mapshelf.errors import TooManyRequests
 from mapshelf.settings import Budget, RateLimit, Settings
-from mapshelf.visits import Sender
 
 SECOND: Final = 1_000_000_000
 """In nanoseconds."""
 
 MOST_KEYS: Final = 4096
 """Clients whose keys a worker remembers for each limit; when there are more, all are forgotten."""
+
+LONGEST_FORWARDED: Final = 256
+"""Bytes of an ``X-Forwarded-For`` for which a key is remembered: a client behind a proxy can write
+kilobytes into it, each time others."""
 
 Key = tuple[int, int]
 """The key of a client in the table."""
@@ -77,25 +79,23 @@ class Limit:
 
 
 class RateLimits:
-    """Counts the requests of clients."""
+    """Counts the requests of clients.
 
-    def __init__(self, settings: Settings, routes: Iterable[Route]) -> None:
-        """Count by the limits in ``settings``; give each of the routes its own."""
+    Attributes:
+        limits: the limits there are.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Count by the limits in ``settings``."""
         self._trusted = settings.trusted_proxies
         self._table = RateTable(settings.rates) if settings.rate_limits else None
-        self._limits = {
+        self.limits = {
             budget: Limit(budget, limit) for budget, limit in settings.rate_limits.items()
         }
-        for route in routes:
-            route.limits.update(
-                (name, self._limits[method.budget])
-                for name, method in route.methods.items()
-                if method.budget in self._limits
-            )
 
     def refused(self) -> dict[str, int]:
         """Return how many requests were refused, by budget."""
-        return {limit.budget: limit.refused for limit in self._limits.values()}
+        return {limit.budget: limit.refused for limit in self.limits.values()}
 
     def count(self, limit: Limit, request: Request) -> None:
         """Count a request, and have its response say what is left.
@@ -135,16 +135,21 @@ class RateLimits:
             known = peer, sender.header(b"x-forwarded-for")
         key = limit.keys.get(known)
         if key is None:
-            address = address_of(self._trusted, sender)
-            key = self._remember(limit, known, b"address " + address.encode())
+            name = b"address " + address_of(self._trusted, sender).encode()
+            if isinstance(known, tuple) and len(known[1]) > LONGEST_FORWARDED:
+                return self._key(limit, name)
+            key = self._remember(limit, known, name)
         return key
 
     def _remember(self, limit: Limit, known: int | str | tuple[str, bytes], name: bytes) -> Key:
         if len(limit.keys) >= MOST_KEYS:
             limit.keys.clear()
-        assert self._table is not None, "there are limits"
-        key = limit.keys[known] = self._table.key(limit.name + name)
+        key = limit.keys[known] = self._key(limit, name)
         return key
+
+    def _key(self, limit: Limit, name: bytes) -> Key:
+        assert self._table is not None, "there are limits"
+        return self._table.key(limit.name + name)
 
 
 def _refuse(limit: Limit, missing: int, request: Request) -> None:

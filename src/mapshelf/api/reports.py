@@ -104,7 +104,7 @@ def _report(reason: Reason, note: str, store: Store, found: Map, user: User) -> 
 
 def _refuse_own(found: Map | Collection, user: User) -> None:
     if owns(found, user):
-        raise Forbidden("report", "Nobody can report what is their own.")
+        raise Forbidden("report", "You cannot report your own map or collection.")
 
 
 def _printable(line: str) -> str:
@@ -120,5 +120,5 @@ def _read(body: bytes) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise MalformedRequest("The body must be a JSON object.")
     if not said.keys() <= {"reason", "note"}:
-        raise InvalidParameter("The body has a reason and perhaps a note, and nothing else.")
+        raise InvalidParameter("The keys of the body must be reason and, optionally, note.")
     return said

@@ -7,20 +7,18 @@ patterns. The router of a framework would do more than that for every request.
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mapshelf.api.context import Context
 from mapshelf.api.cors import own_preflight, preflight
 from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.rate_limits import Limit
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
 from mapshelf.settings import Budget
 from mapshelf.tokens import MAPS
 from mapshelf.writers import WRITERS
-
-if TYPE_CHECKING:
-    from mapshelf.api.rate_limits import Limit
 
 Operation = Callable[[Context, Request], Awaitable[Response]]
 """Answers a request."""
@@ -127,6 +125,12 @@ class Route:
             if shared
             else own_preflight(self.allowed)
         )
+
+    def set_limits(self, limits: Mapping[Budget, Limit]) -> None:
+        """Give each method the limit of its budget, if there is one."""
+        for name, method in self.methods.items():
+            if method.budget is not None and method.budget in limits:
+                self.limits[name] = limits[method.budget]
 
 
 PageRoutes = Callable[[Context], Mapping[str, Route]]

@@ -15,6 +15,7 @@ from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.pipe import Pipe, end_connection
+from mapshelf.api.request_handler import count
 from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, open_body, whole_body
 from mapshelf.api.work_queue import until_done
 from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
@@ -77,6 +78,7 @@ class RSGIApplication:
 
     def __init__(self, application: Application) -> None:
         self._application = application
+        self._handler = application.handler
         self._shared_headers = _as_text(application.fixed_headers.shared)
         self._own_headers = _as_text(application.fixed_headers.own)
 
@@ -90,25 +92,25 @@ class RSGIApplication:
 
     async def __rsgi__(self, scope: HTTPScope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
-        if scope.method == "GET" and self._answer_again(scope, protocol):
+        if scope.method == "GET" and self._answer_from_cache(scope, protocol):
             return
-        response, own_headers = await self._application.answer(_read_request, (scope, protocol))
+        response, own_headers = await self._handler.answer(_read_request, (scope, protocol))
         whole = scope.method != "HEAD"
         if whole and (response.file is not None or len(response.body) >= LARGE_BODY):
             await self._send_other(scope, protocol, response, own_headers)
             return
-        headers = self._kept_headers(response) + _as_text(own_headers)
+        headers = self._fixed_headers(response) + _as_text(own_headers)
         protocol.response_bytes(response.status, headers, response.body if whole else b"")
 
-    def _answer_again(self, scope: HTTPScope, protocol: HTTPProtocol) -> bool:
+    def _answer_from_cache(self, scope: HTTPScope, protocol: HTTPProtocol) -> bool:
         """Answer a request as one before, if that is certain; return whether it was done.
 
         This is all that is done for most requests, so nothing is made of them, not even a
         ``Request``. Whatever is not as usual goes the usual way.
         """
         began = perf_counter()
-        kept = self._application.kept(scope.path, scope.query_string.encode())
-        if kept is None or kept.counts is None:
+        cached = self._handler.cached_response(scope.path, scope.query_string.encode())
+        if cached is None or cached.counts is None:
             return False
         sent = scope.headers
         if any(map(sent.__contains__, _UNUSUAL)):
@@ -116,13 +118,13 @@ class RSGIApplication:
         hosts, tokens = sent.get_all("host"), sent.get_all("authorization")
         if len(hosts) != 1 or not hosts[0] or len(tokens) > 1:
             return False
-        if not self._application.admits(tokens[0].encode() if tokens else b"", kept):
+        if not self._handler.admits(tokens[0].encode() if tokens else b"", cached):
             return False
-        response = kept.response
-        named = ("x-request-id", self._application.request_id())
-        headers = [*self._kept_headers(response), named]
+        response = cached.response
+        named = ("x-request-id", self._handler.request_id())
+        headers = [*self._fixed_headers(response), named]
         protocol.response_bytes(response.status, headers, response.body)
-        kept.counts.note(response.status, perf_counter() - began)
+        count(cached.counts, response.status, perf_counter() - began)
         return True
 
     async def _send_other(
@@ -141,7 +143,7 @@ class RSGIApplication:
         except OSError as error:
             self._refuse(protocol, error, own_headers)
             return
-        headers = self._kept_headers(response) + _as_text(own_headers)
+        headers = self._fixed_headers(response) + _as_text(own_headers)
         protocol.response_bytes(response.status, headers, body)
 
     async def _send_large(
@@ -158,7 +160,7 @@ class RSGIApplication:
             except (ClientDisconnected, Overloaded, OSError) as error:
                 self._refuse(protocol, error, own_headers)
                 return
-            headers = self._kept_headers(response) + _as_text(own_headers)
+            headers = self._fixed_headers(response) + _as_text(own_headers)
             protocol.response_file(response.status, headers, pipe.path)
             if not await pipe.send(body, stream):
                 end_connection(scope.client)
@@ -166,10 +168,10 @@ class RSGIApplication:
     def _refuse(self, protocol: HTTPProtocol, error: Exception, own_headers: Headers) -> None:
         self._application.measurements.note_error(error)
         refusal = error_response(Overloaded(str(error)), "")
-        headers = self._kept_headers(refusal) + _as_text(own_headers)
+        headers = self._fixed_headers(refusal) + _as_text(own_headers)
         protocol.response_bytes(refusal.status, headers, refusal.body)
 
-    def _kept_headers(self, response: Response) -> TextHeaders:
+    def _fixed_headers(self, response: Response) -> TextHeaders:
         """Return the headers that ``response`` always has, converted to text once."""
         if response.text_headers is None:
             fixed = self._shared_headers if response.shared else self._own_headers

@@ -59,7 +59,7 @@ async def save_search(context: Context, request: Request) -> Response:
 
     def save() -> Response:
         store = context.store.get()
-        with store.noting(entry):
+        with store.auditing(entry):
             found = store.save_search(user.id, name, parameters)
         path = f"/users/me/searches/{found.id}".encode()
         location: Headers = ((b"location", context.base_url + path),)
@@ -79,7 +79,7 @@ async def edit_saved_search(context: Context, request: Request) -> Response:
     def edit() -> Response:
         store = context.store.get()
         try:
-            with store.noting(entry):
+            with store.auditing(entry):
                 found = store.edit_saved_search(user.id, public_id, name, parameters)
         except NotFound as error:
             raise no_search() from error
@@ -96,7 +96,7 @@ async def remove_saved_search(context: Context, request: Request) -> Response:
 
     def remove(store: Store) -> None:
         try:
-            with store.noting(entry):
+            with store.auditing(entry):
                 store.remove_saved_search(user.id, public_id)
         except NotFound as error:
             raise no_search() from error

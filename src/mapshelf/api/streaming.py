@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 from mapshelf.api.http import Response
-from mapshelf.api.pace import Pace
+from mapshelf.api.send_rate import SendRate
 from mapshelf.errors import Overloaded
 
 LARGE_BODY: Final = 98_304
@@ -53,17 +53,17 @@ class Stream:
     """
 
     def __init__(
-        self, address: str, patience: float = STALLED_AFTER, pace: Pace | None = None
+        self, address: str, patience: float = STALLED_AFTER, rate: SendRate | None = None
     ) -> None:
         """Begin; the client has ``patience`` seconds to accept each piece.
 
         Args:
             address: of the client.
             patience: seconds.
-            pace: that of all streams; by default, this one has its own.
+            rate: that of all streams; by default, this one has its own.
         """
         self.address = address
-        self._pace = pace or Pace()
+        self._rate = rate or SendRate()
         self._patience = patience
         self._piece: asyncio.Future[None] | None = None
         self._since = time.monotonic()
@@ -89,7 +89,7 @@ class Stream:
 
     async def turn(self, size: int) -> None:
         """Wait until ``size`` more bytes may be sent. The client is not to blame for that time."""
-        await self._pace.wait(size)
+        await self._rate.wait(size)
         self._since = time.monotonic()
 
     def cut_off(self) -> None:
@@ -103,7 +103,7 @@ class Streams:
 
     def __init__(self) -> None:
         self._streams: set[Stream] = set()
-        self._pace = Pace()
+        self._rate = SendRate()
 
     @contextmanager
     def sending(self, address: str) -> Iterator[Stream]:
@@ -118,7 +118,7 @@ class Streams:
         self._make_room(
             [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
         )
-        stream = Stream(address, pace=self._pace)
+        stream = Stream(address, rate=self._rate)
         self._streams.add(stream)
         try:
             yield stream

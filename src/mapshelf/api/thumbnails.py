@@ -6,7 +6,7 @@ client may keep them. The ETag is the key of the picture, made from its inputs, 
 the map does.
 
 By default it is the picture that we draw. With ``source=file`` it is the preview in the map's file,
-if there is one: decoded and encoded again, never the original bytes (``readers.pictures``).
+if there is one: decoded and encoded again, never the original bytes (``readers.parsing.pictures``).
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from mapshelf.api.topic_pictures import TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound, StoreDamaged
 from mapshelf.formats.outline_codec import is_large, outline_picture
+from mapshelf.model import SYSTEM_USER, UNCATEGORISED
 from mapshelf.query import read_parameters
 from mapshelf.render.render_request import WIDTHS, PreviewRequest, RenderRequest
 from mapshelf.render.render_worker import Picture
@@ -197,8 +198,8 @@ class ThumbnailMaker:
         return RenderRequest(
             outline=self._store.outline(record.file_id),
             title=found["Title"],
-            owner=found["Owner"],
-            category=found["Category"],
+            owner="" if found["Owner"] == SYSTEM_USER else found["Owner"],
+            category="" if found["Category"] == UNCATEGORISED else found["Category"],
             width=asked.width,
             theme=asked.theme,
             format=asked.format,

@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from mapshelf.visits import Sender
-from mapshelf.visits.visitor_key import Network, is_trusted
+from mapshelf.client_address import Network, Sender, is_trusted
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:=+/@-]{1,128}")
 _TRACEPARENT: Final = re.compile(

@@ -19,7 +19,7 @@ from mapshelf.api.content_disposition import sent_name
 from mapshelf.api.context import Context
 from mapshelf.api.forms import MULTIPART, FormLimits, Upload
 from mapshelf.api.http import BodyRule, Request, Response
-from mapshelf.api.map_details import details_of, read_form
+from mapshelf.api.map_fields import details_of, read_form
 from mapshelf.api.map_writing import (
     map_response,
     published_response,
@@ -144,7 +144,7 @@ class Publisher:
         upload = self._read(file.name, content, user)
         check = self._quotas(user, upload.file.kept, new=True)
         details = _with_facts(details, upload)
-        with self._store.noting(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
+        with self._store.auditing(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
             return self._store.publish(upload.file, details, user.id, key, check)
 
     def replace(self, file: SentFile, store: Store, found: Map, user: User) -> Map:

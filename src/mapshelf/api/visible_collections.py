@@ -66,8 +66,8 @@ async def find_collection(
     public_id = public_id or request.parts["id"]
     user = request.user
     if user is None and not for_anybody:
-        user = await user_if_any(context.people, request)
-    await context.people.authenticator()  # once the store is open
+        user = await user_if_any(context.sessions, request)
+    await context.sessions.authenticator()  # once the store is open
     make = partial(seen_collection, context.store.get(), public_id, user)
     key = ("collection", public_id, user)
     return await context.queues.lookups.result(key, make, request.disconnection)

@@ -13,10 +13,10 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.permissions import may_see
+from mapshelf.api.browser_sessions import BrowserSessions
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, Make
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import People
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InsufficientScope, InvalidToken, NotFound, Overloaded
 from mapshelf.model import User, Visibility
@@ -109,7 +109,7 @@ async def find_map(
     if found is None:
         raise no_map()
     if found.visibility is Visibility.PRIVATE:
-        user = request.user or await user_if_any(context.people, request)
+        user = request.user or await user_if_any(context.sessions, request)
         if not may_see(found, user):
             raise no_map()
     record = Record(found.file_id, with_base_url(encode_record(found), base_url))
@@ -139,7 +139,7 @@ async def until_hidden(context: Context, request: Request) -> None:
         await asyncio.sleep(LOOK_AGAIN_AFTER)
 
 
-async def user_if_any(people: People, request: Request) -> User | None:
+async def user_if_any(sessions: BrowserSessions, request: Request) -> User | None:
     """Return who asks for something that needs no token, ``None`` if nobody says so.
 
     A token that is not valid, or does not allow to read maps, says nothing.
@@ -149,10 +149,10 @@ async def user_if_any(people: People, request: Request) -> User | None:
     """
     header = request.headers.get(b"authorization")
     if header is None:
-        session = await people.session(request)
+        session = await sessions.session(request)
         return session.user if session and MAPS in scopes_of(session.token.scopes) else None
     try:
-        return await (await people.authenticator()).user(header, MAPS)
+        return await (await sessions.authenticator()).user(header, MAPS)
     except (InvalidToken, InsufficientScope):
         return None
 

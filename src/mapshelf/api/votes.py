@@ -54,5 +54,5 @@ def set_vote(vote: Vote, store: Store, found: Map, user: User) -> Map:
         Forbidden: it is their own.
     """
     if owns(found, user):
-        raise Forbidden("vote", "Nobody can vote for a map of their own.")
+        raise Forbidden("vote", "You cannot rate your own map.")
     return store.set_vote(found.file_id, user.id, vote)

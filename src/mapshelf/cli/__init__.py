@@ -18,19 +18,19 @@ from mapshelf.errors import InvalidSetting, MapshelfError
 from mapshelf.settings import sqlite_url
 
 COMMANDS: Final = {
-    "serve": ("serve", "serve the catalogue, importing the folders given"),
-    "import": ("import_command", "import maps into the catalogue, each once"),
-    "export": ("export", "write all maps as lines of JSON (NDJSON)"),
-    "user": ("user", "add and list users, and change what they may do"),
+    "serve": ("serve", "serve the catalogue and import the given folders"),
+    "import": ("import_command", "import maps; maps that are already there are updated"),
+    "export": ("export", "write all maps as NDJSON, one JSON object per line"),
+    "user": ("user", "add and list users, and change their roles"),
     "token": ("token", "create, list and revoke access tokens"),
-    "client": ("client", "register, list and remove programs that people may let in"),
-    "audit": ("audit", "show who did what to what, and from where"),
-    "backup": ("backup", "write the whole catalogue into one file, also while serve runs"),
-    "restore": ("restore", "replace the catalogue by a backup, and keep the old one aside"),
-    "migrate": ("migrate", "copy the catalogue into another database"),
-    "status": ("status", "show how the service and its catalogue are"),
-    "config": ("config", "show the settings in force, and where each is from"),
-    "check": ("check", "verify store, snapshot and settings"),
+    "client": ("client", "register, list and remove OAuth programs"),
+    "audit": ("audit", "show the audit log"),
+    "backup": ("backup", "back up the catalogue to one file, even while serve runs"),
+    "restore": ("restore", "replace the catalogue with a backup; the old one is kept"),
+    "migrate": ("migrate", "copy the catalogue to another database"),
+    "status": ("status", "show the state of the service and the catalogue"),
+    "config": ("config", "show the settings in force and where each comes from"),
+    "check": ("check", "verify the database, the snapshot and the settings"),
 }
 """Each command with its module and its help."""
 

@@ -26,7 +26,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_catalogue_options(parser)
     parser.add_argument(
-        "--user", metavar="NAME", type=user_name, help="only what this user did, or was done to it"
+        "--user", metavar="NAME", type=user_name, help="only entries by or about this user"
     )
     parser.add_argument(
         "--since",

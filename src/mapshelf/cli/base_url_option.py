@@ -15,7 +15,7 @@ def add_base_url_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base-url",
         metavar="URL",
-        help="address under which clients reach the service (or MAPSHELF_BASE_URL)",
+        help="public URL of the service (or MAPSHELF_BASE_URL)",
     )
 
 

@@ -1,4 +1,4 @@
-"""``mapshelf check``: verify store, snapshot and settings."""
+"""``mapshelf check``: verify the database, the snapshot and the settings."""
 
 import argparse
 import sys

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from mapshelf.accounts.audit import about_client, done_by_command
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.cli.argument_types import one_line
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
@@ -19,9 +19,9 @@ FROM_INPUT = "-"
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    add = actions.add_parser("add", help="register a program, and print its id and secret once")
+    add = actions.add_parser("add", help="register a program and print its ID and secret, once")
     add_catalogue_options(add)
-    add.add_argument("name", metavar="NAME", type=one_line, help="what people are shown")
+    add.add_argument("name", metavar="NAME", type=one_line, help="name shown to users")
     add.add_argument(
         "--redirect-uri",
         dest="redirect_uris",
@@ -29,22 +29,22 @@ def define(parser: argparse.ArgumentParser) -> None:
         type=one_line,
         action="append",
         default=[],
-        help="where browsers are sent back to; may be repeated",
+        help="redirect URI; may be repeated",
     )
-    add.add_argument("--id", default="", type=one_line, help="client id, by default a new one")
+    add.add_argument("--id", default="", type=one_line, help="client ID; default: a new one")
     add.add_argument(
         "--secret",
         default="",
         type=one_line,
-        help="client secret, by default a new one; - to read it from standard input",
+        help="client secret; default: a new one; - reads it from standard input",
     )
     add.add_argument(
         "--public",
         action="store_true",
-        help="it has no secret, because it runs in a browser or on the user's machine",
+        help="public client without a secret, in a browser or on the user's machine",
     )
     add.add_argument(
-        "--legacy", action="store_true", help="it was made before the rules of RFC 9700"
+        "--legacy", action="store_true", help="exempt from the rules of RFC 9700, for old programs"
     )
     add.set_defaults(run=_add)
     listing = actions.add_parser("list", help="show all programs")
@@ -62,7 +62,7 @@ def _add(given: argparse.Namespace) -> int:
         given.name, tuple(given.redirect_uris), given.id, secret, given.public, given.legacy
     )
     added = done_by_command(AuditEvent.CLIENT_ADDED)
-    with open_catalogue(given, create=True) as store, store.noting(added):
+    with open_catalogue(given, create=True) as store, store.auditing(added):
         program, made = register(store, registration, milliseconds())
     print_row("client_id", program.id)
     if made and not secret:
@@ -86,7 +86,7 @@ def _list(given: argparse.Namespace) -> int:
 def _remove(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         entry = done_by_command(AuditEvent.CLIENT_REMOVED, about_client(given.id))
-        with store.noting(entry):
+        with store.auditing(entry):
             store.remove_program(given.id)
     return 0
 

@@ -14,7 +14,7 @@ from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import ImportStore, import_maps
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
-from mapshelf.importer.refusals import refusals_of, remember
+from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.readers.sandboxed_reader import SandboxedReader

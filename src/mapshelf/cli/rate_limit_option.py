@@ -25,9 +25,9 @@ def add_rate_limit_option(parser: argparse.ArgumentParser) -> None:
         type=_checked,
         action="append",
         default=[],
-        help=f"requests that a client may send, as api=600/60; WHAT is one of {names}. "
-        f"'{RECOMMENDED}' stands for what we recommend, api=off removes one; may be repeated; "
-        "default no limits",
+        help=f"requests that a client may send, for example api=600/60; WHAT is one of {names}. "
+        f"'{RECOMMENDED}' sets the recommended limits, api=off removes one; may be repeated; "
+        "default: no limits",
     )
 
 

@@ -3,6 +3,7 @@
 import argparse
 import logging
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
@@ -44,7 +45,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         nargs="*",
         type=Path,
-        help="a folder to import, and to follow while the service runs",
+        help="a folder to import and keep in sync while serving",
     )
     parser.add_argument(
         "--owner", metavar="NAME", type=user_name, help="owner of the maps in the folders"
@@ -53,57 +54,55 @@ def define(parser: argparse.ArgumentParser) -> None:
         "--category",
         metavar="NAME",
         type=category_name,
-        help="category of the maps in the folders, default the names of their folders",
+        help="category of the maps in the folders; default: the name of each map's folder",
     )
-    parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
+    parser.add_argument("--host", default=DEFAULT_HOST, help=f"default: {DEFAULT_HOST}")
     parser.add_argument(
-        "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default {DEFAULT_PORT}"
+        "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default: {DEFAULT_PORT}"
     )
     parser.add_argument(
         "--workers",
         metavar="N",
         type=whole_number(256),
         default=default_workers(),
-        help="processes that answer requests, default one per processor, fewer where there is"
-        " less than 400 MB of memory for each",
+        help="worker processes; default: one per processor, if each can have 400 MB of memory",
     )
     add_base_url_option(parser)
     parser.add_argument(
         "--cors-origin",
         metavar="ORIGIN",
         default="*",
-        help="origin whose pages may call the API, default any ('*'); '' for none",
+        help="origin whose pages may call the API (CORS); default: any ('*'); '' for none",
     )
     parser.add_argument(
         "--private",
         action="store_true",
-        help="show nothing of the catalogue but to those who sign in, or have a token",
+        help="require signing in, or a token, to see anything",
     )
     parser.add_argument(
         "--dynamic-registration",
         action="store_true",
-        help="let programs register themselves (RFC 7591)",
+        help="let OAuth programs register themselves (RFC 7591)",
     )
     parser.add_argument(
         "--registration",
         metavar="WHO",
         choices=[one.value for one in Registration],
         default=Registration.CLOSED,
-        help="who may register an account: nobody ('closed', the default), who has an invitation "
-        "('invite'), or everybody ('open')",
+        help="who may create an account: nobody ('closed', the default), people with an "
+        "invitation ('invite'), or anyone ('open')",
     )
     parser.add_argument(
         "--no-counting",
         action="store_true",
-        help="do not count visits; Views and Downloads stay as they are",
+        help="do not count views and downloads",
     )
     parser.add_argument(
         "--trusted-proxy",
         metavar="ADDRESS",
         action="append",
         default=[],
-        help="address or network of a proxy that is trusted to say in X-Forwarded-For who asks; "
-        "may be repeated",
+        help="address or network of a proxy whose X-Forwarded-For is trusted; may be repeated",
     )
     add_rate_limit_option(parser)
     add_sign_in_options(parser)
@@ -114,7 +113,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=whole_number(3600),
         default=0,
-        help="seconds to go on answering before the end, while /readyz says no; default none",
+        help="seconds to keep answering before stopping, while /readyz is 'not ready'; default: 0",
     )
     _add_watching_options(parser)
     parser.set_defaults(run=_run)
@@ -125,19 +124,24 @@ def _add_watching_options(parser: argparse.ArgumentParser) -> None:
         "--log-format",
         choices=[one.value for one in LogFormat],
         default=LogFormat.TEXT.value,
-        help="lines of the log as text for people, or as JSON for programs; default text",
+        help="format of the log; default: text",
     )
     parser.add_argument(
         "--access-log",
         action="store_true",
-        help="write a line for each request to the log, with the address of the client",
+        help="log each request with the client's address",
+    )
+    parser.add_argument(
+        "--opentelemetry",
+        action="store_true",
+        help="send a span for each request to an OpenTelemetry collector; needs the extra "
+        "'opentelemetry', and is configured by OTEL_ variables",
     )
     parser.add_argument(
         "--metrics",
         metavar="HOST:PORT",
         type=listen_address,
-        help="answer GET /metrics for Prometheus at this address, to whoever reaches it;"
-        " default nowhere",
+        help="answer GET /metrics for Prometheus at this address, without a token; default: off",
     )
 
 
@@ -146,19 +150,23 @@ def _add_upload_options(parser: argparse.ArgumentParser) -> None:
         "--uploads",
         choices=("on", "off"),
         default="on",
-        help="whether people may upload map files, default on",
+        help="whether users may upload map files; default: on",
     )
     for name, default, what in (
-        ("--quota-maps", DEFAULT_QUOTA_MAPS, "uploaded maps that a member may have"),
-        ("--quota-megabytes", DEFAULT_QUOTA_MEGABYTES, "megabytes of their files and pictures"),
-        ("--uploads-per-hour", DEFAULT_UPLOADS_PER_HOUR, "files that a member may upload an hour"),
+        ("--quota-maps", DEFAULT_QUOTA_MAPS, "uploaded maps per member"),
+        (
+            "--quota-megabytes",
+            DEFAULT_QUOTA_MEGABYTES,
+            "megabytes of files and pictures per member",
+        ),
+        ("--uploads-per-hour", DEFAULT_UPLOADS_PER_HOUR, "uploads per member and hour"),
     ):
         parser.add_argument(
             name,
             metavar="N",
             type=whole_number(1_000_000_000),
             default=default,
-            help=f"{what}, default {default:,}",
+            help=f"{what}; default: {default:,}",
         )
 
 
@@ -167,13 +175,13 @@ def _add_backup_options(parser: argparse.ArgumentParser) -> None:
         "--backup-dir",
         metavar="DIR",
         type=Path,
-        help="back up the catalogue (in SQLite) into this folder every day",
+        help="back up the catalogue to this folder every day (SQLite only)",
     )
     parser.add_argument(
         "--backup-keep",
         metavar="N",
         type=whole_number(10_000),
-        help=f"backups to keep in it, default {DEFAULT_BACKUPS}",
+        help=f"backups to keep; default: {DEFAULT_BACKUPS}",
     )
 
 
@@ -233,8 +241,29 @@ def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
         dynamic_registration=given.dynamic_registration,
         log_format=LogFormat(given.log_format),
         access_log=given.access_log,
+        opentelemetry=_with_opentelemetry(given),
         rate_limits=rate_limits(given.rate_limit),
     )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # what it is a part of is not there
+        return False
+
+
+def _with_opentelemetry(given: argparse.Namespace) -> bool:
+    """Tell whether spans are wanted.
+
+    Raises:
+        InvalidSetting: they are, and cannot be had.
+    """
+    if given.opentelemetry and not _is_installed("opentelemetry.sdk"):
+        raise InvalidSetting(
+            "--opentelemetry needs packages that are not there: install mapshelf[opentelemetry]"
+        )
+    return bool(given.opentelemetry)
 
 
 def _announce(settings: Settings) -> None:

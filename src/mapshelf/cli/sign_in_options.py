@@ -31,10 +31,13 @@ def add_sign_in_options(parser: argparse.ArgumentParser) -> None:
         "--oidc-issuer",
         metavar="URL",
         type=one_line,
-        help="OpenID provider by which people sign in",
+        help="OpenID provider for signing in",
     )
     parser.add_argument(
-        "--oidc-client-id", metavar="ID", type=one_line, help="what the provider calls this service"
+        "--oidc-client-id",
+        metavar="ID",
+        type=one_line,
+        help="client ID that the provider assigned to this service",
     )
     parser.add_argument(
         "--oidc-client-secret-file",
@@ -46,22 +49,22 @@ def add_sign_in_options(parser: argparse.ArgumentParser) -> None:
         "--oidc-name",
         metavar="NAME",
         type=one_line,
-        help="what the button calls the provider, default its host",
+        help="name of the provider on the sign-in button; default: its host",
     )
     parser.add_argument(
         "--oidc-auto-create",
         action="store_true",
-        help="make an account for whomever the provider signs in",
+        help="create an account for anyone the provider signs in",
     )
     parser.add_argument(
         "--proxy-user-header",
         metavar="NAME",
-        help="header in which a --trusted-proxy names the user whom it has signed in",
+        help="header in which a --trusted-proxy sends the name of the signed-in user",
     )
     parser.add_argument(
         "--proxy-auto-create",
         action="store_true",
-        help="make an account for whomever the proxy names",
+        help="create an account for any user the proxy names",
     )
 
 

@@ -24,7 +24,7 @@ from mapshelf.tokens import DEFAULT_SCOPES, SCOPES, scopes_of
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    create = actions.add_parser("create", help="create a token and print it, this one time")
+    create = actions.add_parser("create", help="create a token and print it, once")
     add_catalogue_options(create)
     create.add_argument("user", metavar="USER", type=user_name)
     create.add_argument("--label", default="", type=one_line, help="what the token is for")
@@ -33,7 +33,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="DAYS",
         type=whole_number(MAX_LIFETIME),
         default=DEFAULT_LIFETIME,
-        help=f"days until it expires, default {DEFAULT_LIFETIME}",
+        help=f"days until the token expires; default: {DEFAULT_LIFETIME}",
     )
     create.add_argument(
         "--scope",
@@ -42,7 +42,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=SCOPES,
         help=f"what the token allows, of {', '.join(SCOPES)}; may be repeated;"
-        f" default {' and '.join(DEFAULT_SCOPES)}",
+        f" default: {' and '.join(DEFAULT_SCOPES)}",
     )
     create.set_defaults(run=_create)
     listing = actions.add_parser("list", help="show the tokens of a user")
@@ -59,7 +59,7 @@ def _create(given: argparse.Namespace) -> int:
     new = NewToken(given.label, given.scopes or DEFAULT_SCOPES, given.expires)
     with open_catalogue(given) as store:
         _refuse_disabled(store, given.user)
-        with store.noting(done_by_command(AuditEvent.TOKEN_MADE, _about(given.user, new.label))):
+        with store.auditing(done_by_command(AuditEvent.TOKEN_MADE, _about(given.user, new.label))):
             secret = add_token(store, given.user, new, milliseconds())
     print(secret)
     return 0
@@ -90,7 +90,7 @@ def _list(given: argparse.Namespace) -> int:
 def _revoke(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         target = f"token {given.token_id}"
-        with store.noting(done_by_command(AuditEvent.TOKEN_REVOKED, target)):
+        with store.auditing(done_by_command(AuditEvent.TOKEN_REVOKED, target)):
             store.revoke_token(given.token_id)
     return 0
 

@@ -59,14 +59,14 @@ def _add(given: argparse.Namespace) -> int:
     role = Role.ADMINISTRATOR if given.admin else Role.MEMBER
     with open_catalogue(given, create=True) as store:
         event = AuditEvent.USER_ADDED
-        with store.noting(done_by_command(event, about_user(given.name))):
+        with store.auditing(done_by_command(event, about_user(given.name))):
             user = _new_user(store, given.name, role)
         # Scripts take the link from the standard output, so nothing else is written there.
         print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
         link = _new_link(store, user, address)
         print(
-            f"mapshelf: with this link, {user.name} chooses a password and signs in;"
-            f" it is good once, for {LINK_HOURS} hours:",
+            f"mapshelf: send {user.name} this link to choose a password;"
+            f" it works once, within {LINK_HOURS} hours:",
             file=sys.stderr,
             flush=True,
         )
@@ -94,7 +94,7 @@ def _link(given: argparse.Namespace) -> int:
 
 
 def _new_link(store: Store, user: User, address: str) -> str:
-    with store.noting(done_by_command(AuditEvent.LINK_MADE, about_user(user.name))):
+    with store.auditing(done_by_command(AuditEvent.LINK_MADE, about_user(user.name))):
         secret = new_password_link(store, user, milliseconds())
     return link_address(address, secret)
 
@@ -126,6 +126,6 @@ def _enable(given: argparse.Namespace) -> int:
 def _noted(given: argparse.Namespace, event: AuditEvent, change: Callable[[Store], User]) -> int:
     """Change the user that was given."""
     entry = done_by_command(event, about_user(given.name))
-    with open_catalogue(given) as store, store.noting(entry):
+    with open_catalogue(given) as store, store.auditing(entry):
         change(store)
     return 0

@@ -113,6 +113,7 @@ def _sheet_row(sheet: Sheet, places: dict[int, int]) -> dict[str, object]:
         "relationships": sheet.relationships,
         "boundaries": sheet.boundaries,
         "summaries": [(topics, places[id(topic)]) for topics, topic in sheet.summaries],
+        **({"clockwise": True} if sheet.clockwise else {}),
     }
 
 
@@ -212,7 +213,7 @@ class Passages:
         notes: whether one has a note.
         tasks: whether one is a task.
         edited: when the map was edited last, as its file says (``Outline.modified``).
-        tree: the depth and the text of each topic, in order.
+        tree: the depth and the text of each topic, in order; of one without text, its pictures.
     """
 
     shallow: tuple[str, ...] = ()
@@ -251,7 +252,7 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
         parent, _, text, note, _, _ = row if len(row) == _PLAIN else row[:_PLAIN]
         depth = depths[parent] + 1 if parent >= 0 else 0
         depths.append(depth)
-        tree.append((depth, text))
+        tree.append((depth, text or _pictured(row)))
         if text:
             (shallow if depth <= 1 else deep).append(text[:room])
         room -= len(text)
@@ -281,6 +282,12 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
         edited=document.get("modified"),
         tree=tuple(tree),
     )
+
+
+def _pictured(row: list[Any]) -> str:
+    """Return what stands for the pictures of a topic, empty if it has none."""
+    images = row[_PLAIN].get("images", ()) if len(row) > _PLAIN else ()
+    return " ".join(digest for digest, *_ in images if digest)
 
 
 def _facts(more: dict[str, Any]) -> list[str]:
@@ -350,6 +357,7 @@ def _sheet(row: dict[str, Any], topics: list[Topic]) -> Sheet:
         tuple(Boundary(tuple(ids), text, colour) for ids, text, colour in row["boundaries"]),
         tuple(Summary(tuple(ids), topics[place]) for ids, place in row["summaries"]),
         row["background"],
+        row.get("clockwise", False),
     )
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.import_status import StatusFile
-from mapshelf.importer.arrivals import Arrivals
 from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.progress import ImportProgress
-from mapshelf.importer.refusals import refusals_of, remember
+from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Verdict
@@ -63,7 +63,7 @@ class FolderSync:
         self._store = store
         self._reader = reader
         self._folders = [Path(resolve_path(folder)) for folder in folders]
-        self._arrivals = Arrivals(store, store)
+        self._dates_added = DatesAdded(store, store)
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
@@ -121,7 +121,7 @@ class FolderSync:
             attribution,
             report,
             read_unchanged=False,
-            arrivals=self._arrivals,
+            dates_added=self._dates_added,
         )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
@@ -131,7 +131,7 @@ class FolderSync:
     def _finish_first_import(self, reachable: list[Path]) -> None:
         """Note, once for each folder, that every file in it was seen."""
         if unfinished := self._unfinished.intersection(reachable):
-            self._arrivals.finish(*map(str, unfinished))
+            self._dates_added.finish(*map(str, unfinished))
             self._unfinished -= unfinished
 
     def _attribute(self, reachable: list[Path]) -> None:

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final, Protocol
 
 from mapshelf.formats.ndjson_records import size_of
-from mapshelf.importer.arrivals import Arrivals
 from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
@@ -44,7 +44,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     report: Report,
     *,
     read_unchanged: bool = True,
-    arrivals: Arrivals | None = None,
+    dates_added: DatesAdded | None = None,
 ) -> None:
     """Import ``candidates`` into ``store``, and note the result of each in ``report``.
 
@@ -54,17 +54,17 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     An attribution changes a map even if its file is unchanged, so all files are read; without
     ``read_unchanged``, it is left to the caller (``attribute``).
 
-    Without ``arrivals``, these are all candidates of their folders; with them, the caller says when
-    all have been imported.
+    Without ``dates_added``, these are all candidates of their folders; with it, the caller says
+    when all have been imported.
 
     Raises:
         StoreError: the store failed; what was noted as added or changed before is stored.
     """
     read_all = read_unchanged and attribution != Attribution()
-    arriving = arrivals or Arrivals(store, store)
-    _Import(store, attribution, report, arriving, read_all=read_all).run(candidates, reader)
-    if arrivals is None:
-        arriving.finish()
+    dates = dates_added or DatesAdded(store, store)
+    _Import(store, attribution, report, dates, read_all=read_all).run(candidates, reader)
+    if dates_added is None:
+        dates.finish()
 
 
 def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> int:
@@ -97,7 +97,7 @@ class _Import:
         store: ImportStore,
         attribution: Attribution,
         report: Report,
-        arrivals: Arrivals,
+        dates_added: DatesAdded,
         *,
         read_all: bool,
     ) -> None:
@@ -105,7 +105,7 @@ class _Import:
         self._attribution = attribution
         self._report = report
         self._read_all = read_all
-        self._arrivals = arrivals
+        self._dates_added = dates_added
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
@@ -154,7 +154,7 @@ class _Import:
         category, added = self._attribution.category, None
         if not reading.known:
             if not self._detect_rename(source):
-                added = self._arrivals.date_of(found, reading.folder)
+                added = self._dates_added.date_of(found, reading.folder)
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
         return MapDraft(

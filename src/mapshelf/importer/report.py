@@ -4,8 +4,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
+from unicodedata import category
 
 from mapshelf.model import Outcome, Verdict
+
+_JOINERS: Final = "\u200c\u200d"
+"""They join emoji and separate letters of Persian; nobody sees them."""
 
 
 @dataclass(slots=True)
@@ -64,4 +69,8 @@ class Report:
 def printable(path: str | bytes) -> str:
     """Escape a path for display: names can contain control characters, or not be UTF-8."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if _is_shown(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or character in _JOINERS or category(character) == "Zs"

@@ -4,7 +4,6 @@ Names of operations, errors and queues are all from our own tables: nothing that
 becomes one, so there is a bounded number of them.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -35,16 +34,6 @@ class OperationCounts:
         self.statuses: dict[int, int] = {}
         self.buckets = [0] * (len(BOUNDS) + 1)
         self.seconds = 0.0
-
-    def note(self, status: int, seconds: float) -> None:
-        """Count a request. This is done for each one, and takes a quarter of a microsecond."""
-        statuses = self.statuses
-        if status in statuses:
-            statuses[status] += 1
-        else:
-            statuses[status] = 1
-        self.buckets[bisect_left(BOUNDS, seconds)] += 1
-        self.seconds += seconds
 
 
 @dataclass(slots=True)

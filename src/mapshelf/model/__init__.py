@@ -44,7 +44,7 @@ from mapshelf.model.catalogue import (
     OriginalFile,
     Outcome,
     OutdatedMap,
-    Renewal,
+    ReparsedMap,
     Source,
     Verdict,
     Visibility,
@@ -83,6 +83,14 @@ from mapshelf.model.moderation import (
     ReportedCollection,
     ReportedMap,
 )
+from mapshelf.model.oauth import (
+    DYNAMIC_ID,
+    AuthorizationCode,
+    DeviceRequest,
+    Grant,
+    NewTokens,
+    Program,
+)
 from mapshelf.model.outline import (
     TASK_STATES,
     Attachment,
@@ -99,14 +107,6 @@ from mapshelf.model.outline import (
     TopicKind,
     sheets_of,
     topic_facts,
-)
-from mapshelf.model.programs import (
-    DYNAMIC_ID,
-    AuthorizationCode,
-    DeviceRequest,
-    Grant,
-    NewTokens,
-    Program,
 )
 from mapshelf.model.publishing import (
     MOST_TAGS,
@@ -203,7 +203,7 @@ __all__ = [
     "RefusalKind",
     "Relationship",
     "RemovedMap",
-    "Renewal",
+    "ReparsedMap",
     "Report",
     "ReportedCollection",
     "ReportedMap",

@@ -298,7 +298,7 @@ class OutdatedMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Renewal:
+class ReparsedMap:
     """What reading a map anew gave.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Keeping order: what people report of maps, and what administrators decide about that.
+"""Moderation: what people report of maps, and what administrators decide about that.
 
 Everything here is an immutable value.
 """

@@ -234,6 +234,8 @@ class Sheet:
         boundaries: lines around topics of the sheet.
         summaries: topics that sum up others.
         background: colour behind everything.
+        clockwise: whether the main topics go around the central one as the hands of a clock do: on
+            the left, the first is at the bottom.
     """
 
     root: Topic
@@ -243,6 +245,7 @@ class Sheet:
     boundaries: tuple[Boundary, ...] = ()
     summaries: tuple[Summary, ...] = ()
     background: str = ""
+    clockwise: bool = False
 
     def trees(self) -> tuple[Topic, ...]:
         """Return every topic of the sheet that hangs from no other, the central one first."""
@@ -275,7 +278,7 @@ class Outline:
         language: ISO 639-1 code of its language, empty if unsure. It is not read from the file but
             guessed from the text (``readers.summary.language``).
         picture: digest of the picture of the map in the file, empty if there is none that can be
-            shown (``readers.pictures``).
+            shown (``readers.parsing.pictures``).
     """
 
     sheets: tuple[Sheet, ...]

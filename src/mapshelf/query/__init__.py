@@ -1,5 +1,6 @@
 """What a client asks of ``GET /maps``: parameters, filters and sort orders, as rows of tables."""
 
+from mapshelf.query.filter_words import NOT
 from mapshelf.query.map_query import (
     DEFAULT_LIMIT,
     DEFAULT_ORDER,
@@ -26,7 +27,6 @@ from mapshelf.query.map_query import (
     year_of,
 )
 from mapshelf.query.sort_orders import ORDERS, SORT_ORDERS, SortOrder
-from mapshelf.query.words import NOT
 
 __all__ = [
     "DEFAULT_LIMIT",

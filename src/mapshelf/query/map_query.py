@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl
 
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import LARGEST_ID, ListedMap, clean_path
+from mapshelf.query.filter_words import split_filters
 from mapshelf.query.sort_orders import ORDERS
-from mapshelf.query.words import split_words
 
 DEFAULT_LIMIT: Final = 20
 MAXIMUM_LIMIT: Final = 50
@@ -39,7 +39,7 @@ class MapQuery:
 
     Attributes:
         text: what to search for, empty to list; without the ``words``.
-        words: the words of the text that are filters (``words.py``).
+        words: the words of the text that are filters (``filter_words.py``).
         title_only: whether the text is searched for in titles alone.
         order: a value of ``ORDERS``, ``None`` for relevance.
         filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter;
@@ -98,9 +98,10 @@ def parse_query(query_string: bytes) -> MapQuery:
         InvalidParameter: a value the interface does not offer; the message is for the client.
     """
     values = read_parameters(query_string, PARAMETERS)
-    text, words, filters = split_words(
-        _text(values.get("query", "")), {"folder": folder_key, "tag": tag_key}
-    )
+    text, words = _text(values.get("query", "")), ""
+    filters: tuple[tuple[str, int], ...] = ()
+    if ":" in text:
+        text, words, filters = split_filters(text, {"folder": folder_key, "tag": tag_key})
     return MapQuery(
         text=text,
         words=words,

@@ -13,7 +13,6 @@ from typing import Final
 
 from mapshelf.errors import BrokenFile, TooLarge
 from mapshelf.model import Outline
-from mapshelf.readers import pictures
 from mapshelf.readers.formats import (
     edrawmind,
     freemind,
@@ -36,6 +35,7 @@ from mapshelf.readers.formats import (
     wisemapping,
     xmind,
 )
+from mapshelf.readers.parsing import pictures
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.text_cleaning import clean, one_line

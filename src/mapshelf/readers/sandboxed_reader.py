@@ -32,12 +32,13 @@ from mapshelf.formats.map_links import map_links
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapLink, Outline
 from mapshelf.readers import READERS, Reader, read_content, summary
-from mapshelf.readers.beside import files_beside
+from mapshelf.readers.linked_images import linked_files
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
-from mapshelf.readers.zip_import import Member, list_members, open_regular, read_member, split_path
+from mapshelf.readers.regular_files import open_regular
+from mapshelf.readers.zip_import import Member, list_members, read_member, split_path
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
 
 _LOG: Final = logging.getLogger(__name__)
@@ -119,14 +120,14 @@ def read_file(
 ) -> Result:
     """Read the file at ``path`` in this process, under the limits that need no child process.
 
-    Each child calls this. It never raises, whatever the file is: it follows symbolic links, and
-    refuses pipes and devices without waiting for them. Pictures beside the file are read only if
-    they are in the imported ``folder``. With ``content``, zlib-compressed, that is read instead of
-    the file.
+    Each child calls this. It never raises, whatever the file is: it follows symbolic links, but
+    none below the imported ``folder``, and refuses pipes and devices without waiting for them.
+    Pictures beside the file are read only if they are in that folder. With ``content``,
+    zlib-compressed, that is read instead of the file.
     """
     try:
         kept = None if content is None else _unpacked(content, limits)
-        data, modified_ns = _load(path, limits) if kept is None else (kept, 0)
+        data, modified_ns = _load(path, limits, folder) if kept is None else (kept, 0)
         outline, images = _read_map(data, path, limits, readers, folder)
         return ReadFile(
             path=path,
@@ -311,7 +312,7 @@ def _read_map(
     data: bytes, path: str, limits: Limits, readers: tuple[Reader, ...], folder: str
 ) -> tuple[Outline, dict[str, bytes]]:
     """Return the outline of the file at ``path``, whole and sound, and the pictures in it."""
-    with files_beside(path, folder, limits) as beside:
+    with linked_files(path, folder, limits) as beside:
         content = Content(data, limits, os.path.basename(path), beside)
         outline = read_content(content, readers)
     assign_topic_ids(outline)
@@ -327,13 +328,15 @@ def _shown(outline: Outline, found: dict[str, bytes]) -> dict[str, bytes]:
     return {digest: data for digest, data in found.items() if digest in digests}
 
 
-def _load(path: str, limits: Limits) -> tuple[bytes, int]:
+def _load(path: str, limits: Limits, folder: str) -> tuple[bytes, int]:
     """Return the content of a file, and its modification time in nanoseconds."""
-    in_archive = split_path(path)
+    # What was in a folder is in no archive, unless somebody has put one in its place.
+    within = folder if os.path.isdir(folder) else ""
+    in_archive = None if within else split_path(path)
     if in_archive:
         data, status = read_member(*in_archive, limits)
         return data, status.st_mtime_ns
-    with open_regular(path) as (file, status):
+    with open_regular(path, within) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)
         data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells

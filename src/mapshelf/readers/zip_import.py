@@ -6,7 +6,6 @@ than memory: it is read in place, one member at a time, and nothing is unpacked 
 """
 
 import os
-import stat
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,9 +15,10 @@ from itertools import pairwise
 from pathlib import PurePath, PurePosixPath
 from typing import BinaryIO, Final
 
-from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, TooLarge
 from mapshelf.readers.parsing.limits import KIB, MIB, Limits
 from mapshelf.readers.parsing.zip_files import DAMAGE, plain_name, refuse_locked
+from mapshelf.readers.regular_files import open_regular
 
 MAXIMUM_MEMBERS: Final = 100_000
 
@@ -45,26 +45,6 @@ def split_path(path: str) -> tuple[str, str] | None:
         if os.path.isdir(parent):
             return None
     return None
-
-
-@contextmanager
-def open_regular(path: str) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """Open an ordinary file for reading, and nothing else.
-
-    Raises:
-        UnreadableFile: it is a folder, a pipe, a device.
-        OSError: it cannot be opened.
-    """
-    # Without O_NONBLOCK, opening a pipe nobody writes to would wait for ever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableFile("it is not an ordinary file")
-        with open(descriptor, "rb", closefd=False) as file:
-            yield file, status
-    finally:
-        os.close(descriptor)
 
 
 def list_members(path: str) -> list[Member]:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from mapshelf.model import Relationship
 from mapshelf.render.floating import Box
-from mapshelf.render.look import LABEL_SIZE
+from mapshelf.render.layout_style import LABEL_SIZE
 from mapshelf.render.nodes import Node, label_of
 from mapshelf.render.wrapping import Line
 

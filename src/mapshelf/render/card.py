@@ -10,7 +10,7 @@ from typing import Final
 
 from mapshelf.render import svg
 from mapshelf.render.fonts import font
-from mapshelf.render.look import LINE_HEIGHT
+from mapshelf.render.layout_style import LINE_HEIGHT
 from mapshelf.render.wrapping import wrapped
 from mapshelf.writers.plain import one_line
 

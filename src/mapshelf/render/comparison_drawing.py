@@ -16,7 +16,7 @@ from mapshelf.model import Outline, Sheet, Style, Topic
 from mapshelf.render import svg
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.layout import layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.map_drawing import whole_frame
 from mapshelf.render.sheet_drawing import drawn_sheet
 from mapshelf.render.themes import THEMES

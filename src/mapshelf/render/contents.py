@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 from mapshelf.model import Image, Topic
 from mapshelf.render.fonts import font
-from mapshelf.render.formulas import FormulaDrawing
+from mapshelf.render.formula_drawing import FormulaDrawing
 from mapshelf.render.glyphs import emoji_text, markers_of, said
-from mapshelf.render.look import LINE_HEIGHT, Kind, Look
+from mapshelf.render.layout_style import LINE_HEIGHT, Kind, LayoutStyle
 from mapshelf.render.visible_topics import VisibleTopic
 from mapshelf.render.wrapping import Line, wrapped
 from mapshelf.writers.plain import one_line
@@ -103,14 +103,19 @@ def has_more(topic: Topic) -> bool:
 
 
 def furnished(
-    shown: VisibleTopic, kind: Kind, look: Look, lines: Sequence[Line], *, right_to_left: bool
+    shown: VisibleTopic,
+    kind: Kind,
+    layout_style: LayoutStyle,
+    lines: Sequence[Line],
+    *,
+    right_to_left: bool,
 ) -> Contents | None:
     """Return everything in the box of a topic, ``None`` if it is nothing but text after all.
 
     Args:
         shown: the topic.
         kind: how it looks.
-        look: how the picture looks.
+        layout_style: how the picture looks.
         lines: its text.
         right_to_left: whether the map is mirrored.
     """
@@ -119,10 +124,12 @@ def furnished(
     text_width = kind.size * max((line.width for line in lines), default=0.0)
     text_height = kind.size * LINE_HEIGHT * len(lines)
     glyphs = list(_glyphs(topic, kind.size))
-    marks = list(_marks(topic, kind.size)) if look.detailed else []
-    tags = list(_tags(topic, kind.size)) if look.detailed else []
-    images = [_image(image, look.picture) for image in topic.images[:_MOST_IMAGES] if image.digest]
-    formulas = [_formula(topic.formula, shown.formula, kind, look)] if shown.formula else []
+    marks = list(_marks(topic, kind.size)) if layout_style.detailed else []
+    tags = list(_tags(topic, kind.size)) if layout_style.detailed else []
+    images = [
+        _image(image, layout_style.picture) for image in topic.images[:_MOST_IMAGES] if image.digest
+    ]
+    formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
     if not (glyphs or marks or tags or images or formulas):
         return None
     # A formula without a text stands where that would.
@@ -230,9 +237,9 @@ def _image(image: Image, most: tuple[float, float]) -> Piece:
     return Piece("image", image.digest, 0, 0, max(2, width * scale), max(2, height * scale), shown)
 
 
-def _formula(source: str, drawing: FormulaDrawing, kind: Kind, look: Look) -> Piece:
+def _formula(source: str, drawing: FormulaDrawing, kind: Kind, layout_style: LayoutStyle) -> Piece:
     """Return a formula in the size of the text, or as much smaller as it has to be."""
-    widest, highest = look.formula
+    widest, highest = layout_style.formula
     em = kind.size * min(FORMULA, widest / drawing.width, highest / drawing.height)
     return Piece("formula", source, 0, 0, em * drawing.width, em * drawing.height)
 

@@ -14,7 +14,12 @@ TEXT: Final = 4.5
 LINE: Final = 2.0
 """Least contrast of lines: enough to be seen, and pale lines stay pale."""
 
+_TINTED: Final = 1.17
+"""Most contrast of a tinted ground with the ground itself: what can be read on the one can be read
+on the other."""
+
 _STEPS: Final = 24  # of lightness that are tried
+_TINTS: Final = 50  # shares of a colour that are tried
 
 
 @lru_cache(4096)
@@ -45,6 +50,19 @@ def legible(colour: str, ground: str, least: float = TEXT) -> str:
     return found
 
 
+@lru_cache(4096)
+def tint(colour: str, ground: str) -> str:
+    """Return ``ground`` with as much of ``colour`` in it as leaves words on it legible."""
+    pairs = list(zip(_shares(colour), _shares(ground), strict=True))
+    found = ground
+    for step in range(_TINTS, 0, -1):
+        share = step / _TINTS
+        found = _written(tuple(share * one + (1 - share) * other for one, other in pairs))
+        if contrast(found, ground) <= _TINTED:
+            break
+    return found
+
+
 def _shares(colour: str) -> tuple[float, float, float]:
     red, green, blue = bytes.fromhex(colour[1:])
     return red / 255, green / 255, blue / 255
@@ -54,5 +72,5 @@ def _linear(share: float) -> float:
     return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
 
 
-def _written(shares: tuple[float, float, float]) -> str:
+def _written(shares: tuple[float, ...]) -> str:
     return "#" + "".join(f"{round(share * 255):02x}" for share in shares)

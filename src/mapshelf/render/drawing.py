@@ -10,13 +10,12 @@ from math import hypot
 from typing import Final
 
 from mapshelf.render.arrows import Curve, Link
-from mapshelf.render.contrast import LINE, legible
+from mapshelf.render.contrast import LINE, legible, tint
 from mapshelf.render.direction import first_direction
 from mapshelf.render.drawing_costs import Simpler, illustrated, line_length, simpler
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
-from mapshelf.render.inks import Ink, branch_colour, valid
 from mapshelf.render.layout import Boundary, Brace, Layout
-from mapshelf.render.look import (
+from mapshelf.render.layout_style import (
     BRACE,
     COUNT_PADDING,
     COUNT_SIZE,
@@ -27,6 +26,7 @@ from mapshelf.render.look import (
 from mapshelf.render.nodes import Node
 from mapshelf.render.pieces import piece
 from mapshelf.render.svg import ANCHORS, Frame, Place, Style, number, text_line
+from mapshelf.render.topic_colours import TopicColours, branch_colour, valid
 from mapshelf.render.wrapping import Line
 from mapshelf.writers.markup import attribute
 
@@ -45,7 +45,7 @@ _HEAD: Final = 7.0  # length of the head of an arrow
 
 def drawn(
     placed: Layout,
-    inks: Sequence[Ink],
+    all_colours: Sequence[TopicColours],
     arrows: Iterable[tuple[Link, Curve]],
     frame: Frame,
     style: Style,
@@ -54,12 +54,12 @@ def drawn(
 
     Args:
         placed: the layout.
-        inks: the colours of its topics.
+        all_colours: the colours of its topics.
         arrows: the relationships between them, with their curves.
         frame: the picture.
         style: how to draw.
     """
-    ink_of = dict(zip(placed.nodes, inks, strict=True))
+    colours_of = dict(zip(placed.nodes, all_colours, strict=True))
     arrows = list(arrows)
     less = _simpler(placed, arrows, frame.scale) if style.pixels else Simpler()
     pictured = illustrated(placed.nodes, style.pictures) if style.pictures else set()
@@ -72,14 +72,14 @@ def drawn(
     yield f'<g fill="none" stroke-linecap="round"{less.lines}>\n'
     for node in placed.nodes:
         if node.above and not _is_summary(node):
-            yield _connection(node, node.above, ink_of[node])
+            yield _connection(node, node.above, colours_of[node])
         if node.twigs:
-            yield _twigs(node, ink_of[node])
+            yield _twigs(node, colours_of[node])
     for brace in placed.braces:
-        yield _brace(brace, ink_of[brace.summary])
+        yield _brace(brace, colours_of[brace.summary])
     yield "</g>\n"
     for node in placed.nodes:
-        yield _topic(node, ink_of[node], style if node in pictured else bare)
+        yield _topic(node, colours_of[node], style if node in pictured else bare)
     for link, curve in arrows:
         yield _arrow(link, curve, style, less)
     yield "</g>\n"
@@ -100,7 +100,7 @@ def _is_summary(node: Node) -> bool:
     return node.above is not None and node.above.children[node.at : node.at + 1] != [node]
 
 
-def _connection(node: Node, parent: Node, ink: Ink) -> str:
+def _connection(node: Node, parent: Node, colours: TopicColours) -> str:
     """Return the line from a topic's parent, continued below the topic if it has no box."""
     end = node.near
     start, height = _departure(node, parent)
@@ -118,10 +118,10 @@ def _connection(node: Node, parent: Node, ink: Ink) -> str:
         path += f"H{number(end + node.side * node.body)}"
     stroke = _STROKES[min(node.depth, len(_STROKES) - 1)]
     dashes = ' stroke-dasharray="2 3"' if node.is_callout else ""
-    return f'<path d="{path}" stroke="{ink.line}" stroke-width="{number(stroke)}"{dashes}/>\n'
+    return f'<path d="{path}" stroke="{colours.line}" stroke-width="{number(stroke)}"{dashes}/>\n'
 
 
-def _twigs(node: Node, ink: Ink) -> str:
+def _twigs(node: Node, colours: TopicColours) -> str:
     """Return short lines at a topic's end that stand for hidden topics."""
     start, height = node.near + node.side * node.body, node.joint
     path = ""
@@ -129,7 +129,7 @@ def _twigs(node: Node, ink: Ink) -> str:
         rise = 4.0 * (twig - (node.twigs - 1) / 2)
         path += f"M{number(start)} {number(height)}q{number(node.side * 0.5 * TWIG)} 0"
         path += f" {number(node.side * TWIG)} {number(rise)}"
-    return f'<path d="{path}" stroke="{ink.line}" stroke-width="1.1"/>\n'
+    return f'<path d="{path}" stroke="{colours.line}" stroke-width="1.1"/>\n'
 
 
 def _departure(node: Node, parent: Node) -> tuple[float, float]:
@@ -148,9 +148,10 @@ def _area(boundary: Boundary) -> float:
 
 def _boundary(boundary: Boundary, style: Style, less: Simpler, *, hollow: bool) -> str:
     box, group = boundary.box, boundary.group
-    colour = valid(group.colour) or branch_colour(boundary.main, style.theme)
-    colour = legible(colour, style.theme.ground, LINE)
-    inside = 'fill="none"' if hollow else f'fill="{colour}" fill-opacity="0.07"'
+    chosen, ground = valid(group.colour), style.theme.ground
+    colour = legible(chosen or branch_colour(boundary.main, style.theme), ground, LINE)
+    inside = f'fill="{tint(chosen, ground)}"' if chosen else f'fill="{colour}" fill-opacity="0.07"'
+    inside = 'fill="none"' if hollow else inside
     drawn = (
         f'<rect x="{number(box.left)}" y="{number(box.top)}"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}" rx="9"'
@@ -163,7 +164,7 @@ def _boundary(boundary: Boundary, style: Style, less: Simpler, *, hollow: bool) 
     return drawn
 
 
-def _brace(brace: Brace, ink: Ink) -> str:
+def _brace(brace: Brace, colours: TopicColours) -> str:
     """Return a brace whose point is at its summary."""
     x, side = brace.x + brace.side * 5, brace.side
     middle = (brace.top + brace.bottom) / 2
@@ -175,26 +176,26 @@ def _brace(brace: Brace, ink: Ink) -> str:
         f"M{number(x)} {number(brace.bottom)}q{out} 0 {out} {number(-bend)}"
         f"V{number(middle + bend)}q0 {number(-bend)} {out} {number(-bend)}"
     )
-    return f'<path d="{path}" stroke="{ink.line}" stroke-width="1.4"/>\n'
+    return f'<path d="{path}" stroke="{colours.line}" stroke-width="1.4"/>\n'
 
 
-def _topic(node: Node, ink: Ink, style: Style) -> str:
-    parts = [*_box(node, ink), *_text(node, ink, style)]
-    parts += [piece(one, node, ink, style) for one in node.pieces]
-    parts.append(_count(node, ink, style))
+def _topic(node: Node, colours: TopicColours, style: Style) -> str:
+    parts = [*_box(node, colours), *_text(node, colours, style)]
+    parts += [piece(one, node, colours, style) for one in node.pieces]
+    parts.append(_count(node, colours, style))
     inside = "".join(parts)
     if style.identified:
         return f"<g{attribute('data-topic', node.topic.id)}>\n{inside}</g>\n"
     return inside
 
 
-def _box(node: Node, ink: Ink) -> Iterable[str]:
-    if not node.lines or not (ink.fill or ink.border):
+def _box(node: Node, colours: TopicColours) -> Iterable[str]:
+    if not node.lines or not (colours.fill or colours.border):
         return
     x, y, width, height = node.left, node.y, node.body, node.height
-    fill = f' fill="{ink.fill or "none"}"'
-    if ink.border:
-        fill += f' stroke="{ink.border}" stroke-width="1.4"'
+    fill = f' fill="{colours.fill or "none"}"'
+    if colours.border:
+        fill += f' stroke="{colours.border}" stroke-width="1.4"'
     shape = node.style.shape if node.style else ""
     if shape in ("diamond", "hexagon"):
         cut = min(height / 2, node.kind.across + 4)
@@ -223,9 +224,9 @@ def corner(node: Node) -> float:
     return _ROUND * (node.kind.size * LINE_HEIGHT + 2 * node.kind.down)
 
 
-def _text(node: Node, ink: Ink, style: Style) -> Iterable[str]:
+def _text(node: Node, colours: TopicColours, style: Style) -> Iterable[str]:
     kind, contents = node.kind, node.contents
-    look = f' fill="{ink.text}"'
+    look = f' fill="{colours.text}"'
     if kind.bold or (node.style and node.style.bold):
         look += f' font-weight="{BOLD_WEIGHT}"'
     if node.style and node.style.italic:
@@ -239,12 +240,12 @@ def _text(node: Node, ink: Ink, style: Style) -> Iterable[str]:
         anchor = "middle" if kind.boxed else "end" if node.side < 0 else "start"
         x = node.left + contents.text_left + ANCHORS[anchor] * (node.text_width - width)
         place = Place(x, y, width, anchor)
-        yield from _code(line, place, kind.size, ink)
+        yield from _code(line, place, kind.size, colours)
         yield text_line(line, place, kind.size, style, look)
         y += height
 
 
-def _code(line: Line, place: Place, size: float, ink: Ink) -> Iterable[str]:
+def _code(line: Line, place: Place, size: float, colours: TopicColours) -> Iterable[str]:
     """Yield a line around each piece of code in a line of text."""
     if not any("code" in part.marks for part in line.parts) or first_direction(line.text) == "R":
         return
@@ -254,13 +255,13 @@ def _code(line: Line, place: Place, size: float, ink: Ink) -> Iterable[str]:
             yield (
                 f'<rect x="{number(x - 1.5)}" y="{number(place.y - CODE_ABOVE * size)}"'
                 f' width="{number(part.width * size + 3)}" height="{number(CODE_HEIGHT * size)}"'
-                f' rx="2.5" fill="none" stroke="{ink.text}" stroke-opacity="0.45"'
+                f' rx="2.5" fill="none" stroke="{colours.text}" stroke-opacity="0.45"'
                 ' stroke-width="0.8"/>\n'
             )
         x += part.width * size
 
 
-def _count(node: Node, ink: Ink, style: Style) -> str:
+def _count(node: Node, colours: TopicColours, style: Style) -> str:
     if not node.count:
         return ""
     size = node.kind.size * COUNT_SIZE
@@ -269,12 +270,12 @@ def _count(node: Node, ink: Ink, style: Style) -> str:
     y = node.middle
     box = (
         f'<rect x="{number(x)}" y="{number(y - height / 2)}" width="{number(node.count_width)}"'
-        f' height="{number(height)}" rx="{number(height / 2)}" fill="{ink.line}"'
+        f' height="{number(height)}" rx="{number(height / 2)}" fill="{colours.line}"'
         ' fill-opacity="0.16"/>\n'
     )
     width = node.count_width - 2 * COUNT_PADDING
     place = Place(x + COUNT_PADDING, y + 0.35 * size, width, "middle")
-    look = f' fill="{legible(ink.line, style.theme.ground)}" font-weight="{BOLD_WEIGHT}"'
+    look = f' fill="{legible(colours.line, style.theme.ground)}" font-weight="{BOLD_WEIGHT}"'
     return box + text_line(node.count, place, size, style, look)
 
 

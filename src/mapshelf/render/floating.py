@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import floor
 from typing import Final, NamedTuple
 
-from mapshelf.render.look import FLOATING_GAP, Look
+from mapshelf.render.layout_style import FLOATING_GAP, LayoutStyle
 
 _CELL: Final = 160.0  # side of the squares in which obstacles are looked up
 _STEP: Final = 30.0  # between places that are tried
@@ -54,17 +54,17 @@ class Wanted(NamedTuple):
 
 
 def put_floating(
-    trees: Sequence[Wanted], taken: Sequence[Box], look: Look
+    trees: Sequence[Wanted], taken: Sequence[Box], layout_style: LayoutStyle
 ) -> list[tuple[float, float]]:
     """Return where the middle of each tree's root is to be.
 
     Args:
         trees: what is to be placed.
         taken: what has a place already; at least one.
-        look: how far from it the trees may be.
+        layout_style: how far from it the trees may be.
     """
     whole = around(taken)
-    share_x, share_y = _shares(trees, whole, look)
+    share_x, share_y = _shares(trees, whole, layout_style)
     obstacles = _Obstacles(taken)
     found: list[tuple[float, float] | None] = []
     for room, position in trees:
@@ -80,9 +80,9 @@ def put_floating(
     return [spot or next(rows) for spot in found]
 
 
-def _shares(trees: Sequence[Wanted], whole: Box, look: Look) -> tuple[float, float]:
+def _shares(trees: Sequence[Wanted], whole: Box, layout_style: LayoutStyle) -> tuple[float, float]:
     """Return by how much the places are drawn in, across and down."""
-    share, besides = look.stray
+    share, besides = layout_style.stray
     width, height = whole.right - whole.left, whole.bottom - whole.top
     across = max(-whole.left, whole.right) + share * width + besides
     down = max(-whole.top, whole.bottom) + share * height + besides

@@ -19,8 +19,8 @@ import mathra
 from mapshelf.errors import UnreadableFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.xml_files import parse_xml
+from mapshelf.render.formula_drawing import UNITS, FormulaDrawing
 from mapshelf.render.formula_source import plain_latex
-from mapshelf.render.formulas import UNITS, FormulaDrawing
 
 LARGEST: Final = 200.0
 """Font sizes that a formula may be wide or high: a larger one is nothing but a distance."""

@@ -15,7 +15,8 @@ import xxhash
 
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import Outline
-from mapshelf.render.formulas import Drawings, FormulaDrawing, Mathml, formulas_of
+from mapshelf.render.formula_drawing import FormulaDrawing
+from mapshelf.render.formulas import Drawings, Mathml, formulas_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 256 << 20

@@ -8,15 +8,13 @@ cannot be made is left out, and its source stands for it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from mapshelf.model import Topic
+from mapshelf.render.formula_drawing import FormulaDrawing
 from mapshelf.writers.plain import sound
 
 T = TypeVar("T")
-
-UNITS: Final = 1000
-"""Of the coordinates of a drawn formula in a font size."""
 
 LONGEST: Final = 4096
 """Characters of a formula that is drawn; the longest one in our corpus has 863."""
@@ -37,20 +35,6 @@ _WORK_OF_A_CHARACTER: Final = 20
 """Besides a unit for each character of what is made, on the way and at the end."""
 
 _BRACES: Final = re.compile(r"\\.|[{}]", re.DOTALL)
-
-
-class FormulaDrawing(NamedTuple):
-    """A formula as one shape.
-
-    Attributes:
-        width: of it, in font sizes.
-        height: likewise.
-        path: path data of SVG in ``UNITS``, from its upper left corner.
-    """
-
-    width: float
-    height: float
-    path: str
 
 
 Drawings = Mapping[str, FormulaDrawing]

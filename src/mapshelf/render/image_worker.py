@@ -1,9 +1,9 @@
 """Make the pictures in topics fit to be shown, in a child process, each of them once.
 
 A picture from a map file is whatever somebody put there. So nobody gets its bytes: it is decoded
-and encoded again under limits (``readers.pictures``), an SVG is drawn without anything from outside
-(``readers.svg_pictures``). The child is another than the one that draws maps, so that a map with
-hundreds of pictures delays no thumbnail.
+and encoded again under limits (``readers.parsing.pictures``), an SVG is drawn without anything from
+outside (``readers.parsing.svg_pictures``). The child is another than the one that draws maps, so
+that a map with hundreds of pictures delays no thumbnail.
 """
 
 import logging
@@ -157,12 +157,18 @@ def _image(data: bytes, width: int) -> tuple[bytes, float]:
     """Return the picture, and the seconds of processor time that it took."""
     began = process_time()
     with processor_time(CPU_SECONDS):
-        return _made(data, width), process_time() - began
+        return image_in_topic(data, width), process_time() - began
 
 
-def _made(data: bytes, width: int) -> bytes:
-    from mapshelf.readers import Limits, pictures  # noqa: PLC0415
-    from mapshelf.readers.svg_pictures import is_svg, safe_svg  # noqa: PLC0415
+def image_in_topic(data: bytes, width: int) -> bytes:
+    """Return the PNG of a picture in a topic, which is no wider than ``width``.
+
+    Raises:
+        UnreadableFile: it cannot be shown.
+    """
+    from mapshelf.readers import Limits  # noqa: PLC0415
+    from mapshelf.readers.parsing import pictures  # noqa: PLC0415
+    from mapshelf.readers.parsing.svg_pictures import is_svg, safe_svg  # noqa: PLC0415
     from mapshelf.render.png import drawn_svg  # noqa: PLC0415
 
     limits = Limits()

@@ -18,7 +18,7 @@ from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
 from mapshelf.render.floating import Box, Wanted, around, put_floating
-from mapshelf.render.look import BOUNDARY_PADDING, BRACE, Look
+from mapshelf.render.layout_style import BOUNDARY_PADDING, BRACE, LayoutStyle
 from mapshelf.render.nodes import Forest, Group, Node, forest
 from mapshelf.render.visible_topics import VisibleSheet
 
@@ -79,15 +79,17 @@ class Layout:
         return self.box.bottom - self.box.top
 
 
-def layout(sheet: VisibleSheet, look: Look, *, right_to_left: bool = False) -> Layout:
+def layout(
+    sheet: VisibleSheet, layout_style: LayoutStyle, *, right_to_left: bool = False
+) -> Layout:
     """Return the places of all topics."""
-    whole = forest(sheet, look, right_to_left=right_to_left)
+    whole = forest(sheet, layout_style, right_to_left=right_to_left)
     for node in reversed(whole.nodes):
         _measure(node)
     drawing = _Drawing(whole)
     drawing.place_centre(right_to_left=right_to_left)
     if len(whole.trees) > 1:
-        drawing.place_floating(look, right_to_left=right_to_left)
+        drawing.place_floating(layout_style, right_to_left=right_to_left)
     return drawing.result()
 
 
@@ -115,7 +117,7 @@ class _Drawing:
             box = around([*self._boxes(), *(boundary.box for boundary in self._boundaries)])
             self._ring(box, rings, -1)
 
-    def place_floating(self, look: Look, *, right_to_left: bool) -> None:
+    def place_floating(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
         """Place the topics that stand alone, with everything that hangs from them."""
         taken = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
         wanted = []
@@ -123,7 +125,7 @@ class _Drawing:
             position = root.topic.source.position if root.topic.source else None
             root.side = -1 if (position[0] < 0 if position else right_to_left) else 1
             wanted.append(Wanted(self._room(root), position))
-        places = put_floating(wanted, taken, look)
+        places = put_floating(wanted, taken, layout_style)
         pending = {node for node in self._whole.nodes if not node.side}
         for root, (x, y) in zip(self._whole.trees[1:], places, strict=True):
             root.x, root.y = x - root.width / 2, y - root.height / 2

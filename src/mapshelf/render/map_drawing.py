@@ -17,7 +17,7 @@ from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.font_fallback import FontFallback, system_fonts
 from mapshelf.render.formulas import drawings, formulas_of
 from mapshelf.render.layout import Layout, layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.render_request import DrawingRequest
 from mapshelf.render.sheet_drawing import drawn_sheet
 from mapshelf.render.themes import THEMES
@@ -127,6 +127,7 @@ def _branch(sheet: Sheet, topic_id: str) -> Sheet | None:
     return replace(
         sheet,
         root=replace(root, children=children, position=None),
+        clockwise=False,
         floating=(),
         relationships=tuple(one for one in sheet.relationships if inside.issuperset(one[:2])),
         boundaries=tuple(one for one in sheet.boundaries if inside.issuperset(one.topics)),

@@ -14,7 +14,7 @@ from mapshelf.model import Style, TopicKind
 from mapshelf.render.contents import Contents, Piece, furnished, has_more, only_text
 from mapshelf.render.emphasis import emphasised, has_bold, marked_runs
 from mapshelf.render.fonts import font
-from mapshelf.render.look import (
+from mapshelf.render.layout_style import (
     COUNT_GAP,
     COUNT_PADDING,
     COUNT_SIZE,
@@ -22,7 +22,7 @@ from mapshelf.render.look import (
     LINE_HEIGHT,
     TWIG,
     Kind,
-    Look,
+    LayoutStyle,
 )
 from mapshelf.render.visible_topics import VisibleSheet, VisibleTopic
 from mapshelf.render.wrapping import Line, wrapped
@@ -50,7 +50,7 @@ class Node:
         above: its parent, ``None`` for the root of a tree.
         at: its place among the children of its parent.
         main: which main branch it belongs to, counted from 0; -1 for the centre.
-        kind_number: place of its kind among those of the look.
+        kind_number: place of its kind among those of the layout style.
         kind: how it looks.
         lines: its text.
         text_width: of the widest of them.
@@ -175,9 +175,9 @@ class Forest:
     around: list[tuple[Node, Group]]
 
 
-def forest(sheet: VisibleSheet, look: Look, *, right_to_left: bool) -> Forest:
+def forest(sheet: VisibleSheet, layout_style: LayoutStyle, *, right_to_left: bool) -> Forest:
     """Return the nodes of a sheet, measured, but without places."""
-    builder = _Builder(look, right_to_left=right_to_left)
+    builder = _Builder(layout_style, right_to_left=right_to_left)
     trees = [builder.tree(sheet.root, None)]
     trees += [builder.tree(topic, None) for topic in sheet.floating]
     whole = Forest(builder.nodes, trees, [])
@@ -268,10 +268,10 @@ def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[N
 class _Builder:
     """Makes nodes, and keeps all of them in their order."""
 
-    def __init__(self, look: Look, *, right_to_left: bool) -> None:
+    def __init__(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
         self.nodes: list[Node] = []
-        self._look = look
-        self._kinds = look.every_kind
+        self._style = layout_style
+        self._kinds = layout_style.every_kind
         self._right_to_left = right_to_left
         self._trees = 0
 
@@ -307,14 +307,14 @@ class _Builder:
         aside = is_summary or (
             above is not None and source is not None and source.kind is TopicKind.CALLOUT
         )
-        number = self._look.number(depth, aside=aside)
+        number = self._style.number(depth, aside=aside)
         kind = self._kinds[number]
         lines = _lines(topic, kind)
         padded = _padded(kind, source.style) if source is not None and source.style else kind
         contents = None
         if source is not None and has_more(source):
             contents = furnished(
-                topic, padded, self._look, lines, right_to_left=self._right_to_left
+                topic, padded, self._style, lines, right_to_left=self._right_to_left
             )
         if not lines and not topic.others:
             lines = (Line("", 0.0 if contents else _EMPTY_WIDTH / kind.size),)

@@ -5,40 +5,40 @@ from typing import Final
 
 from mapshelf.render.contents import Piece
 from mapshelf.render.contrast import legible
-from mapshelf.render.formulas import UNITS
+from mapshelf.render.formula_drawing import UNITS
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, glyph, mark
-from mapshelf.render.inks import Ink
 from mapshelf.render.nodes import Node
 from mapshelf.render.svg import Place, Style, number, text_line
+from mapshelf.render.topic_colours import TopicColours
 
 _PLATE: Final = 0.58
 """Radius of the plate behind an icon on a coloured box, in sizes of the icon."""
 
 
-def piece(one: Piece, node: Node, ink: Ink, style: Style) -> str:
+def piece(one: Piece, node: Node, colours: TopicColours, style: Style) -> str:
     """Return a piece of a topic as SVG."""
     one = one._replace(x=one.x + node.left, y=one.y + node.y)
     match one.kind:
         case "glyph":
-            return _glyph(one, ink, style)
+            return _glyph(one, colours, style)
         case "emoji":
             return _emoji(one, style)
         case "mark":
-            ground = ink.fill or style.theme.ground
+            ground = colours.fill or style.theme.ground
             return _shape(mark(one.name), one, f' fill="{legible(style.theme.quiet, ground)}"')
         case "tag":
-            return _tag(one, ink, style)
+            return _tag(one, colours, style)
         case "formula":
-            return _formula(one, ink, style)
+            return _formula(one, colours, style)
         case _:
             return _image(one, style)
 
 
-def _glyph(one: Piece, ink: Ink, style: Style) -> str:
+def _glyph(one: Piece, colours: TopicColours, style: Style) -> str:
     found = glyph(one.name)
     assert found is not None, one.name
     drawn = ""
-    if ink.fill and ink.fill != style.theme.ground:
+    if colours.fill and colours.fill != style.theme.ground:
         drawn = (
             f'<circle cx="{number(one.x + one.width / 2)}" cy="{number(one.y + one.height / 2)}"'
             f' r="{number(_PLATE * one.height)}" fill="{style.theme.ground}"/>\n'
@@ -82,8 +82,8 @@ def _emoji(one: Piece, style: Style) -> str:
     return text_line(one.name, place, size, style, f' fill="{style.theme.text}"')
 
 
-def _tag(one: Piece, ink: Ink, style: Style) -> str:
-    ground = ink.fill or style.theme.ground
+def _tag(one: Piece, colours: TopicColours, style: Style) -> str:
+    ground = colours.fill or style.theme.ground
     text = legible(style.theme.text, ground)
     size = one.height / 1.45
     return (
@@ -99,12 +99,12 @@ def _tag(one: Piece, ink: Ink, style: Style) -> str:
     )
 
 
-def _formula(one: Piece, ink: Ink, style: Style) -> str:
+def _formula(one: Piece, colours: TopicColours, style: Style) -> str:
     drawing = style.formulas[one.name]
     scale = one.height / drawing.height / UNITS
     return (
         f'<path transform="translate({number(one.x)} {number(one.y)}) scale({scale:.5f})"'
-        f' d="{drawing.path}" fill="{ink.text}"/>\n'
+        f' d="{drawing.path}" fill="{colours.text}"/>\n'
     )
 
 

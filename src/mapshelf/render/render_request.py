@@ -19,7 +19,7 @@ FORMATS: Final = ("png", "svg")
 DRAWING_FORMATS: Final = ("svg", "png", "pdf")
 """Formats of drawings that show a map whole."""
 
-RENDER_VERSION: Final = 7
+RENDER_VERSION: Final = 8
 """Increase it with every change of what pictures look like: cached pictures are then remade."""
 
 

@@ -3,7 +3,8 @@
 Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a worker it would
 delay requests that take microseconds. The child is sandboxed, because the maps it draws are
 untrusted: a map that exceeds a limit gets the card of a map without topics (``card``), and this
-process does not try it again. Previews from map files are decoded in the same child.
+process does not try it again, unless the machine may only have been busy. Previews from map files
+are decoded in the same child.
 """
 
 import logging
@@ -11,7 +12,9 @@ import zlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from math import inf
 from threading import Lock
+from time import monotonic
 from typing import Final, NamedTuple
 
 from mapshelf.disk_cache import DiskCache
@@ -32,6 +35,10 @@ MEMORY: Final = 768 << 20
 
 CPU_SECONDS: Final = 10  # of processor time for one picture
 WALL_SECONDS: Final = 30.0  # by the clock
+
+TRIED_AGAIN_AFTER: Final = 120.0
+"""Seconds after which a picture is tried again that took too long by the clock only: while a new
+library is imported and looked at, a small machine has more to do than it can."""
 
 MOST_PICTURES: Final = 40
 """Pictures in the topics of a thumbnail, at most: frames stand for the others."""
@@ -54,8 +61,8 @@ log = logging.getLogger(__name__)
 class Picture(NamedTuple):
     """A picture, and the key of its request.
 
-    An incomplete one lacks pictures in topics that there was no time to make. It is not kept, so
-    that the next request gets a better one.
+    An incomplete one lacks pictures in topics that there was no time to make, or is the card of a
+    map that there was no time to draw. It is not kept, so that a later request gets a better one.
     """
 
     key: str
@@ -66,13 +73,16 @@ class Picture(NamedTuple):
 class RenderWorker:
     """Makes pictures and caches them. It may be used from several threads."""
 
-    def __init__(self, cache: DiskCache, turn: Turn = nullcontext) -> None:
+    def __init__(
+        self, cache: DiskCache, turn: Turn = nullcontext, now: Callable[[], float] = monotonic
+    ) -> None:
         """Prepare to draw.
 
         Args:
             cache: where the pictures are stored.
             turn: entered while a large map is drawn, which takes seconds. Other maps do not wait
                 for that: large ones have a child of their own.
+            now: the time in seconds.
         """
         self._cache = cache
         self._turn = turn
@@ -80,11 +90,14 @@ class RenderWorker:
         self._large_child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._drawing = Lock()
         self._drawing_large = Lock()
-        self._refused: set[str] = set()
+        self._now = now
+        self._refused: dict[str, float] = {}  # until when, by the key
 
     def cached(self, request: RenderRequest) -> Picture | None:
         """Return the picture if it is in the cache."""
-        return self._cached(self._drawable(request).key())
+        found = self._cached(self._drawable(request).key())
+        refused_until = self._refused.get(request.key(), inf)
+        return found and found._replace(complete=not self._now() < refused_until < inf)
 
     def picture(self, request: RenderRequest, pictures_of: PicturesOf | None = None) -> Picture:
         """Return the picture, from the cache or drawn now; if a map cannot be drawn, its card.
@@ -110,7 +123,7 @@ class RenderWorker:
 
     def has_refused(self, request: PreviewRequest) -> bool:
         """Tell whether this preview is known to be unusable."""
-        return request.key() in self._refused
+        return self._is_refused(request.key())
 
     def cached_preview(self, request: PreviewRequest) -> Picture | None:
         """Return the preview if it is in the cache."""
@@ -136,7 +149,7 @@ class RenderWorker:
                 raise StoreUnavailable("the map is being replaced") from error
             except (*_FAILURES, UnreadableFile) as error:
                 log.warning("the picture in %r cannot be shown: %s", file.name, _cause(error))
-                self._refuse(key)
+                self._refuse(key, error)
                 return None
             self._cache.put(picture.key, picture.body)
             return picture
@@ -176,7 +189,7 @@ class RenderWorker:
 
     def _drawable(self, request: RenderRequest) -> RenderRequest:
         """Return ``request``, or the one for a card if the map could not be drawn before."""
-        return replace(request, outline=None) if request.key() in self._refused else request
+        return replace(request, outline=None) if self._is_refused(request.key()) else request
 
     def _drawn_once(
         self, request: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None
@@ -198,16 +211,21 @@ class RenderWorker:
             if request.outline is None:
                 raise
             log.warning("the map %r cannot be drawn: %s", request.title[:80], _cause(error))
-            self._refuse(request.key())
-            return self._drawn(replace(request, outline=None), child)
+            self._refuse(asked.key(), error)
+            card = self._drawn(replace(request, outline=None), child)
+            return card._replace(complete=not isinstance(error, TimeoutError))
         if complete:
             self._cache.put(request.key(), body)
         return Picture(request.key(), body, complete)
 
-    def _refuse(self, key: str) -> None:
+    def _is_refused(self, key: str) -> bool:
+        return self._refused.get(key, 0.0) > self._now()
+
+    def _refuse(self, key: str, error: BaseException) -> None:
         if len(self._refused) >= _MOST_REFUSED:
             self._refused.clear()
-        self._refused.add(key)
+        hurried = isinstance(error, TimeoutError)
+        self._refused[key] = self._now() + TRIED_AGAIN_AFTER if hurried else inf
 
 
 def _is_large(request: RenderRequest) -> bool:

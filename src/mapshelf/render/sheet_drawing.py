@@ -7,11 +7,11 @@ from mapshelf.model import Sheet
 from mapshelf.render import drawing
 from mapshelf.render.arrows import Curve, Link, links, room_of, routed
 from mapshelf.render.floating import around
-from mapshelf.render.inks import authors_inks, on_ground
 from mapshelf.render.layout import Layout
 from mapshelf.render.nodes import Node, by_id
 from mapshelf.render.svg import Frame, Style
 from mapshelf.render.themes import Theme
+from mapshelf.render.topic_colours import colours_of_authors, on_ground
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def drawn_sheet(
         arrows = routed(placed.nodes, links(sheet.relationships, _shown(sheet, placed)))
         placed = replace(placed, box=around([placed.box, *room_of(arrows)]))
     frame = frame_of(placed)
-    inks = authors_inks(placed.nodes, style.theme)
-    content = [*drawing.drawn(placed, inks, arrows, frame, style)]
+    all_colours = colours_of_authors(placed.nodes, style.theme)
+    content = [*drawing.drawn(placed, all_colours, arrows, frame, style)]
     return SheetDrawing(frame, style.theme, content)
 
 

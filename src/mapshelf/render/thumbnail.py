@@ -18,7 +18,7 @@ from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.font_fallback import FontFallback, SystemFonts
 from mapshelf.render.formulas import Drawings, drawings, formulas_of
 from mapshelf.render.layout import Layout, layout
-from mapshelf.render.look import Kind, Look
+from mapshelf.render.layout_style import Kind, LayoutStyle
 from mapshelf.render.png import COLOURS, PHOTO_COLOURS, rasterised
 from mapshelf.render.render_request import RenderRequest
 from mapshelf.render.sheet_drawing import drawn_sheet
@@ -158,7 +158,9 @@ def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layou
     rows, depth = most, _DEEPEST[width]
     while True:
         shown = with_formulas(summarised(sheet, size, Room(rows, depth)), formulas)
-        tried = [layout(shown, look, right_to_left=leftwards) for look in _LOOKS[width]]
+        tried = [
+            layout(shown, layout_style, right_to_left=leftwards) for layout_style in _STYLES[width]
+        ]
         narrow = [placed for placed in tried if bounds.across(placed) >= smallest]
         if not narrow and depth > 1:
             rows, depth = most, min(depth, _depth(tried[0])) - 1
@@ -184,10 +186,12 @@ def _depth(placed: Layout) -> int:
     return max(node.depth for node in placed.nodes)
 
 
-def _look(width: float, lines: int, *, counted: bool, stretch: float = STRETCH) -> Look:
+def _layout_style(
+    width: float, lines: int, *, counted: bool, stretch: float = STRETCH
+) -> LayoutStyle:
     """Return how topics look whose ordinary lines are so many font sizes wide."""
     main = max(5.3, 0.85 * width)
-    return Look(
+    return LayoutStyle(
         picture=(6 * width, 4.5 * width),
         formula=(1.5 * width, 8),
         detailed=counted,
@@ -239,8 +243,8 @@ def _sample(outline: Outline | None, title: str) -> str:
     return "".join(topic.text[:80] for _, topic in topics)
 
 
-_LOOKS: Final = {
-    width: tuple(_look(text, lines, counted=width > 320) for text, lines in looks)
+_STYLES: Final = {
+    width: tuple(_layout_style(text, lines, counted=width > 320) for text, lines in looks)
     for width, looks in {
         160: ((14.0, 4), (11.0, 2), (7.0, 2)),
         320: ((18.0, 5), (14.0, 2), (10.0, 2), (7.5, 2), (7.5, 3), (5.5, 3)),
@@ -250,5 +254,5 @@ _LOOKS: Final = {
 }
 """What is tried, by the width of the picture: long lines first, for they are easier to read."""
 
-_NARROWEST: Final = _look(8.0, 4, counted=True, stretch=1.0)
+_NARROWEST: Final = _layout_style(8.0, 4, counted=True, stretch=1.0)
 """For main branches of which even the words are too long: they are broken."""

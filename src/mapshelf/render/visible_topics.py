@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mapshelf.model import Sheet, Topic
-from mapshelf.render.formulas import Drawings, FormulaDrawing
+from mapshelf.render.formula_drawing import FormulaDrawing
+from mapshelf.render.formulas import Drawings
 from mapshelf.writers.facts import is_formula
 from mapshelf.writers.plain import sound
 
@@ -82,10 +83,23 @@ def whole(sheet: Sheet) -> VisibleSheet:
     """Return all topics of a sheet."""
     return VisibleSheet(
         sheet,
-        _whole(sheet.root),
+        _from_the_top(sheet, _whole(sheet.root)),
         [_whole(topic) for topic in sheet.floating],
         [(summary.topics, _whole(summary.topic)) for summary in sheet.summaries],
     )
+
+
+def _from_the_top(sheet: Sheet, root: VisibleTopic) -> VisibleTopic:
+    """Put the main topics on the left into the order in which they are below each other."""
+    if sheet.clockwise:
+        lefts = [child for child in root.children if _is_left(child)]
+        others = [child for child in root.children if not _is_left(child)]
+        root.children = [*others, *reversed(lefts)]
+    return root
+
+
+def _is_left(child: VisibleTopic) -> bool:
+    return child.source is not None and child.source.side == "left"
 
 
 def _whole(root: Topic) -> VisibleTopic:
@@ -136,7 +150,7 @@ def summarised(sheet: Sheet, size: Mapping[int, int], room: Room) -> VisibleShee
     central = max(min(room.rows, _FEWEST), room.rows - sum(shares))
     return VisibleSheet(
         sheet,
-        _summarised(sheet.root, size, Room(central, room.depth)),
+        _from_the_top(sheet, _summarised(sheet.root, size, Room(central, room.depth))),
         [
             _summarised(topic, size, Room(rows, room.depth - 1))
             for topic, rows in zip(floating, shares, strict=True)

@@ -2,7 +2,7 @@
 
 The syntax is small on purpose: words, phrases in quotes, ``-`` before what must not occur, and
 ``title:`` before what must be in the title. A map must match all terms, in any order. The last word
-also matches as a prefix. (``folder:`` and ``tag:`` are filters, see ``query.words``.)
+also matches as a prefix. (``folder:`` and ``tag:`` are filters, see ``query.filter_words``.)
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from mapshelf.query.words import TYPED
+from mapshelf.query.filter_words import TYPED
 from mapshelf.text.normalize import is_unspaced, query_words
 from mapshelf.text.stemming import joined_word, subwords
 

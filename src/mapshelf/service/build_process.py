@@ -12,7 +12,7 @@ from typing import Final
 
 from mapshelf.errors import MapshelfError, StoreUnavailable
 from mapshelf.service.backoff import LoggedBackoff
-from mapshelf.service.order_scheduler import OrderScheduler
+from mapshelf.service.cleanup_scheduler import CleanupScheduler
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
@@ -88,7 +88,7 @@ def _follow_store(
         upkeep = (
             visit_counts.apply_due,
             RemovalScheduler(store).purge_due,
-            OrderScheduler(store).do_due,
+            CleanupScheduler(store).do_due,
         )
         with closing(builder):
             while not stop.is_set():

@@ -3,7 +3,7 @@
 Without a snapshot, all processes but the importer start at once. With one, the web process starts
 first: it can answer from the snapshot alone, and clients would wait longer if everything started
 together. The store is checked and the other processes start as soon as the service answers, or
-after ``HEAD_START``.
+after ``HEAD_START``; old outlines are looked for when the start is over.
 """
 
 import logging
@@ -36,6 +36,9 @@ HEAD_START: Final = 3.0
 
 HEAD_START_OF_IMPORT: Final = 10.0
 """Seconds before folders are imported, unless the web process answers before."""
+
+REST_BEFORE_REPARSING: Final = 10.0
+"""Seconds before old outlines are looked for: nobody waits for that, and at first all are busy."""
 
 PROBE_TIMEOUT: Final = 0.5
 """Seconds to wait for the first response before the supervisor looks at its children again."""
@@ -138,9 +141,16 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
         # Reading files takes all processors; what answers needs one first.
         due = max(others_due, time.monotonic() + HEAD_START_OF_IMPORT)
         children.append(Child("importer", folder_import, arguments, due=due))
-    renewal = "mapshelf.service.renewal_process:run_renewal_process"
+    reparsing = "mapshelf.service.reparsing_process:run_reparsing_process"
     children.append(
-        Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)
+        Child(
+            "renewal",
+            reparsing,
+            (options.settings, options.folders),
+            due=others_due + REST_BEFORE_REPARSING,
+            rest=REST_BEFORE_REPARSING,
+            ends=True,
+        )
     )
     database = sqlite_path(options.settings.database)
     if options.backups and database:

@@ -47,6 +47,7 @@ class Child:
             its children do.
         arguments: those of the function.
         due: when (``time.monotonic``) to start it, unless the service is ready before.
+        rest: seconds after the service is ready before it is started.
         ends: whether it is done when it exits with code 0, instead of to be restarted.
     """
 
@@ -56,6 +57,7 @@ class Child:
     process: SpawnProcess | None = None
     started: float = 0.0
     due: float = field(default_factory=time.monotonic)
+    rest: float = 0.0
     ends: bool = False
     backoff: Backoff = field(
         default_factory=lambda: Backoff(FIRST_RESTART_DELAY, LONGEST_RESTART_DELAY)
@@ -168,7 +170,7 @@ class Supervisor:
         """Start the children that were never started because others should be first."""
         for child in self._children:
             if not child.started:
-                child.due = time.monotonic()
+                child.due = time.monotonic() + child.rest
         self._start_due()
 
     def _wait(self, seconds: float) -> None:

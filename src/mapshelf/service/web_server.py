@@ -9,8 +9,9 @@ public interface:
   workers that died;
 * ``CALLED_METHODS``: ``_respawn_workers`` replaces the workers with these indices;
 * ``USED_ATTRIBUTES`` of the server: the shared socket as Python (``_sso``) and Rust (``_shd``) have
-  it, the workers (``wrks``), the indices of those that died (``interrupt_children``), the request
-  to stop (``interrupt_signal``), and the event that is set for both (``main_loop_interrupt``);
+  it, the workers (``wrks``), how many connections each may have (``backpressure``), the indices of
+  those that died (``interrupt_children``), the request to stop (``interrupt_signal``), and the
+  event that is set for both (``main_loop_interrupt``);
 * ``USED_WORKER_ATTRIBUTES``: when it was started (``birth``) and its process (``inner``).
 
 ``tests/service/test_web_server.py`` checks that the installed version has them. To upgrade Granian,
@@ -18,6 +19,7 @@ compare these parts, then change ``GRANIAN_VERSION`` here and the pin in ``pypro
 """
 
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -29,6 +31,7 @@ from granian.http import HTTP1Settings
 from granian.net import SocketHolder  # type: ignore[attr-defined]  # stubs lag behind
 from granian.server.mp import MPServer
 
+from mapshelf.service.accept_queue import AcceptQueue
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.descriptors import connection_limit
 from mapshelf.service.listening import BACKLOG
@@ -43,6 +46,7 @@ USED_ATTRIBUTES: Final = (
     "_sso",
     "_shd",
     "wrks",
+    "backpressure",
     "interrupt_children",
     "interrupt_signal",
     "main_loop_interrupt",
@@ -65,6 +69,9 @@ KILL_TIMEOUT: Final = 10
 
 MIN_LIFETIME: Final = 2.0
 """Seconds after which a worker counts as healthy. One that dies earlier may never have answered."""
+
+SETTLED_AFTER: Final = 10.0
+"""Seconds after which a worker surely accepts connections, if it can."""
 
 FIRST_RESPAWN_DELAY: Final = 0.1
 LONGEST_RESPAWN_DELAY: Final = 5.0
@@ -133,6 +140,8 @@ class _Server(MPServer):
     def _serve_loop(
         self, spawn_target: Callable[..., None], target_loader: Callable[..., Any] | None
     ) -> None:
+        queue = AcceptQueue(self._listener, self._have_settled, self._are_full)
+        queue.watch()
         while not self.interrupt_signal:
             self.main_loop_interrupt.wait(self._seconds_until_due())
             # Cleared before looking, so that the next iteration sees what happens meanwhile.
@@ -140,6 +149,23 @@ class _Server(MPServer):
             if not self.interrupt_signal:
                 self._schedule_respawns()
                 self._respawn_workers(self._take_due(), spawn_target, target_loader)
+        queue.end()
+
+    def _have_settled(self) -> bool:
+        """Tell whether there are workers that would accept connections if they had room."""
+        settled = time.monotonic() - SETTLED_AFTER
+        both = zip(self.wrks, self._respawns, strict=False)  # while stopping, there are fewer
+        return any(worker.birth < settled and respawn.due is None for worker, respawn in both)
+
+    def _are_full(self) -> bool:
+        """Tell whether each worker has as many connections as it may have, as far as Linux says."""
+        try:
+            return all(
+                len(os.listdir(f"/proc/{worker.inner.pid}/fd")) >= self.backpressure
+                for worker in self.wrks
+            )
+        except OSError:  # one of them has ended
+            return False
 
     def _seconds_until_due(self) -> float | None:
         """Return the seconds until a respawn is due, ``None`` if none is scheduled."""

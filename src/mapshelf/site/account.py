@@ -1,7 +1,7 @@
 """Pages of one's own account: profile, password, sessions, tokens; for administrators invitations.
 
 Every form leads on to a page, so that loading it again does nothing twice. A new token or
-invitation is shown on that page, and never again: only its digest is kept (``shown_once.py``).
+invitation is shown on that page, and never again: only its digest is kept (``flash_secret.py``).
 """
 
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from mapshelf.accounts.personal_tokens import (
     revoke_own_token,
 )
 from mapshelf.accounts.relying_party import relying_party
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld, WrongCredentials
 from mapshelf.model import LARGEST_ID, Access, AuditEvent, RefusalKind, Role
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.tokens import DEFAULT_SCOPES, LINK_PREFIX, PREFIX, SCOPES
@@ -53,7 +53,7 @@ class AccountPages:
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._address = personal.addresses.account
+        self._address = personal.addresses.people.account
         self._settings = personal.context.settings
 
     def paths(self) -> Paths:

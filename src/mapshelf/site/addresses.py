@@ -1,43 +1,37 @@
-"""All addresses on pages are made here.
+"""All addresses on pages are made here, and in ``people_addresses.py``.
 
 Links on pages have no host, so that they work under any host name of the service. Addresses for
 other programs (feeds, link previews, embeds) have the configured base URL. Each list has one
 canonical address: that of an owner is ``/owners/…``, not ``/?owner=…``.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, quote_plus, unquote, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
-from mapshelf.api.http import Request
-from mapshelf.site.responses import quoted_query
+from mapshelf.site.people_addresses import PeopleAddresses
 from mapshelf.snapshot.format.records import slug
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 """Schemes of links in maps that can be followed; other links are shown as text."""
-
-
-_PATH: Final = re.compile(r"/(?!/)[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*", re.ASCII)
-"""A path with a query, as browsers send it. Two slashes would begin the name of a host, and
-browsers take a backslash for a slash."""
-
-LONGEST_RETURN: Final = 2000
-"""Most characters of an address to return to after signing in."""
-
 
 MOST_NAMES: Final = 2048
 """Names whose form in a path is kept."""
 
 
 class Addresses:
-    """The addresses of one installation."""
+    """The addresses of one installation.
+
+    Attributes:
+        people: those of pages that are about people, or for people who are signed in.
+    """
 
     def __init__(self, base_url: str) -> None:
         self.base_url: Final = base_url
         self.root: Final = urlsplit(base_url).path
         """The prefix of every path."""
+        self.people: Final = PeopleAddresses(self.root)
 
     def absolute(self, address: str) -> str:
         """Return one of our addresses with the base URL."""
@@ -125,80 +119,19 @@ class Addresses:
         """Return the feed of a saved search, whatever its name."""
         return f"{self.root}/saved/{public_id}/feed.atom"
 
-    def save_search(self, given: Mapping[str, str]) -> str:
-        """Return where somebody saves the search that these parameters of a list make."""
-        return self.account("searches") + f"?{urlencode(given)}"
+    def folders(self, below: str = "", offset: int = 0) -> str:
+        """Return the page of all folders right below one."""
+        given = {**({"below": below} if below else {}), **({"offset": offset} if offset else {})}
+        return f"{self.root}/browse/folders" + (f"?{urlencode(given)}" if given else "")
 
     def collection_picture(self, public_id: str, width: int, theme: str = "") -> str:
         """Return the picture of a collection."""
         colours = f"&theme={theme}" if theme else ""
         return f"{self.root}/collections/{public_id}/picture.png?w={width}{colours}"
 
-    def collect(self, public_ids: Sequence[str]) -> str:
-        """Return where somebody puts maps into a collection."""
-        return f"{self.root}/collect?{urlencode([('map', one) for one in public_ids])}"
-
-    def tag(self, public_ids: Sequence[str]) -> str:
-        """Return where somebody tags several maps."""
-        return f"{self.root}/tag?{urlencode([('map', one) for one in public_ids])}"
-
     def oembed(self, page: str) -> str:
         """Return what describes how to embed a page."""
         return f"{self.base_url}/oembed?{urlencode({'url': page, 'format': 'json'})}"
-
-    def account(self, page: str = "") -> str:
-        """Return a page of one's account: the first, or one such as ``tokens``."""
-        return f"{self.root}/account" + (f"/{page}" if page else "")
-
-    def report(self, public_id: str) -> str:
-        """Return where a map is reported."""
-        return f"{self.root}/report/{public_id}"
-
-    def own_maps(self, given: Mapping[str, str]) -> str:
-        """Return the list of one's own maps that these parameters select."""
-        return self.account("maps") + (f"?{urlencode(given)}" if given else "")
-
-    def publish(self) -> str:
-        """Return where people choose files to publish."""
-        return f"{self.root}/publish"
-
-    def uploads(self, public_ids: Sequence[str], *, published: bool = False) -> str:
-        """Return where uploaded maps are looked at before they are published, or afterwards."""
-        page = "published" if published else "preview"
-        return f"{self.publish()}/{page}?{urlencode({'maps': ','.join(public_ids)}, safe=',')}"
-
-    def register(self) -> str:
-        """Return where anybody registers, if that is open."""
-        return f"{self.root}/register"
-
-    def of(self, request: Request) -> str:
-        """Return the address of a request."""
-        address = self.root + quote(request.path, safe="/:@!$&'()*+,;=~")
-        query = quoted_query(request.query_string)
-        return f"{address}?{query}" if query else address
-
-    def sign_in(self, returning: str = "") -> str:
-        """Return where to sign in; afterwards one returns to one of our addresses, if given."""
-        own = self.own(returning)
-        return f"{self.root}/signin" + (f"?{urlencode({'next': own})}" if own else "")
-
-    def after(self, returning: str) -> str:
-        """Return where to go after signing in: an address of ours if given, or else the library."""
-        return self.own(returning) or self.library({})
-
-    def by_provider(self, returning: str) -> str:
-        """Return where signing in by the OpenID provider begins; see ``sign_in``."""
-        own = self.own(returning)
-        return f"{self.root}/signin/provider" + (f"?{urlencode({'next': own})}" if own else "")
-
-    def own(self, address: str) -> str:
-        """Return an address that somebody gave us, empty if it may lead away from here."""
-        if len(address) > LONGEST_RETURN or not _PATH.fullmatch(address):
-            return ""
-        path = unquote(address.partition("?")[0])
-        if not path.startswith(f"{self.root}/") or {".", ".."} & set(path.split("/")):
-            return ""
-        return address
 
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:

@@ -7,7 +7,6 @@ another host would tell it who looks at what, and the address may be anything.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import orjson
@@ -17,6 +16,7 @@ from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import SYSTEM_USER, UNCATEGORISED
 from mapshelf.search.snippets import Snippet
 from mapshelf.site.addresses import Addresses
+from mapshelf.site.escaping import breakable
 from mapshelf.snapshot.read import Record
 from mapshelf.text.normalize import normalize
 
@@ -47,12 +47,13 @@ class Card:
         edited_date: the day of that.
         file: path of its file below the imported folder, empty if that is not known.
         place: the same with highlights, where it is shown: if it matches a search, or if another
-            map of the list has the same title.
+            map of the list has the same title, then below ``within``.
         folder: path of the folder of its file, empty if that is not known.
         folder_address: the maps in that folder and below it.
         size: kilobytes of its file, empty if that is not known.
         topic_count: how many topics it has, 0 if that is not known.
         versions: maps with the same topics that are folded into this card.
+        within: the folder that is listed, which needs not be said again; empty for all.
     """
 
     id: str
@@ -83,6 +84,7 @@ class Card:
     size: str
     topic_count: int
     versions: "Sequence[Card]" = ()
+    within: str = ""
 
     @property
     def is_of_system(self) -> bool:
@@ -97,19 +99,35 @@ class Card:
     @property
     def says_folder(self) -> bool:
         """Tell whether its folder says something that the rest of the card does not."""
-        return bool(self.folder) and not self.place and self.folder != self.category
+        return bool(self.folder_below) and not self.place and self.folder != self.category
+
+    @property
+    def folder_below(self) -> str:
+        """Its folder, as a path below the one that is listed; empty for that itself."""
+        return _below(self.within, f"{self.folder}/").removesuffix("/")
 
 
-def with_places(cards: list[Card]) -> list[Card]:
-    """Return cards, with the places of files on those with the same title as another."""
+def with_places(cards: list[Card], within: str = "") -> list[Card]:
+    """Return the cards of a folder, with places of files on those with the same title as another.
+
+    Args:
+        cards: the cards.
+        within: the folder, empty for all.
+    """
     titles = [normalize(one.title) for one in cards]
     counts = Counter(titles)
     return [
-        replace(one, place=Markup(escape(one.file)))  # noqa: S704 - escaped
-        if counts[title] > 1 and not one.place
-        else one
-        for title, one in zip(titles, cards, strict=True)
+        replace(
+            one,
+            place=one.place or breakable(_below(within, one.file) if alike else ""),
+            within=within,
+        )
+        for one, alike in zip(cards, (counts[title] > 1 for title in titles), strict=True)
     ]
+
+
+def _below(folder: str, path: str) -> str:
+    return path.removeprefix(f"{folder}/") if folder else path
 
 
 def card(
@@ -151,7 +169,7 @@ def card(
         edited_date=edited[:10],
         file=details.source,
         # ``snippets.marked_line`` escapes it, except for its highlights.
-        place=Markup(marked_file),  # noqa: S704
+        place=breakable(Markup(marked_file)),  # noqa: S704
         folder=details.folder,
         folder_address=addresses.library({"folder": details.folder}) if details.folder else "",
         size=found["Size"],

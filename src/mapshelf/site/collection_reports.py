@@ -10,29 +10,27 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_collection, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.reports import add_collection_report, read_report
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
-    NOTE_LENGTH,
     AuditEvent,
     Collection,
     CollectionDecision,
     DecisionKind,
-    Reason,
     Report,
     ReportedCollection,
     User,
     is_public_id,
 )
-from mapshelf.query import read_parameters
+from mapshelf.site import report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.failures import SHOWN
-from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.personal import Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
 
@@ -97,7 +95,7 @@ class CollectionReportPages:
         return await self._page(request, session)
 
     async def _report(self, request: Request, session: Session, form: Form) -> Response:
-        said = {"reason": form.text("reason"), "note": form.text("note")}
+        said = report_form.read(form)
         public_id, user = request.parts["id"], session.user
         address = self._personal.client(request).address
         entry = done_by(user, address, AuditEvent.COLLECTION_REPORTED, about_collection(public_id))
@@ -109,33 +107,27 @@ class CollectionReportPages:
             await self._personal.ask(request, partial(noted, entry, report))
         except (*SHOWN, TooManyReports) as error:
             return await self._page(request, session, said, error)
-        return see_other(f"{self._addresses.of(request).partition('?')[0]}?done=reported")
+        return see_other(f"{self._addresses.people.of(request).partition('?')[0]}?done=reported")
 
     async def _page(
         self,
         request: Request,
         session: Session,
-        said: dict[str, str] | None = None,
+        said: report_form.Said | None = None,
         error: Exception | None = None,
     ) -> Response:
         public_id, user = request.parts["id"], session.user
         look = partial(_visible_collection, public_id, user)
         found = await self._personal.ask(request, look)
         address = self._addresses.collection(found.id, found.title)
-        done = read_parameters(request.query_string, ("done",)).get("done", "")
-        values = {
+        about = {
             "of": "collection",
             "title": found.title,
             "map": address,
             "action": f"{address}/report",
             "own": owns(found, user),
-            "said": said or {"reason": "", "note": ""},
-            "reasons": [str(reason) for reason in Reason],
-            "longest": NOTE_LENGTH,
-            "done": "reported" if done == "reported" else "",
         }
-        page = Page("report.html", values, error, invalid="failure.report")
-        return await self._personal.page(page, session)
+        return await self._personal.page(report_form.page(request, about, said, error), session)
 
 
 def row_of_report(report: Report) -> ReportRow:
@@ -182,14 +174,14 @@ def decide(text: str, user: User, address: str, store: Store) -> None:
     if kind not in [str(one) for one in EVENTS] or not is_public_id(public_id):
         raise InvalidParameter("There is no such decision.")
     event = EVENTS[DecisionKind(kind)]
-    with store.noting(done_by(user, address, event, about_collection(public_id))):
+    with store.auditing(done_by(user, address, event, about_collection(public_id))):
         store.decide_about_collection(public_id, DecisionKind(kind), user.id)
 
 
 def undo(decision_id: str, user: User, address: str, store: Store) -> None:
     """Undo a decision about a collection, if it is still there."""
     entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
-    with suppress(NotFound), store.noting(entry):
+    with suppress(NotFound), store.auditing(entry):
         store.undo_collection_decision(decision_id)
 
 

@@ -25,7 +25,7 @@ from mapshelf.errors import (
     TooManyRequests,
     UnknownPath,
 )
-from mapshelf.site.failures import failure, waiting
+from mapshelf.site.form_errors import failure, waiting
 from mapshelf.site.messages import say
 from mapshelf.site.responses import Templates
 

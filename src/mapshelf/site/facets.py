@@ -9,7 +9,7 @@ from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.choices import Choice
 from mapshelf.site.messages import ENGLISH, say
-from mapshelf.site.narrowing import is_on
+from mapshelf.site.search_filters import is_on
 from mapshelf.snapshot.read import Facets, Snapshot
 from mapshelf.store.contract import Maps
 
@@ -39,6 +39,7 @@ class Facet:
         first: values that are shown.
         more: values that are folded away.
         above: of a folder that is chosen, the folders it is in and itself, the outermost first.
+        everything: the page of all folders, empty if all are shown.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Facet:
     first: list[Choice]
     more: list[Choice]
     above: tuple[Choice, ...] = ()
+    everything: str = ""
 
 
 def facets_of(
@@ -58,6 +60,7 @@ def facets_of(
     """
     given = dict(query.given)
     counted = snapshot.facets(query, FACETS)
+    folder = clean_path(given.get("folder", ""))
     facets = []
     for name in FACETS:
         # The alternatives to a chosen value are counted without its filter; but in a folder, those
@@ -74,7 +77,9 @@ def facets_of(
             or any(one.chosen or one.count < counted.total for one in choices)
         ):
             title = say(f"facet.{name}")
-            facets.append(Facet(name, title, choices[:AT_ONCE], choices[AT_ONCE:], above))
+            first, more = choices[:AT_ONCE], choices[AT_ONCE:]
+            everything = addresses.folders(folder) if name == "folder" and more else ""
+            facets.append(Facet(name, title, first, more, above, everything))
     return _without_repetition(facets)
 
 

@@ -9,9 +9,9 @@ from mapshelf.accounts.feed_addresses import (
     opens_feeds,
     withdraw_feed_address,
 )
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import row_of_token
@@ -32,7 +32,7 @@ class FeedAddressPage:
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._address = personal.addresses.account(PLACE)
+        self._address = personal.addresses.people.account(PLACE)
         self._base_url = personal.context.settings.base_url
 
     def paths(self) -> Paths:

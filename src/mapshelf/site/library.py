@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from mapshelf.model import clean_path
 from mapshelf.query import ORDERS, PARAMETERS, MapQuery
 from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder, marked_line
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card, with_places
 from mapshelf.site.choices import Choice
 from mapshelf.site.facets import Facet, facets_of, removals_of
+from mapshelf.site.list_navigation import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.site.messages import say
-from mapshelf.site.narrowing import NARROWING, Narrowing, narrowing_of
+from mapshelf.site.search_filters import SEARCH_FILTERS, SearchFilter, search_filters
 from mapshelf.site.twins import EACH, folded
-from mapshelf.site.ways import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Maps
 
@@ -74,7 +75,7 @@ class Library:
     in_folder: bool
     anywhere: str
     hidden: dict[str, str]
-    narrowing: list[Narrowing]
+    narrowing: list[SearchFilter]
     address: str
     feed: str
     save: str
@@ -108,17 +109,17 @@ def library_page(
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
     facets = facets_of(query, snapshot, store, addresses)
     removals = removals_of(given, facets, addresses)
-    cards = with_places(
-        [
-            card(
-                record,
-                addresses,
-                finder.find(record.title, partial(store.outline, record.file_id)),
-                marked_line(record.details.source, hits.highlighter),
-            )
-            for record in hits.records
-        ]
-    )
+    cards = [
+        card(
+            record,
+            addresses,
+            finder.find(record.title, partial(store.outline, record.file_id)),
+            marked_line(record.details.source, hits.highlighter),
+        )
+        for record in hits.records
+    ]
+    if EACH not in query.given and view != TABLE:
+        cards = folded(cards, snapshot)
     pages = max(1, -(-hits.total // PAGE_SIZE))
     page = query.offset // PAGE_SIZE + 1
     return Library(
@@ -127,7 +128,7 @@ def library_page(
         typed=given.get("query", ""),
         total=hits.total,
         corrected=hits.corrected,
-        cards=cards if EACH in query.given or view == TABLE else folded(cards, snapshot),
+        cards=with_places(cards, clean_path(given.get("folder", ""))),
         each=EACH in query.given,
         other=addresses.library(_toggled(given), query.offset),
         facets=facets,
@@ -135,11 +136,13 @@ def library_page(
         orders=_orders(query, addresses),
         in_folder="folder" in given,
         anywhere=addresses.library(_without(given, "folder")),
-        hidden={name: value for name, value in given.items() if name not in ("query", *NARROWING)},
-        narrowing=narrowing_of(given),
+        hidden={
+            name: value for name, value in given.items() if name not in ("query", *SEARCH_FILTERS)
+        },
+        narrowing=search_filters(given),
         address=addresses.library(given, query.offset),
         feed=addresses.feed(plain),
-        save=addresses.save_search(_saveable(plain)) if _saveable(plain) else "",
+        save=addresses.people.save_search(_saveable(plain)) if _saveable(plain) else "",
         page=page,
         pages=pages,
         previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",

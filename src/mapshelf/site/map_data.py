@@ -15,13 +15,13 @@ import orjson
 from mapshelf.model import Outline, Sheet
 from mapshelf.render.arrows import links
 from mapshelf.render.contents import Piece, only_text
-from mapshelf.render.contrast import LINE, TEXT, legible
+from mapshelf.render.contrast import LINE, TEXT, legible, tint
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.fonts import ASCENT, font
-from mapshelf.render.formulas import UNITS, Drawings, drawings, formulas_of
+from mapshelf.render.formula_drawing import UNITS
+from mapshelf.render.formulas import Drawings, drawings, formulas_of
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, MARKS, glyph, mark
-from mapshelf.render.inks import Ink, authors_inks, on_ground, our_inks, valid
-from mapshelf.render.look import (
+from mapshelf.render.layout_style import (
     BOUNDARY_PADDING,
     BRACE,
     COUNT_GAP,
@@ -34,6 +34,13 @@ from mapshelf.render.look import (
 )
 from mapshelf.render.nodes import Forest, Group, Node, by_id, forest
 from mapshelf.render.themes import DARK, LIGHT, Theme
+from mapshelf.render.topic_colours import (
+    TopicColours,
+    colours_of_authors,
+    colours_of_ours,
+    on_ground,
+    valid,
+)
 from mapshelf.render.visible_topics import whole, with_formulas
 from mapshelf.render.wrapping import Line
 from mapshelf.writers.plain import one_line
@@ -238,23 +245,31 @@ class _Styles:
             self._add(nodes)
 
     def of_colour(self, colour: str) -> int:
-        """Return the number of what has one colour only, -1 if its author chose none."""
+        """Return the number of what has one colour only, -1 if its author chose none.
+
+        What has room inside is filled with a tint of it.
+        """
         if not valid(colour):
             return -1
         return self._number(
-            (legible(colour, theme.ground, LINE), "", "", "", legible(colour, theme.ground))
+            (
+                legible(colour, theme.ground, LINE),
+                tint(colour, theme.ground),
+                *("", ""),
+                legible(colour, theme.ground),
+            )
             for theme in self._themes
         )
 
     def _add(self, nodes: Sequence[Node]) -> None:
-        ours = [our_inks(nodes, theme) for theme in self._themes]
-        theirs = [authors_inks(nodes, theme) for theme in self._themes]
+        ours = [colours_of_ours(nodes, theme) for theme in self._themes]
+        theirs = [colours_of_authors(nodes, theme) for theme in self._themes]
         for number, node in enumerate(nodes):
-            pairs = [(inks[number], own[number]) for inks, own in zip(theirs, ours, strict=True)]
+            pairs = [(one[number], own[number]) for one, own in zip(theirs, ours, strict=True)]
             if any(one != other for one, other in pairs):
                 self.of_node[node] = self._number(
-                    _written(ink, own, theme)
-                    for (ink, own), theme in zip(pairs, self._themes, strict=True)
+                    _written(colours, own, theme)
+                    for (colours, own), theme in zip(pairs, self._themes, strict=True)
                 )
 
     def _number(self, combination: Iterable[tuple[str, ...]]) -> int:
@@ -265,15 +280,15 @@ class _Styles:
         return self._numbers[key]
 
 
-def _written(ink: Ink, own: Ink, theme: Theme) -> tuple[str, ...]:
+def _written(colours: TopicColours, own: TopicColours, theme: Theme) -> tuple[str, ...]:
     """Return the colours of a topic, empty where they are ours anyway."""
-    line = ink.line if ink.line != own.line else ""
-    told = legible(ink.line, theme.ground, TEXT) if line else ""
+    line = colours.line if colours.line != own.line else ""
+    told = legible(colours.line, theme.ground, TEXT) if line else ""
     return (
         line,
-        ink.fill if ink.fill != own.fill else "",
-        ink.border if ink.border != own.border else "",
-        ink.text if ink.text != own.text else "",
+        colours.fill if colours.fill != own.fill else "",
+        colours.border if colours.border != own.border else "",
+        colours.text if colours.text != own.text else "",
         told,
     )
 

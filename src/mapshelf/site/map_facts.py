@@ -53,8 +53,10 @@ def facts_of(known: KnownFacts, outline: Outline | None, addresses: Addresses) -
 
 def _of_record(known: KnownFacts, addresses: Addresses) -> Iterator[Fact]:
     shown = known.card
-    yield Fact(say("map.owner"), shown.owner, shown.owner_address)
-    yield Fact(say("map.category"), shown.category, shown.category_address)
+    if not shown.is_of_system:
+        yield Fact(say("map.owner"), shown.owner, shown.owner_address)
+    if not shown.is_uncategorised:
+        yield Fact(say("map.category"), shown.category, shown.category_address)
     if known.details.tags:
         links = (Choice(tag, addresses.library({"tag": tag})) for tag in known.details.tags)
         yield Fact(say("map.tags"), "", links=tuple(links))

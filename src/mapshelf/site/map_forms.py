@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mapshelf.api.forms import MULTIPART, Form, FormLimits
 from mapshelf.api.http import BodyRule
-from mapshelf.api.map_details import (
+from mapshelf.api.map_fields import (
     DESCRIPTION_LENGTH,
     FIELDS,
     NAMES,

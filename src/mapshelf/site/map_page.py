@@ -297,9 +297,11 @@ def _data(
         "image": absolute(addresses.thumbnail(shown.id, 1280)),
         "thumbnailUrl": absolute(shown.small),
         "dateCreated": shown.added,
-        "author": {"@type": "Person", "name": shown.owner},
-        "about": shown.category,
     }
+    if not shown.is_of_system:
+        data["author"] = {"@type": "Person", "name": shown.owner}
+    if not shown.is_uncategorised:
+        data["about"] = shown.category
     if known.found["Copyright"]:
         data["copyrightNotice"] = known.found["Copyright"]
     if outline and outline.language:

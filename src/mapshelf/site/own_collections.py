@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from mapshelf.accounts.audit import about_collection, done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.collection_editing import (
     DETAILS,
     Change,
@@ -23,7 +24,6 @@ from mapshelf.api.collection_editing import (
 )
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import (
@@ -38,10 +38,10 @@ from mapshelf.model import (
 )
 from mapshelf.query import read_parameters
 from mapshelf.site.addresses import Addresses
+from mapshelf.site.bulk_actions import asked_ids, selected_ids
 from mapshelf.site.cards import Card
-from mapshelf.site.chosen import asked_ids, chosen_ids
 from mapshelf.site.collections_shown import card_of, collection_card
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.map_forms import BODY, LIMITS
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.pinned import PinnedCollections
@@ -88,7 +88,7 @@ class OwnCollectionPages:
     def paths(self) -> Paths:
         """Return the paths of these pages."""
         shown, done = self._personal.shown, self._personal.done
-        own = self._addresses.account(OWN)
+        own = self._addresses.people.account(OWN)
         make, change = "make a collection", "change a collection"
         remove, pin = "remove a collection", "pin a collection"
         kind = FormKind(LIMITS, BODY)
@@ -145,7 +145,7 @@ class OwnCollectionPages:
         return await self._chosen(request, session, asked_ids(request))
 
     async def _collect(self, request: Request, session: Session, form: Form) -> Response:
-        ids = chosen_ids(form.text("maps").split(","))
+        ids = selected_ids(form.text("maps").split(","))
         try:
             if form.text("collection"):
                 work = partial(collected, ids)
@@ -245,7 +245,7 @@ class OwnCollectionPages:
         event, public_id = AuditEvent.COLLECTION_REMOVED, request.parts["id"]
         await self._changed(request, session, public_id, _removed, event)
         self._pinned.forget()
-        return see_other(f"{self._addresses.account(OWN)}?done=removed")
+        return see_other(f"{self._addresses.people.account(OWN)}?done=removed")
 
     async def _show_pin(self, request: Request, session: Session) -> Response:
         found = await self._own_one(request, session)

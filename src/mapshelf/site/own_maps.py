@@ -8,19 +8,19 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.permissions import may_undo
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.editing import removed_maps, undo_removal
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.own_maps import VISIBILITY, OwnMaps, read_visibility
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.model import RemovedMap, User, Visibility, name_key
 from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.cards import Card, card
 from mapshelf.site.choices import Choice
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.library import PAGE_SIZE
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
@@ -89,7 +89,7 @@ class OwnMapsPages:
 
     def paths(self) -> Paths:
         """Return the paths of these pages."""
-        address = self._addresses.account(PAGE)
+        address = self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
                 self._personal.shown("list one's own maps", self._show),
@@ -176,7 +176,7 @@ class OwnMapsPages:
     def _page(self, wanted: Visibility | None, offset: int) -> str:
         given = {VISIBILITY: wanted.value} if wanted else {}
         given |= {"offset": str(offset)} if offset else {}
-        return self._addresses.own_maps(given)
+        return self._addresses.people.own_maps(given)
 
 
 def _row(removed: RemovedMap, user: User, now: int) -> RemovedRow:

@@ -25,6 +25,7 @@ from mapshelf.site.choices import Choice
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.feed import feed_values
 from mapshelf.site.library import Library, library_page
+from mapshelf.site.list_navigation import CARDS, VIEW, VIEWS
 from mapshelf.site.map_data import large_map_data, map_data
 from mapshelf.site.map_page import Known, PageContent, known_of, large_map_body, map_body
 from mapshelf.site.oembed import Embedded, asked_page, description
@@ -41,7 +42,6 @@ from mapshelf.site.responses import (
     redirect,
 )
 from mapshelf.site.twins import EACH
-from mapshelf.site.ways import CARDS, VIEW, VIEWS
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.text.normalize import normalize
 

@@ -12,15 +12,15 @@ from typing import Final
 from mapshelf.accounts import passkeys as accounts
 from mapshelf.accounts.passkeys import NAME_LENGTH, sign_in_with_passkey
 from mapshelf.accounts.relying_party import RelyingParty
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Headers, Request, Response, json_response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld
 from mapshelf.model import AuditEvent, Passkey
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import see_other
@@ -57,7 +57,7 @@ class PasskeyPages:
 
     def paths(self) -> Paths:
         """Return the paths of these pages."""
-        operation, page = "add, list and remove passkeys", self._addresses.account(PAGE)
+        operation, page = "add, list and remove passkeys", self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
                 self._personal.shown(operation, self._show),
@@ -69,12 +69,12 @@ class PasskeyPages:
     # -- signing in -----------------------------------------------------------------------
 
     async def _lead(self, request: Request) -> Response:
-        return see_other(self._addresses.sign_in())
+        return see_other(self._addresses.people.sign_in())
 
     async def _use(self, request: Request, form: Form) -> Response:
         credential, returning = form.text("credential"), form.text("next")
         party, client = self._party, self._personal.client(request)
-        secret, _ = self._personal.context.people.form_secret(request)
+        secret, _ = self._personal.context.sessions.form_secret(request)
         try:
             self._personal.check_form(request, form)
             if not credential:
@@ -89,7 +89,7 @@ class PasskeyPages:
             )
         except SHOWN as error:
             return await self._sign_in.form_page(request, returning, error=error)
-        return self._personal.signed_in(session, self._addresses.after(returning))
+        return self._personal.signed_in(session, self._addresses.people.after(returning))
 
     # -- at one's account -----------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class PasskeyPages:
         return await self._personal.page(page, session)
 
     def _after(self, done: str) -> str:
-        return f"{self._addresses.account(PAGE)}?done={done}"
+        return f"{self._addresses.people.account(PAGE)}?done={done}"
 
 
 def row_of(passkey: Passkey) -> Row:

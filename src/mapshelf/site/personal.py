@@ -13,22 +13,22 @@ from mapshelf.accounts.audit import done_by, noted
 from mapshelf.accounts.own_account import require_young
 from mapshelf.accounts.permissions import PERMISSIONS, allows
 from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.csrf import FIELD, form_token
 from mapshelf.api.errors import error_headers, error_row
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
 from mapshelf.api.http import BodyRule, Headers, Request, Response, body_response
-from mapshelf.api.people import Session
 from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
-from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.flash_secret import FlashSecret
+from mapshelf.site.form_errors import UNTAKEN, failure
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML, PERSONAL, see_other
-from mapshelf.site.shown_once import ShownOnce
 from mapshelf.site.signed_in import with_publish_link
 from mapshelf.store import Store
 from mapshelf.tokens import is_session_secret, is_valid, token_digest
@@ -112,7 +112,7 @@ class Personal:
         self.context = context
         self.addresses = maker.addresses
         self.templates = maker.templates
-        self.made = ShownOnce(context.settings.base_url)
+        self.made = FlashSecret(context.settings.base_url)
 
     # -- who may see them -----------------------------------------------------------------
 
@@ -125,7 +125,9 @@ class Personal:
         async def guard(_: Context, request: Request) -> Response:
             session = await self._session(operation, request)
             if session is None:
-                address = otherwise or self.addresses.sign_in(self.addresses.of(request))
+                address = otherwise or self.addresses.people.sign_in(
+                    self.addresses.people.of(request)
+                )
                 return see_other(address)
             return await show(request, session)
 
@@ -140,10 +142,12 @@ class Personal:
         async def guard(context: Context, request: Request) -> Response:
             session = await self._session(operation, request)
             if session is None:
-                return see_other(self.addresses.sign_in(page or self.addresses.of(request)))
+                return see_other(
+                    self.addresses.people.sign_in(page or self.addresses.people.of(request))
+                )
             try:
                 async with context.bodies.form(request, kind.limits) as form:
-                    context.people.check_form(request, form.text(FIELD), session.secret)
+                    context.sessions.check_form(request, form.text(FIELD), session.secret)
                     return await act(request, session, form)
             except UNTAKEN as error:
                 if kind.refuse is None:
@@ -176,7 +180,7 @@ class Personal:
         Raises:
             CrossSiteRequest: it does not.
         """
-        people = self.context.people
+        people = self.context.sessions
         secret, _ = people.form_secret(request)
         people.check_form(request, form.text(FIELD), secret)
 
@@ -186,7 +190,7 @@ class Personal:
         Raises:
             UnknownPath: somebody is, who may not do this.
         """
-        session = await self.context.people.session(request)
+        session = await self.context.sessions.session(request)
         if session is None:
             return None
         if not allows(PERMISSIONS[operation], Credential(session.token, session.user)):
@@ -251,7 +255,7 @@ class Personal:
         return await self._result(self.context.queues.providers, request, work)
 
     async def _result(self, queue: WorkQueue, request: Request, work: Callable[[Store], T]) -> T:
-        await self.context.people.authenticator()  # once the store is open
+        await self.context.sessions.authenticator()  # once the store is open
         make = partial(work, self.context.store.get())
         # Its own key: what two equal requests ask is done twice.
         return await queue.result(object(), make, request.disconnection)
@@ -275,7 +279,7 @@ class Personal:
     def client(self, request: Request) -> Client:
         """Return the browser that sends a request."""
         sender, context = request.sender, self.context
-        secret = context.people.session_cookie.read(sender.header(b"cookie"))
+        secret = context.sessions.session_cookie.read(sender.header(b"cookie"))
         return Client(
             milliseconds(),
             address_of(context.settings.trusted_proxies, sender),
@@ -296,12 +300,12 @@ class Personal:
 
     async def open_page(self, page: Page, request: Request) -> Response:
         """Return a page for anybody; see ``page``."""
-        secret, cookies = self.context.people.form_secret(request)
+        secret, cookies = self.context.sessions.form_secret(request)
         return await self._made(page, form_token(secret), cookies)
 
     def signed_in(self, session: NewSession, address: str) -> Response:
         """Return the response to who has just signed in: the page at ``address``."""
-        cookie = self.context.people.session_cookie
+        cookie = self.context.sessions.session_cookie
         return see_other(address, cookie.set(session.secret, LIFETIME // SECOND))
 
     async def _made(self, page: Page, token: str, cookies: Headers = ()) -> Response:

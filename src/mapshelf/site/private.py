@@ -42,8 +42,8 @@ def for_people(answer: Answer, addresses: Addresses) -> Operation:
     """Return the operation that answers who is signed in, and lets all others sign in first."""
 
     async def operation(context: Context, request: Request) -> Response:
-        if await context.people.session(request) is None:
-            return see_other(addresses.sign_in(addresses.of(request)))
+        if await context.sessions.session(request) is None:
+            return see_other(addresses.people.sign_in(addresses.people.of(request)))
         return private_response(await answer(request))
 
     return operation
@@ -53,7 +53,7 @@ def for_scripts(answer: Answer) -> Operation:
     """Return the operation that answers who is signed in, and tells all others to sign in."""
 
     async def operation(context: Context, request: Request) -> Response:
-        if await context.people.session(request) is None:
+        if await context.sessions.session(request) is None:
             raise InvalidToken(sent=False)
         return private_response(await answer(request))
 
@@ -69,7 +69,7 @@ def for_feed_readers(answer: Answer) -> Operation:
     asked = PERMISSIONS["read feeds by a secret address"]
 
     async def operation(context: Context, request: Request) -> Response:
-        authenticator = await context.people.authenticator()
+        authenticator = await context.sessions.authenticator()
         try:
             found = await authenticator.holder(request.parts["secret"], FEED_PREFIX)
         except InvalidToken:

@@ -18,9 +18,9 @@ from mapshelf.accounts.openid.sign_in import (
     link_to_provider,
     sign_in_by_provider,
 )
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.routes import Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, ProviderRefusal, SessionTooOld
@@ -28,7 +28,7 @@ from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
 from mapshelf.site.account_rows import moment
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import SECOND, Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, see_other
@@ -60,7 +60,7 @@ class ProviderPages:
 
     def paths(self) -> Paths:
         """Return the paths of the pages with forms."""
-        operation, page = "link and unlink identities", self._addresses.account(PAGE)
+        operation, page = "link and unlink identities", self._addresses.people.account(PAGE)
         shown = self._personal.shown(operation, self._show_identities)
         done = self._personal.done(operation, self._change_identities, page)
         return {f"/account/{PAGE}": (shown, done)}
@@ -73,7 +73,7 @@ class ProviderPages:
 
     async def _begin(self, request: Request) -> Response:
         given = read_parameters(request.query_string, ("next",)).get("next", "")
-        returning = self._addresses.own(given)
+        returning = self._addresses.people.own(given)
         attempt = new_attempt(Purpose.SIGN_IN, returning, milliseconds())
         try:
             address = await self._authorization_address(request, attempt, "")
@@ -82,7 +82,7 @@ class ProviderPages:
         return see_other(address, self._cookie(attempt))
 
     async def _come_back(self, request: Request) -> Response:
-        people = self._personal.context.people
+        people = self._personal.context.sessions
         answer = read_parameters(request.query_string, ANSWER)
         attempt = read_attempt(people.provider_cookie.read(request.sender.header(b"cookie")))
         session = await people.session(request)
@@ -101,7 +101,7 @@ class ProviderPages:
             if session and attempt and attempt.purpose is Purpose.LINK:
                 response = await self._identities_page(request, session, error)
             else:
-                returning = self._addresses.own(attempt.returning) if attempt else ""
+                returning = self._addresses.people.own(attempt.returning) if attempt else ""
                 response = await self._sign_in.form_page(request, returning, error=error)
         return replace(response, headers=(*response.headers, people.provider_cookie.clear()))
 
@@ -115,7 +115,7 @@ class ProviderPages:
                 store, settings, identified(store, provider, attempt, answer, client), client
             ),
         )
-        return self._personal.signed_in(session, self._addresses.after(attempt.returning))
+        return self._personal.signed_in(session, self._addresses.people.after(attempt.returning))
 
     # -- identities of an account ---------------------------------------------------------
 
@@ -161,7 +161,7 @@ class ProviderPages:
 
         def link(store: Store) -> None:
             who = identified(store, provider, attempt, answer, client)
-            with store.noting(entry):
+            with store.auditing(entry):
                 link_to_provider(store, settings, who, user)
 
         await self._personal.ask_provider(request, link)
@@ -190,8 +190,8 @@ class ProviderPages:
         )
 
     def _cookie(self, attempt: Attempt) -> tuple[bytes, bytes]:
-        cookie = self._personal.context.people.provider_cookie
+        cookie = self._personal.context.sessions.provider_cookie
         return cookie.set(attempt.cookie(), LIFETIME // SECOND)
 
     def _after(self, done: str) -> str:
-        return f"{self._addresses.account(PAGE)}?done={done}"
+        return f"{self._addresses.people.account(PAGE)}?done={done}"

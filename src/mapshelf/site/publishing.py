@@ -19,9 +19,9 @@ import orjson
 
 from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.permissions import may_change
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
 from mapshelf.api.http import BodyRule, Request, Response, json_response
-from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound
@@ -29,7 +29,8 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
 from mapshelf.query import read_parameters
 from mapshelf.site.cards import Card, card
-from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.form_errors import UNTAKEN, failure
+from mapshelf.site.map_actions import DONE
 from mapshelf.site.map_forms import (
     BODY,
     LIMITS,
@@ -43,7 +44,6 @@ from mapshelf.site.map_forms import (
 )
 from mapshelf.site.messages import counted, say
 from mapshelf.site.messages.scripts import PUBLISH_ENGLISH
-from mapshelf.site.one_map import DONE
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.snapshot.format.records import encode_record, with_base_url
@@ -121,7 +121,11 @@ class PublishPages:
 
     def paths(self) -> Paths:
         """Return the paths of these pages."""
-        shown, done, address = self._personal.shown, self._personal.done, self._addresses.publish()
+        shown, done, address = (
+            self._personal.shown,
+            self._personal.done,
+            self._addresses.people.publish(),
+        )
         publish = "publish a map"
         files = FormKind(FILES_LIMITS, FILES_BODY, self._refuse_files)
         said = FormKind(LIMITS, BODY)
@@ -153,7 +157,7 @@ class PublishPages:
             "together": TOGETHER // MEGABYTE,
             "largest": LARGEST_FILE,
             "refused": refused,
-            "mine": self._addresses.account("maps"),
+            "mine": self._addresses.people.account("maps"),
         }
         if refused and error is None:
             error = refused[0].error
@@ -184,7 +188,7 @@ class PublishPages:
         if not taken:
             return await self._choice(session, refused=refused)
         if not refused:
-            return see_other(self._addresses.uploads(public_ids))
+            return see_other(self._addresses.people.uploads(public_ids))
         return await self._preview(request, session, public_ids, refused=refused)
 
     async def _draft(self, request: Request, user: User, file: Upload) -> Map | Refusal:
@@ -217,7 +221,7 @@ class PublishPages:
         look = partial(self._look, session.user, public_ids, forms or {})
         maps, choices = await self._personal.ask(request, look)
         if not maps and not refused:
-            return see_other(self._addresses.publish())
+            return see_other(self._addresses.people.publish())
         drafts = [one for one in maps if one.visibility is Visibility.PRIVATE]
         values = {
             "drafts": drafts,
@@ -264,13 +268,13 @@ class PublishPages:
         if discarded and left:
             return await self._preview(request, session, left, forms)
         if discarded:
-            return see_other(self._addresses.publish())
+            return see_other(self._addresses.people.publish())
         if any(one.failures for one in forms.values()):
             return await self._preview(request, session, public_ids, forms)
         if len(left) == 1:
             address = await self._personal.ask(request, partial(self._page_of, left[0]))
             return see_other(address)
-        return see_other(self._addresses.uploads(left, published=True))
+        return see_other(self._addresses.people.uploads(left, published=True))
 
     def _save(
         self, said: "_Said", public_ids: Sequence[str], discarded: str, store: Store
@@ -286,7 +290,7 @@ class PublishPages:
             if found is None or not may_change(found, said.user):
                 continue  # removed meanwhile
             if public_id == discarded:
-                with store.noting(said.entry(AuditEvent.MAP_REMOVED, found)):
+                with store.auditing(said.entry(AuditEvent.MAP_REMOVED, found)):
                     store.remove_map(found.file_id, said.user.id)
                 continue
             fields = said_in(said.form, _prefix(public_id))
@@ -298,7 +302,7 @@ class PublishPages:
         if not discarded and not any(one.failures for one in forms.values()):
             for found, details in ready:
                 try:
-                    with store.noting(said.entry(AuditEvent.MAP_CHANGED, found)):
+                    with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
                         store.edit_map(found.file_id, details)
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}
@@ -315,7 +319,7 @@ class PublishPages:
         look = partial(self._look, session.user, _asked(request), {})
         maps, _ = await self._personal.ask(request, look)
         if not maps:
-            return see_other(self._addresses.account("maps"))
+            return see_other(self._addresses.people.account("maps"))
         return await self._personal.page(Page("published.html", {"maps": maps}), session)
 
 

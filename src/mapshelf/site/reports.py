@@ -1,4 +1,4 @@
-"""Pages for keeping order: reporting a map, and for administrators what was reported.
+"""Pages for moderation: reporting a map, and for administrators what was reported.
 
 Every decision is listed below the reports, with a button that undoes it.
 """
@@ -11,31 +11,29 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_map, about_user, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.reports import find_reportable, read_report
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
     LARGEST_ID,
-    NOTE_LENGTH,
     AuditEvent,
     Decision,
     DecisionKind,
     Map,
-    Reason,
     ReportedMap,
     User,
     Visibility,
     name_key,
 )
 from mapshelf.query import read_parameters
-from mapshelf.site import collection_reports
+from mapshelf.site import collection_reports, report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.collection_reports import ReportRow, row_of_report
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -93,7 +91,7 @@ class ReportPages:
     def paths(self) -> Paths:
         """Return the paths of these pages."""
         shown, done, report = self._personal.shown, self._personal.done, "report a map"
-        decide, page = "decide about reports", self._addresses.account("reports")
+        decide, page = "decide about reports", self._addresses.people.account("reports")
         return {
             "/report/{id}": (shown(report, self._show_form), done(report, self._report, "")),
             "/account/reports": (
@@ -108,7 +106,7 @@ class ReportPages:
         return await self._form_page(request, session)
 
     async def _report(self, request: Request, session: Session, form: Form) -> Response:
-        said = {"reason": form.text("reason"), "note": form.text("note")}
+        said = report_form.read(form)
         public_id, user = request.parts["id"], session.user
         address = self._personal.client(request).address
         entry = done_by(user, address, AuditEvent.MAP_REPORTED, about_map(public_id))
@@ -121,30 +119,25 @@ class ReportPages:
             await self._personal.ask(request, partial(noted, entry, report))
         except (*SHOWN, TooManyReports) as error:
             return await self._form_page(request, session, said, error)
-        return see_other(f"{self._addresses.report(public_id)}?done=reported")
+        return see_other(f"{self._addresses.people.report(public_id)}?done=reported")
 
     async def _form_page(
         self,
         request: Request,
         session: Session,
-        said: dict[str, str] | None = None,
+        said: report_form.Said | None = None,
         error: Exception | None = None,
     ) -> Response:
         public_id, user = request.parts["id"], session.user
         found = await self._personal.ask(request, lambda store: visible_map(store, public_id, user))
-        values = {
+        about = {
             "of": "map",
             "title": found.title,
             "map": self._addresses.map(found.id, found.title),
-            "action": self._addresses.report(found.id),
+            "action": self._addresses.people.report(found.id),
             "own": owns(found, user),
-            "said": said or {"reason": "", "note": ""},
-            "reasons": [str(reason) for reason in Reason],
-            "longest": NOTE_LENGTH,
-            "done": "reported" if _said(request) == "reported" else "",
         }
-        page = Page("report.html", values, error, invalid="failure.report")
-        return await self._personal.page(page, session)
+        return await self._personal.page(report_form.page(request, about, said, error), session)
 
     # -- deciding -------------------------------------------------------------------------
 
@@ -161,8 +154,8 @@ class ReportPages:
             ),
         )
         shown = decisions[:DECISIONS_SHOWN]
-        page = self._addresses.account("reports")
-        done = _said(request)
+        page = self._addresses.people.account("reports")
+        done = report_form.done_before(request)
         values = {
             "maps": [_row_of_map(one, session.user, self._addresses) for one in found],
             "more": count - len(found),
@@ -198,7 +191,7 @@ class ReportPages:
             await self._personal.ask(request, work)
         except (AlreadyDecided, NotFound, Conflict):
             done = "changed"
-        return see_other(f"{self._addresses.account('reports')}?done={done}")
+        return see_other(f"{self._addresses.people.account('reports')}?done={done}")
 
 
 def visible_map(store: Store, public_id: str, user: User) -> Map:
@@ -221,12 +214,12 @@ def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: S
     if kind is DecisionKind.DISABLE:
         # In this order: a name may have a comma in it, and an ID has none.
         target = f"{target}, {about_user(found.owner)}"
-    with store.noting(done_by(user, address, EVENTS[kind], target)):
+    with store.auditing(done_by(user, address, EVENTS[kind], target)):
         store.decide(file_id, kind, user.id)
 
 
 def _undo(decision_id: int, user: User, address: str, store: Store) -> None:
-    with suppress(NotFound), store.noting(done_by(user, address, AuditEvent.DECISION_UNDONE)):
+    with suppress(NotFound), store.auditing(done_by(user, address, AuditEvent.DECISION_UNDONE)):
         store.undo_decision(decision_id)
 
 
@@ -274,10 +267,6 @@ def _row_of_decision(one: Decision, addresses: Addresses) -> DecisionRow:
         decided=moment(one.decided),
         decided_by=one.decided_by,
     )
-
-
-def _said(request: Request) -> str:
-    return read_parameters(request.query_string, ("done",)).get("done", "")
 
 
 def _id(text: str) -> int:

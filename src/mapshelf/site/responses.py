@@ -14,6 +14,7 @@ from urllib.parse import quote
 from mapshelf.api.compression import packable
 from mapshelf.api.http import Headers, Response, body_response, etag
 from mapshelf.site.choices import choice_rows
+from mapshelf.site.escaping import breakable
 from mapshelf.site.messages import ENGLISH, counted, say
 from mapshelf.site.messages.scripts import SCRIPT_ENGLISH
 
@@ -127,6 +128,7 @@ class Templates:
         environment.globals.update(
             self._common, say=say, counted=counted, messages=ENGLISH, rows=choice_rows
         )
+        environment.filters["breakable"] = breakable
         environment.globals["script_messages"] = htmlsafe_json_dumps(
             dict(SCRIPT_ENGLISH),
             sort_keys=True,  # as the filter "tojson" does

@@ -18,21 +18,20 @@ from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
 from mapshelf.settings import Budget, Settings
 from mapshelf.site.account import AccountPages
-from mapshelf.site.chosen import ChosenPages
+from mapshelf.site.bulk_actions import BulkActionPages
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.collection_reports import CollectionReportPages
 from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
-from mapshelf.site.elsewhere import AT as ELSEWHERE
-from mapshelf.site.elsewhere import ElsewherePages
+from mapshelf.site.data_export import DataExportPages
 from mapshelf.site.feed_addresses import FeedAddressPage
-from mapshelf.site.finding import AT as FINDING
-from mapshelf.site.finding import FindingPages
-from mapshelf.site.importing import Importing
-from mapshelf.site.imports import ImportPages
-from mapshelf.site.one_map import OneMapPages
+from mapshelf.site.find_in_map import AT as FINDING
+from mapshelf.site.find_in_map import FindInMapPages
+from mapshelf.site.folder_page import FolderPages
+from mapshelf.site.import_banner import ImportBanner
+from mapshelf.site.map_actions import MapActionPages
+from mapshelf.site.oauth_programs import ProgramPages
 from mapshelf.site.own_collections import OwnCollectionPages
-from mapshelf.site.own_data import OwnDataPages
 from mapshelf.site.own_maps import OwnMapsPages
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.pages import Pages
@@ -45,11 +44,13 @@ from mapshelf.site.private import (
     for_people,
     for_scripts,
 )
-from mapshelf.site.programs import ProgramPages
 from mapshelf.site.publishing import PublishPages
+from mapshelf.site.refused_files import RefusedFilePages
 from mapshelf.site.reports import ReportPages
 from mapshelf.site.saved_search_feeds import SavedSearchFeeds
 from mapshelf.site.saved_searches import SavedSearchPages
+from mapshelf.site.shared_topics import AT as SHARED_TOPICS
+from mapshelf.site.shared_topics import SharedTopicPages
 from mapshelf.site.sign_in import SignInPages
 from mapshelf.site.signed_in import for_signed_in
 from mapshelf.site.tag_names import TagNamesPage
@@ -80,11 +81,11 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     searches = SavedSearchFeeds(context, maker)
     pages = Pages(context, maker, collections)
     personal = Personal(context, maker)
-    importing = Importing(context, maker)
+    import_banner = ImportBanner(context, maker)
     comparison = ComparisonPages(context, maker)
     pinned = PinnedCollections(context, maker)
-    map_pages = OneMapPages(personal)
-    chosen = ChosenPages(personal)
+    map_actions = MapActionPages(personal)
+    bulk = BulkActionPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
     route = partial(Route, scope=None, error_page=maker.errors.page, budget=Budget.PAGES)
     to_people: Callable[[Answer], Operation] = for_everybody
@@ -92,23 +93,24 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     if context.settings.private:
         to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
     table: dict[str, Operation] = {
-        "/": signed_in(importing.told(pinned.shown(to_people(pages.library)))),
-        "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
-        "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
+        "/": signed_in(import_banner.shown(pinned.shown(to_people(pages.library)))),
+        "/owners/{name}": signed_in(import_banner.shown(to_people(pages.library))),
+        "/categories/{name}": signed_in(import_banner.shown(to_people(pages.library))),
+        "/browse/folders": signed_in(to_people(FolderPages(context, maker).page)),
         "/browse/tags": signed_in(to_people(pages.tags)),
         "/collected": signed_in(to_people(collections.list)),
         "/collected/{id}": to_people(collections.collection),
         "/collected/{id}/feed.atom": to_scripts(collections.feed),
         "/collected/{id}/{slug}": signed_in(to_people(collections.collection)),
-        "/download": to_people(chosen.download),
+        "/download": to_people(bulk.download),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
         COMPARISON: signed_in(to_people(comparison.page)),
-        FINDING: signed_in(to_people(FindingPages(context, maker).page)),
-        ELSEWHERE: signed_in(to_people(ElsewherePages(context, maker).page)),
+        FINDING: signed_in(to_people(FindInMapPages(context, maker).page)),
+        SHARED_TOPICS: signed_in(to_people(SharedTopicPages(context, maker).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
-        "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_pages.part),
+        "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_actions.part),
         "/feed.atom": to_scripts(pages.feed),
         "/saved/{id}/feed.atom": to_scripts(searches.feed),
         "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),
@@ -116,7 +118,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/feeds/{secret}/saved/{id}.atom": for_feed_readers(searches.own_feed),
         "/oembed": to_scripts(pages.oembed),
         "/site/search": pinned.shown(to_scripts(pages.results)),
-        "/site/imports": to_scripts(importing.show_status),
+        "/site/imports": to_scripts(import_banner.show_status),
         "/site/maps/{id}.json": to_scripts(pages.map_data),
         "/docs": for_everybody(pages.reference),
         "/static/{edition}/{asset}": for_everybody(pages.asset),
@@ -132,16 +134,16 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **ProgramPages(personal).paths(),
         **ReportPages(personal).paths(),
         **CollectionReportPages(personal).paths(),
-        **ImportPages(personal, importing).paths(),
+        **RefusedFilePages(personal, import_banner).paths(),
         **TagNamesPage(personal).paths(),
         **DuplicatePages(personal).paths(),
-        **OwnDataPages(personal).paths(),
+        **DataExportPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),
         **SavedSearchPages(personal).paths(),
         **OwnCollectionPages(personal, pinned).paths(),
-        **chosen.paths(),
-        **map_pages.paths(),
+        **bulk.paths(),
+        **map_actions.paths(),
     }
 
     def shared(path: str) -> bool:

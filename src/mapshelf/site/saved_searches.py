@@ -10,9 +10,9 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_search, done_by
 from mapshelf.accounts.feed_addresses import feed_address
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.saved_searches import no_search, read_name, read_search
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
@@ -20,7 +20,7 @@ from mapshelf.query import parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.facets import language_name
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.messages import ENGLISH, say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
@@ -67,7 +67,7 @@ class SavedSearchPages:
         """Answer by ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
-        self._address = personal.addresses.account(PLACE)
+        self._address = personal.addresses.people.account(PLACE)
         self._private = personal.context.settings.private
 
     def paths(self) -> Paths:
@@ -112,7 +112,7 @@ class SavedSearchPages:
         entry = done_by(user, client, event, target)
 
         def change(store: Store) -> None:
-            with store.noting(entry):
+            with store.auditing(entry):
                 work(store)
 
         await self._personal.ask(request, change)

@@ -13,16 +13,16 @@ from mapshelf.accounts.one_time_links import find_link
 from mapshelf.accounts.proxy_sign_in import sign_in_by_proxy
 from mapshelf.accounts.relying_party import relying_party
 from mapshelf.accounts.sessions import NewSession
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.routes import Method, Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
 from mapshelf.model import Access, AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other
@@ -68,16 +68,16 @@ class SignInPages:
 
     async def _sign_in_page(self, request: Request) -> Response:
         given = read_parameters(request.query_string, ("next", "way"))
-        returning, people = given.get("next", ""), self._personal.context.people
+        returning, people = given.get("next", ""), self._personal.context.sessions
         if await people.session(request):
-            return see_other(self._addresses.after(returning))
+            return see_other(self._addresses.people.after(returning))
         named = people.proxy_user.name(request.sender)
         if named and given.get("way") != PASSWORD:
             return await self._sign_in_by_proxy(request, named, returning)
         return await self.form_page(request, returning)
 
     async def _sign_in_by_proxy(self, request: Request, name: str, returning: str) -> Response:
-        client, proxy = self._personal.client(request), self._personal.context.people.proxy_user
+        client, proxy = self._personal.client(request), self._personal.context.sessions.proxy_user
         try:
             session = await self._personal.ask(
                 request,
@@ -85,7 +85,7 @@ class SignInPages:
             )
         except SHOWN as error:
             return await self.form_page(request, returning, error=error)
-        return self._personal.signed_in(session, self._addresses.after(returning))
+        return self._personal.signed_in(session, self._addresses.people.after(returning))
 
     async def _sign_in(self, request: Request, form: Form) -> Response:
         name, returning = form.text("name"), form.text("next")
@@ -98,7 +98,7 @@ class SignInPages:
             )
         except SHOWN as error:
             return await self.form_page(request, returning, name, error)
-        return self._personal.signed_in(session, self._addresses.after(returning))
+        return self._personal.signed_in(session, self._addresses.people.after(returning))
 
     async def form_page(
         self, request: Request, returning: str, name: str = "", error: Exception | None = None
@@ -106,12 +106,12 @@ class SignInPages:
         """Return the page to sign in, with what was wrong before if anything was."""
         provider = self._settings.provider
         values = {
-            "next": self._addresses.own(returning),
+            "next": self._addresses.people.own(returning),
             "name": name,
             "registration": self._settings.registration is Registration.OPEN,
             "provider": provider.name if provider else "",
             "passkeys": relying_party(self._settings.base_url) is not None,
-            "by_provider": self._addresses.by_provider(returning),
+            "by_provider": self._addresses.people.by_provider(returning),
         }
         return await self._personal.open_page(Page("signin.html", values, error), request)
 
@@ -129,7 +129,7 @@ class SignInPages:
                 AuditEvent.SESSION_ENDED,
                 lambda store: store.end_session(user, token),
             )
-        headers = [self._personal.context.people.session_cookie.clear()]
+        headers = [self._personal.context.sessions.session_cookie.clear()]
         # Browsers show pages again without asking when somebody goes back.
         if self._settings.private and self._settings.base_url.startswith("https:"):
             headers.append((b"clear-site-data", FORGET))
@@ -162,7 +162,7 @@ class SignInPages:
             return await self._no_link(request)
         if found.kind is LinkKind.INVITATION:
             return self._registered(session)
-        return self._personal.signed_in(session, self._addresses.account())
+        return self._personal.signed_in(session, self._addresses.people.account())
 
     async def _found(self, request: Request) -> OneTimeLink | None:
         """Return the link that a request is for, ``None`` if it is not good."""
@@ -181,7 +181,7 @@ class SignInPages:
         ending: Sequence[Access] = (),
         error: Exception | None = None,
     ) -> Response:
-        action = self._addresses.of(request)
+        action = self._addresses.people.of(request)
         if found.user is None:
             values = {"name": name, "action": action}
             page = Page("register.html", values, error, SECRET, "failure.name")
@@ -214,13 +214,13 @@ class SignInPages:
 
     def _registered(self, session: NewSession) -> Response:
         """Return the response to who has just registered."""
-        address = f"{self._addresses.account()}?done={REGISTERED}"
+        address = f"{self._addresses.people.account()}?done={REGISTERED}"
         return self._personal.signed_in(session, address)
 
     async def _register_form(
         self, request: Request, name: str = "", error: Exception | None = None
     ) -> Response:
-        values = {"name": name, "action": self._addresses.register()}
+        values = {"name": name, "action": self._addresses.people.register()}
         return await self._personal.open_page(
             Page("register.html", values, error, PERSONAL, "failure.name"), request
         )

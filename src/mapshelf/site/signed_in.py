@@ -13,10 +13,10 @@ from typing import Final
 
 from markupsafe import Markup
 
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.compression import packable
 from mapshelf.api.context import Context
 from mapshelf.api.http import Headers, Request, Response, body_response, etag
-from mapshelf.api.people import Session
 from mapshelf.api.routes import Operation
 from mapshelf.errors import Overloaded, StoreUnavailable
 from mapshelf.site.addresses import Addresses
@@ -31,7 +31,7 @@ PERSONAL_PART: Final = (b"<!--personal-->", b"<!--/personal-->")
 
 LARGEST: Final = 8 << 20
 """Bytes of a page that is changed for its reader. Larger ones are sent from the disk as they are;
-what they say to everybody leads to a page with the same buttons (``own_map.py``)."""
+what they say to everybody leads to a page with the same buttons (``map_actions.py``)."""
 
 KEPT: Final = (b"cache-control", b"private, no-cache")
 NOT_KEPT: Final = (b"cache-control", b"no-store")
@@ -71,7 +71,7 @@ def for_signed_in(
         if response.status != 200 or response.header(b"content-type") != HTML or size > LARGEST:
             return response
         try:
-            session = await context.people.session(request)
+            session = await context.sessions.session(request)
             if session is None:
                 return response
             part = await make_part(request, session) if make_part else None
@@ -133,4 +133,4 @@ def _link(addresses: Addresses) -> str:
         'height="22" aria-hidden="true"><path d="M10 13V3m-4 4 4-4 4 4M3 13v4h14v-4"/></svg>'
         "<span>{name}</span></a>"
     )
-    return str(template.format(address=addresses.publish(), name=say("publish")))
+    return str(template.format(address=addresses.people.publish(), name=say("publish")))

@@ -2,15 +2,15 @@
 
 from typing import Final
 
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import AuditEvent, parse_tags
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.choices import Choice
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -25,7 +25,7 @@ class TagNamesPage:
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._address = personal.addresses.account("tags")
+        self._address = personal.addresses.people.account("tags")
 
     def paths(self) -> Paths:
         """Return the path of the page."""

@@ -7,8 +7,9 @@ from typing import Final
 
 import orjson
 
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
+from mapshelf.model import SYSTEM_USER
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import say
@@ -35,7 +36,7 @@ class TwinRow:
     Attributes:
         id: its public ID.
         title: its title.
-        owner: whose it is.
+        owner: whose it is, empty if nobody's.
         file: the path of its file, empty if that is not known.
         address: its page.
         likeness: how it is like the map, in words.
@@ -64,7 +65,8 @@ def twins_of(
 
 
 def _row(alike: Alike, digest: bytes | None, store: Maps, addresses: Addresses) -> TwinRow:
-    likeness = say("twins.near", share=round(alike.share * 20) * 5)
+    share = round(alike.share * 20) * 5
+    likeness = say("twins.near", share=share) if share < 100 else say("twins.nearly")
     if alike.same:
         kept = store.kept_file(alike.record.file_id)
         same_file = digest is not None and kept is not None and kept.digest == digest
@@ -76,7 +78,8 @@ def _named(record: Record, likeness: str, addresses: Addresses) -> TwinRow:
     found = orjson.loads(record.body)
     address = addresses.map(found["ID"], found["Title"])
     file = record.details.source
-    return TwinRow(found["ID"], found["Title"], found["Owner"], file, address, likeness)
+    owner = "" if found["Owner"] == SYSTEM_USER else found["Owner"]
+    return TwinRow(found["ID"], found["Title"], owner, file, address, likeness)
 
 
 def about_the_same(

@@ -55,7 +55,7 @@ def _parts(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise InvalidSetting(f"the database URL is not sound: {error}") from error
+        raise InvalidSetting(f"the database URL is invalid: {error}") from error
 
 
 def _path(quoted: str) -> Path:

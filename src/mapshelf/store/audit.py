@@ -8,7 +8,7 @@ only for a time. So nobody can drive out of it what others did.
 from typing import Final
 
 from mapshelf.model import HOUR, AuditEntry, AuditEvent, AuditRecord
-from mapshelf.store.published import Read
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
 REPEATED: Final = frozenset(

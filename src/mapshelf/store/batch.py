@@ -25,6 +25,7 @@ from mapshelf.model import (
     Votes,
     name_key,
 )
+from mapshelf.store.columns import SELECT_RENAMED_TAGS
 from mapshelf.store.merge import (
     NO_VOTES,
     References,
@@ -33,10 +34,15 @@ from mapshelf.store.merge import (
     updated,
     without_settled,
 )
+from mapshelf.store.named_rows import NamedRows
+from mapshelf.store.tables import Row
 
 
 class BatchRows(Protocol):
     """What a batch needs from a database. Look-ups MUST see what the batch has written before."""
+
+    def read(self, sql: str, values: Row) -> list[Row]:
+        """Return the rows of a statement with ``?`` for each value."""
 
     def map_with_id(self, public_id: str) -> Map | None:
         """Return the map with this public id."""
@@ -65,18 +71,6 @@ class BatchRows(Protocol):
     def user(self, name: str, now: int) -> User:
         """Return the user with this name, in any case; register a new one if there is none."""
 
-    def software(self, name: str) -> Named:
-        """Return the program with this name, in any case; add one with the next id if need be."""
-
-    def category_with_id(self, category_id: int) -> Named | None:
-        """Return the category with this id."""
-
-    def category_named(self, name: str) -> Named | None:
-        """Return the first category with this name, in any case."""
-
-    def add_category(self, category_id: int | None, name: str) -> Named:
-        """Add a category; without an id it gets the next one below ``LARGEST_ID``."""
-
     def has_outline(self, file_id: int, outline: bytes) -> bool:
         """Tell whether this is the outline of the map."""
 
@@ -85,9 +79,6 @@ class BatchRows(Protocol):
 
     def image_digests(self, file_id: int) -> Set[str]:
         """Return the digests of the pictures of the map."""
-
-    def renamed_tags(self) -> Mapping[str, str]:
-        """Return what tags are called now, see ``contract.Tags``."""
 
     def votes(self, file_id: int) -> Votes:
         """Return the votes for the map and against it."""
@@ -113,6 +104,7 @@ class Batch:
 
     def __init__(self, rows: BatchRows, now: int) -> None:
         self._rows = rows
+        self._named = NamedRows(rows.read)
         self._now = now
         self._owners: dict[str, User] = {}
         self._software: dict[str, Named] = {}
@@ -154,7 +146,7 @@ class Batch:
 
     def _renamed_tags(self) -> Mapping[str, str]:
         if self._renamed is None:
-            self._renamed = self._rows.renamed_tags()
+            self._renamed = dict(self._rows.read(SELECT_RENAMED_TAGS, ()))
         return self._renamed
 
     def _existing(self, draft: MapDraft) -> Map | None:
@@ -231,7 +223,7 @@ class Batch:
     def _software_named(self, name: str) -> Named:
         key = name_key(name)
         if key not in self._software:
-            self._software[key] = self._rows.software(name)
+            self._software[key] = self._named.software(name)
         return self._software[key]
 
     def _category(self, draft: MapDraft, existing: Map | None) -> Named:
@@ -245,17 +237,17 @@ class Batch:
         return self._category_named(UNCATEGORISED)
 
     def _category_with_id(self, category_id: int, name: str | None) -> Named:
-        found = self._rows.category_with_id(category_id)
+        found = self._named.category_with_id(category_id)
         if found is None:
             known = name if name and name.strip() else f"Category {category_id}"
-            found = self._rows.add_category(category_id, known)
+            found = self._named.add_category(category_id, known)
         return Named(found.id, name or found.name)
 
     def _category_named(self, name: str) -> Named:
         key = name_key(name)
         if key not in self._categories:
-            found = self._rows.category_named(name)
-            self._categories[key] = found or self._rows.add_category(None, name)
+            found = self._named.category_named(name)
+            self._categories[key] = found or self._named.add_category(None, name)
         return self._categories[key]
 
     def _outline_differs(self, file_id: int, outline: bytes | None) -> bool:

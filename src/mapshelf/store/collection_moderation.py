@@ -196,7 +196,7 @@ def _undo(database: Transaction, decision_id: str) -> Collection:
         raise NotFound("there is no such decision")
     if kind == DecisionKind.HIDE:
         _show_to(database, public_id, Visibility(visibility))
-    database.notes.about(f"collection {public_id}")
+    database.audit_entries.about(f"collection {public_id}")
     return require_collection(database, public_id)
 
 

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 from mapshelf.model import Map, NotedRefusal, Refusal, RefusalKind, name_key
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.published import Read
 from mapshelf.store.publishing import Transaction
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.shared_methods import SharedMethods
 
 

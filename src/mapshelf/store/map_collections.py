@@ -21,8 +21,8 @@ from mapshelf.model import (
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
 from mapshelf.store.merge import new_id
-from mapshelf.store.published import Read
 from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
@@ -179,7 +179,7 @@ def _add(
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (public_id, owner_id, *said, database.now, database.now),
     )
-    database.notes.about(f"collection {public_id}")
+    database.audit_entries.about(f"collection {public_id}")
     return _written(database, public_id, list(dict.fromkeys(file_ids)))
 
 
@@ -195,7 +195,7 @@ def _edit(database: Transaction, public_id: str, details: CollectionDetails) -> 
         visibility.value,
     )
     if said == (found.title, found.text, found.visibility.value):
-        database.notes.drop()
+        database.audit_entries.drop()
         return found
     database.execute(
         "UPDATE collections SET title = ?, text = ?, visibility = ?, changed = ? WHERE id = ?",
@@ -209,7 +209,7 @@ def _collect(database: Transaction, public_id: str, file_ids: Sequence[int]) -> 
     present = _file_ids(database, public_id)
     new = [one for one in dict.fromkeys(file_ids) if one not in set(present)]
     if not new:
-        database.notes.drop()
+        database.audit_entries.drop()
         return found
     return _written(database, public_id, [*present, *new])
 
@@ -229,7 +229,7 @@ def _move(database: Transaction, public_id: str, file_id: int, places: int) -> C
     slots = [place for place, one in enumerate(present) if one in there]
     seen = [present[place] for place in slots]
     if file_id not in seen:
-        database.notes.drop()
+        database.audit_entries.drop()
         return found
     place = max(0, min(len(seen) - 1, seen.index(file_id) + places))
     seen.remove(file_id)
@@ -242,7 +242,7 @@ def _move(database: Transaction, public_id: str, file_id: int, places: int) -> C
 def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
     found = lock_collection(database, public_id)
     if (found.pinned is not None) is pinned:
-        database.notes.drop()
+        database.audit_entries.drop()
         return found
     if pinned:
         ((count,),) = database.rows("SELECT count(*) FROM collections WHERE pinned IS NOT NULL")
@@ -256,7 +256,7 @@ def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
 def _changed(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
     """Give a collection whose row is locked these maps, if it has others, and return it."""
     if file_ids == _file_ids(database, public_id):
-        database.notes.drop()
+        database.audit_entries.drop()
         return require_collection(database, public_id)
     return _written(database, public_id, file_ids)
 

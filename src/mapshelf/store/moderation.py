@@ -1,4 +1,4 @@
-"""What keeping order does: the rules and the statements that both databases share.
+"""Moderation: the rules and the statements that both databases share.
 
 A map that is hidden is private, and its owner cannot change that: ``publishing.edit_map`` looks for
 the decision. So what follows the feed loses it as it loses every map that becomes private.
@@ -22,7 +22,6 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.published import Read
 from mapshelf.store.publishing import (
     Transaction,
     find_removed_too,
@@ -31,6 +30,7 @@ from mapshelf.store.publishing import (
     require_user,
     undo_removal,
 )
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
 REPORTS_A_DAY: Final = 20
@@ -176,7 +176,7 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
             "UPDATE users SET disabled = (1 = 0) WHERE id = ? AND closed IS NULL", (user_id,)
         )
     found = find_removed_too(database, file_id)
-    database.notes.about(f"map {found.id}")
+    database.audit_entries.about(f"map {found.id}")
     return found
 
 

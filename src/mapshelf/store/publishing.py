@@ -25,11 +25,19 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.batch import Batch, BatchRows
-from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
+from mapshelf.store.columns import (
+    FROM_MAPS,
+    MAP,
+    SELECT_RENAMED_TAGS,
+    USER,
+    map_of_row,
+    user_of_row,
+)
 from mapshelf.store.contract.publishing import CheckUsage
 from mapshelf.store.merge import current_tags
-from mapshelf.store.pending_notes import PendingNotes
-from mapshelf.store.published import REPEATED, find_map, uploaded, usage, vote_of
+from mapshelf.store.named_rows import NamedRows
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
+from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
 from mapshelf.store.tables import REMOVED, VOTES, Row
 
 VERSIONS_KEPT: Final = 10
@@ -53,11 +61,11 @@ class Transaction(Protocol):
 
     Attributes:
         now: when it is, in milliseconds since 1970-01-01 UTC.
-        notes: what the thread is about to note of it.
+        audit_entries: what the thread is about to note of it.
     """
 
     now: int
-    notes: PendingNotes
+    audit_entries: PendingAuditEntries
 
     def rows(self, sql: str, parameters: Row = ()) -> list[Row]:
         """Return the rows of a statement with ``?`` for each parameter."""
@@ -92,7 +100,7 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
     _refuse_removal(details)
     known = uploaded(database.rows, database.now, file.digest, owner_id, key)
     if known is not None:
-        database.notes.drop()
+        database.audit_entries.drop()
         return known, False
     check(usage(database.rows, owner_id, database.now))
     said = {"tags": file.tags, **_said(details)}
@@ -103,7 +111,7 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
         rows.write_content(new.file_id, file.digest, file.content)
     _add_version(database, new.file_id, 1, file, owner_id)
     _note_upload(database, new.file_id, owner_id, key)
-    database.notes.about(f"map {new.id}")
+    database.audit_entries.about(f"map {new.id}")
     return new, True
 
 
@@ -120,7 +128,7 @@ def replace_file(
         raise Conflict("this map was not uploaded: its file belongs to a folder")
     ((number, digest),) = current
     if bytes(digest) == file.digest:
-        database.notes.drop()
+        database.audit_entries.drop()
         return found
     check(usage(database.rows, user_id, database.now, file_id))
     database.execute(
@@ -144,7 +152,7 @@ def replace_file(
 def note_refused_upload(database: Transaction, user_id: int) -> None:
     """See ``contract.Uploads``."""
     require_user(database, user_id)
-    database.notes.drop()  # what was to be done with the file is not done
+    database.audit_entries.drop()  # what was to be done with the file is not done
     _note_upload(database, _NO_MAP, user_id, None)
 
 
@@ -209,10 +217,10 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         if category is not None:
             given["category"] = category
         if "tags" in given:
-            given["tags"] = current_tags(given["tags"], rows.renamed_tags())
+            given["tags"] = current_tags(given["tags"], dict(rows.read(SELECT_RENAMED_TAGS, ())))
         changed = replace(found, **given, set_by_people=found.set_by_people | settled)
         if changed == found:
-            database.notes.drop()
+            database.audit_entries.drop()
         else:
             rows.write_map(changed, rows.user(found.owner, database.now))
     return changed
@@ -302,7 +310,7 @@ def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
     """Return the name of the category that ``details`` give, if they give one."""
     if details.category_id is None:
         return None
-    found = rows.category_with_id(details.category_id)
+    found = NamedRows(rows.read).category_with_id(details.category_id)
     if found is None:
         raise NotFound(f"there is no category {details.category_id}")
     return found.name

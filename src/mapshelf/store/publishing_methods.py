@@ -12,7 +12,7 @@ from mapshelf.model import (
     Vote,
     is_public_id,
 )
-from mapshelf.store import published, publishing
+from mapshelf.store import publishing, publishing_queries
 from mapshelf.store.contract.publishing import CheckUsage, unlimited
 from mapshelf.store.shared_methods import SharedMethods
 
@@ -24,27 +24,27 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         if not is_public_id(public_id):  # PostgreSQL does not take a NUL
             return None
-        return published.find_map(self._read_even_if_away, "m.id", public_id)
+        return publishing_queries.find_map(self._read_even_if_away, "m.id", public_id)
 
     def origin(self, file_id: int) -> Origin:
         """See ``Store``."""
-        return published.origin(self._read, file_id)
+        return publishing_queries.origin(self._read, file_id)
 
     def unpublished_maps(self, owner_id: int) -> list[Map]:
         """See ``Store``."""
-        return published.unpublished_maps(self._read, owner_id)
+        return publishing_queries.unpublished_maps(self._read, owner_id)
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """See ``Store``."""
-        return published.removed_maps(self._read, owner_id)
+        return publishing_queries.removed_maps(self._read, owner_id)
 
     def usage(self, user_id: int, replacing: int = 0) -> Usage:
         """See ``Store``."""
-        return published.usage(self._read, user_id, self._now(), replacing)
+        return publishing_queries.usage(self._read, user_id, self._now(), replacing)
 
     def uploaded(self, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:
         """See ``Store``."""
-        return published.uploaded(self._read, self._now(), digest, owner_id, key)
+        return publishing_queries.uploaded(self._read, self._now(), digest, owner_id, key)
 
     def publish(
         self,
@@ -72,11 +72,11 @@ class PublishingMethods(SharedMethods):
 
     def versions(self, file_id: int) -> list[Version]:
         """See ``Store``."""
-        return published.versions(self._read, file_id)
+        return publishing_queries.versions(self._read, file_id)
 
     def version_file(self, file_id: int, number: int) -> OriginalFile | None:
         """See ``Store``."""
-        return published.version_file(self._read, file_id, number)
+        return publishing_queries.version_file(self._read, file_id, number)
 
     def edit_map(self, file_id: int, details: MapDetails) -> Map:
         """See ``Store``."""
@@ -105,4 +105,4 @@ class PublishingMethods(SharedMethods):
 
     def vote_of(self, file_id: int, user_id: int) -> Vote:
         """See ``Store``."""
-        return published.vote_of(self._read, file_id, user_id)
+        return publishing_queries.vote_of(self._read, file_id, user_id)

@@ -52,7 +52,7 @@ class SavedSearchMethods(SharedMethods):
                 found.parameters if parameters is None else parameters,
             )
             if said == (found.name, found.parameters):
-                database.notes.drop()
+                database.audit_entries.drop()
                 return found
             database.execute(
                 "UPDATE saved_searches SET name = ?, parameters = ?, changed = ? WHERE id = ?",
@@ -83,7 +83,7 @@ def _save(database: Transaction, owner_id: int, name: str, parameters: str) -> S
         " VALUES (?, ?, ?, ?, ?, ?)",
         (public_id, owner_id, name, parameters, database.now, database.now),
     )
-    database.notes.about(f"search {public_id}")
+    database.audit_entries.about(f"search {public_id}")
     return _require(database, owner_id, public_id)
 
 

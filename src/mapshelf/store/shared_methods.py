@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 
-from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing import Transaction
 from mapshelf.store.tables import Row
 
@@ -28,7 +28,7 @@ class SharedMethods(ABC):
         """Return the rows of a statement with ``?`` for each parameter, up to date."""
 
     @abstractmethod
-    def _notes(self) -> PendingNotes:
+    def _audit_entries(self) -> PendingAuditEntries:
         """Return what threads are about to note."""
 
     def _read_even_if_away(self, sql: str, parameters: Row) -> list[Row]:

@@ -4,6 +4,7 @@ from typing import Final
 
 from mapshelf.errors import Conflict
 from mapshelf.model import DAY, SYSTEM_USER, User, name_key
+from mapshelf.store.columns import FROM_ONE_TIME_LINKS, MADE_BY_SOMEBODY, ONE_TIME_LINK
 from mapshelf.tokens import SCOPES
 
 SESSIONS_OF_USER: Final = 100
@@ -28,6 +29,11 @@ WAYS: Final = (
     " + (SELECT count(*) FROM passkeys WHERE user_id = {0})"
 )
 """Counts the ways in which a user can sign in; ``{0}`` stands for the id of the user."""
+
+GOOD_LINKS: Final = (
+    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_BY_SOMEBODY}"
+)
+"""The one-time links that are good at a time."""
 
 SESSION_SCOPES: Final = " ".join(SCOPES)
 """A session may do whatever its user may."""
@@ -58,7 +64,7 @@ def refuse_changed(user: User, password: str | None, checked: str | None) -> Non
     if user.disabled:
         raise Conflict(f"the user {user.name} is disabled")
     if checked is not None and password != checked:
-        raise Conflict("the password has been changed meanwhile")
+        raise Conflict("the password has been changed in the meantime")
 
 
 def refuse_second(user: User, password: str | None) -> None:

@@ -6,10 +6,11 @@ comparing maps.
 """
 
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 from crawleruseragents import is_crawler
 
+from mapshelf.client_address import Sender
 from mapshelf.model import VisitKind
 
 LONGEST_AGENT: Final = 400  # bytes of a User-Agent examined; those of browsers have half as many
@@ -30,16 +31,6 @@ _DESTINATIONS: Final = {
     VisitKind.DOWNLOAD: (b"", b"document", b"empty"),  # a link to download leads to no document
 }
 """Values of Sec-Fetch-Dest that count; empty if the header is missing."""
-
-
-class Sender(Protocol):
-    """The sender of a request."""
-
-    def header(self, name: bytes) -> bytes:
-        """Return the value of a header, empty if it is missing."""
-
-    def address(self) -> str:
-        """Return the address of the peer, with or without its port."""
 
 
 def may_count(sender: Sender, kind: VisitKind) -> bool:

@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import DAY, HOUR, Visit, VisitKind
 from mapshelf.store.contract import VisitCounts
-from mapshelf.visits.bot_filter import LONGEST_AGENT, Sender, is_bot, may_count
-from mapshelf.visits.visitor_key import Network, client_address, visit_key, visitor_of
+from mapshelf.visits.bot_filter import LONGEST_AGENT, is_bot, may_count
+from mapshelf.visits.visitor_key import visit_key, visitor_of
 
 WRITTEN_EVERY: Final = 2.0  # seconds between writes: what a crash may lose
 

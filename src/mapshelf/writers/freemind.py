@@ -35,7 +35,7 @@ from mapshelf.formats.freemind_icons import freemind_icon
 from mapshelf.model import Marker, Outline, Task, Topic
 from mapshelf.writers.facts import is_formula, task_facts
 from mapshelf.writers.freemind_groups import Beside, arrow, beside, cloud
-from mapshelf.writers.freemind_look import look_attributes, look_elements
+from mapshelf.writers.freemind_styles import look_attributes, look_elements
 from mapshelf.writers.markup import attribute, escaped, xhtml
 from mapshelf.writers.nesting import gathered, one_sheet, steps
 from mapshelf.writers.pictures import MOST_PICTURE_BYTES, NONE, Pictures, Shown, shown_in

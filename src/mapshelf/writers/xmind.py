@@ -32,7 +32,13 @@ _METADATA: Final = {"creator": {"name": "Vana", "version": "10.1.2.202004142327"
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 _READABLE: Final = 0o644 << 16
 _GROUPS: Final = ("attached", "detached", "summary", "callout")
-_BOTH_SIDES: Final = "org.xmind.ui.map.unbalanced"
+_SIDES: Final = "org.xmind.ui.map.unbalanced"
+"""Of the extension about sides."""
+
+_CLOCKWISE: Final = "org.xmind.ui.map.unbalanced"
+_BOTH_SIDES: Final = "org.xmind.ui.map"
+_ONE_SIDE: Final = "org.xmind.ui.logic."
+"""Structures: how main topics go round, or from the top, or all on one side."""
 
 
 def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
@@ -101,7 +107,7 @@ def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
             continue
         members = topics.members(item)
         if item is sheet.root:
-            members.update(_sides(item, members.get("extensions", [])))
+            members.update(_sides(sheet, members.get("extensions", [])))
         below = _groups(item, sheet, ranges)
         yield orjson.dumps(members)[:-1]
         parts: list[bytes | Topic] = []
@@ -128,13 +134,17 @@ def _groups(topic: Topic, sheet: Sheet, ranges: Ranges) -> list[tuple[str, list[
     return [(name, group) for name, group in zip(_GROUPS, groups, strict=True) if group]
 
 
-def _sides(root: Topic, extensions: object) -> dict[str, object]:
+def _sides(sheet: Sheet, extensions: object) -> dict[str, object]:
     """Return the members that put main topics on their sides: XMind fills the right one first."""
-    lefts = [child.side == "left" for child in root.children if child.kind is not TopicKind.CALLOUT]
-    members: dict[str, object] = {"structureClass": _BOTH_SIDES}
+    attached = [child for child in sheet.root.children if child.kind is not TopicKind.CALLOUT]
+    chosen = {child.side for child in attached}
+    if chosen in ({"left"}, {"right"}):
+        return {"structureClass": _ONE_SIDE + chosen.pop()}
+    members: dict[str, object] = {"structureClass": _CLOCKWISE if sheet.clockwise else _BOTH_SIDES}
+    lefts = [child.side == "left" for child in attached]
     if True in lefts and lefts == sorted(lefts):
         content = [{"name": "right-number", "content": str(lefts.count(False))}]
-        sides = {"provider": _BOTH_SIDES, "content": content}
+        sides = {"provider": _SIDES, "content": content}
         members["extensions"] = [*(extensions if isinstance(extensions, list) else ()), sides]
     return members
 

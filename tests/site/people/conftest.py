@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mapshelf.site import site_routes
-from tests.harness import Service, Shelf, shelf_with
-from tests.site.people.person import Start
+from tests.harness import Service, Shelf, copied_shelf
+from tests.person import Start
 from tests.site.shelves import GARDEN
 
 
@@ -20,7 +20,7 @@ def _cheap(cheap: None) -> None:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, GARDEN) as full:
+    with copied_shelf(tmp_path, GARDEN) as full:
         yield full
 
 

@@ -10,7 +10,7 @@ from mapshelf.model import Role
 from mapshelf.settings import Registration
 from mapshelf.site.messages import say
 from tests.harness import Service, Shelf
-from tests.site.people.person import (
+from tests.person import (
     OTHER,
     PASSWORD,
     Person,

@@ -10,7 +10,7 @@ from mapshelf.model import AuditEvent, Role
 from mapshelf.settings import Registration
 from tests.api.publishing import OWNER, People, plan
 from tests.harness import Service, Shelf
-from tests.site.people.person import OTHER, PASSWORD, Person, Start, forms, link_of, member
+from tests.person import OTHER, PASSWORD, Person, Start, forms, link_of, member
 
 
 def noted(shelf: Shelf) -> list[tuple[str, str, str, str]]:
@@ -83,14 +83,14 @@ def test_refused_attempts_add_nothing(site: Service, shelf: Shelf) -> None:
 def test_a_log_that_cannot_be_written_fails_no_refusal(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def note(*_: object) -> None:
+    def failing(*_: object) -> None:
         raise StoreUnavailable("away")
 
     member(site, shelf, "ann")
-    monkeypatch.setattr(type(shelf.store), "note", note)
+    monkeypatch.setattr(type(shelf.store), "add_audit_entry", failing)
     answer = Person(site).sign_in("ann", OTHER)
     assert answer.status_code == 403
-    assert "The name or the password is not right" in answer.text
+    assert "Wrong username or password" in answer.text
 
 
 def test_the_address_is_the_one_behind_a_trusted_proxy(start: Start, shelf: Shelf) -> None:

@@ -19,8 +19,8 @@ from mapshelf.model import (
 )
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX
-from tests.harness import BASE_URL, Service, Shelf, shelf_with
-from tests.site.people.person import Form, Person, Start, forms, member, user_named
+from tests.harness import BASE_URL, Service, Shelf, copied_shelf
+from tests.person import Form, Person, Start, forms, member, user_named
 from tests.site.shelves import STRIKES
 from tests.store.drafts import upload
 
@@ -32,7 +32,7 @@ PUBLISHED, PRIVATE, UNLISTED = Visibility.PUBLISHED, Visibility.PRIVATE, Visibil
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
     drafts = [MapDraft(id=f"map{name}", title=name, owner="zoe") for name in "ab"]
-    with shelf_with(tmp_path, *drafts) as full:
+    with copied_shelf(tmp_path, *drafts) as full:
         yield full
 
 

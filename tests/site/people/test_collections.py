@@ -7,7 +7,7 @@ import pytest
 
 from mapshelf.model import CollectionDetails, MapDraft, Role, Visibility
 from tests.harness import Service, Shelf
-from tests.site.people.person import Form, Person, Start, events, forms, member, user_named
+from tests.person import Form, Person, Start, events, forms, member, user_named
 from tests.site.shelves import STRIKES
 
 OWN = "/account/collections"
@@ -89,7 +89,7 @@ def test_a_collection_is_made_filled_and_put_in_order(
     assert "/edit" in bob.get(there).text
     assert "private" in bob.get(there).headers["Cache-Control"]
     gone = sent(bob, bob.form(f"{there}/remove"))
-    assert "The collection is deleted." in bob.get(gone).text
+    assert "The collection has been deleted." in bob.get(gone).text
     assert bob.status(there) == 404
     assert [one for one in events(shelf) if one.startswith("collection")] == [
         *("collection.made", "collection.changed", "collection.removed"),

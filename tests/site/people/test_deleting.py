@@ -5,7 +5,7 @@ import pytest
 from mapshelf.errors import AlreadyExists
 from mapshelf.model import SYSTEM_USER, AuditEvent, MapDetails, Role, Vote
 from tests.harness import Service, Shelf
-from tests.site.people.person import (
+from tests.person import (
     OTHER,
     PASSWORD,
     Person,
@@ -21,7 +21,7 @@ PAGE = "/account/delete"
 
 def delete(person: Person, maps: str, password: str = PASSWORD) -> int:
     answer = person.fill(PAGE, present=password, maps=maps)
-    assert ("Your account is deleted" in answer.text) == (answer.status_code == 200)
+    assert ("Your account has been deleted" in answer.text) == (answer.status_code == 200)
     return answer.status_code
 
 
@@ -75,7 +75,7 @@ def test_who_has_no_password_needs_a_young_session(
     assert "Sign out and in again" in cat.fill(PAGE, maps="remove").text
     assert user_named(shelf, "cat") == user
     monkeypatch.undo()
-    assert "Your account is deleted" in cat.fill(PAGE, maps="remove").text
+    assert "Your account has been deleted" in cat.fill(PAGE, maps="remove").text
 
 
 def test_the_last_administrator_stays(site: Service, shelf: Shelf) -> None:

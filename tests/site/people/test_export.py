@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mapshelf.accounts import own_data
+from mapshelf.accounts import data_export
 from mapshelf.model import (
     CollectionDetails,
     MapDetails,
@@ -22,7 +22,7 @@ from mapshelf.model import (
     Vote,
 )
 from tests.harness import Service, Shelf
-from tests.site.people.person import PASSWORD, Person, member, user_named
+from tests.person import PASSWORD, Person, member, user_named
 from tests.store.drafts import upload as draft_of
 
 PAGE = "/account/export"
@@ -174,7 +174,7 @@ def test_files_beyond_the_limit_are_left_out_and_counted(shelf: Shelf) -> None:
 
 
 def unpacked_pieces(shelf: Shelf, most: int) -> tuple[dict[str, Any], list[bytes]]:
-    pieces = own_data.own_data(shelf.store, user_named(shelf, "ann"), 0, most)
+    pieces = data_export.export_data(shelf.store, user_named(shelf, "ann"), 0, most)
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as packed:
         files = [packed.read(name) for name in packed.namelist() if name.startswith("files/")]
         return json.loads(packed.read("account.json")), files
@@ -184,7 +184,7 @@ def test_exports_do_not_stay_on_disk(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = member(site, shelf, "ann")
-    monkeypatch.setattr("mapshelf.site.own_data.KEPT_FOR", 0.1)
+    monkeypatch.setattr("mapshelf.site.data_export.KEPT_FOR", 0.1)
     exported(ann)
     assert shelf.settings.exports.stat().st_mode & 0o077 == 0
     site.wait_until(lambda: not list(shelf.settings.exports.glob("*/*")), 5)

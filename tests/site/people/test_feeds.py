@@ -11,7 +11,7 @@ from mapshelf.model import AuditEvent
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX, SCOPES, new_token
 from tests.harness import BASE_URL, Service, Shelf
-from tests.site.people.person import PROMISE, Person, Start, forms, link_of, member, until
+from tests.person import PROMISE, Person, Start, forms, link_of, member, until
 from tests.site.shelves import GARDEN
 
 PAGE = "/account/feeds"

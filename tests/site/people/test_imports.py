@@ -4,10 +4,10 @@ import pytest
 
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.model import Refusal, RefusalKind, Role
-from mapshelf.site.imports import FILES_SHOWN
 from mapshelf.site.messages import say
+from mapshelf.site.refused_files import FILES_SHOWN
 from tests.harness import Service, Shelf
-from tests.site.people.person import Person, forms, member
+from tests.person import Person, forms, member
 
 PAGE = "/account/imports"
 REFUSED, SKIPPED = RefusalKind

@@ -15,7 +15,7 @@ from tests.cli.test_commands import write_map
 from tests.harness import Shelf, shelf_with
 from tests.site.browser import Reader, served
 from tests.site.people.test_in_browser import check, heading
-from tests.site.people.test_order_in_browser import arrive, visitor
+from tests.site.people.test_moderation_in_browser import arrive, visitor
 from tests.site.shelves import GARDEN
 
 HALF = say("importing", done=400, total=800)

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.model import Role
 from tests.harness import Shelf, shelf_with
+from tests.person import OTHER, PASSWORD, PROMISE, link_of, user_named
 from tests.site.accessibility import faults_in_both_schemes
 from tests.site.browser import Reader, served
-from tests.site.people.person import OTHER, PASSWORD, PROMISE, link_of, user_named
 from tests.site.shelves import GARDEN
 
 PHONE = {"width": 390, "height": 844}
@@ -48,8 +48,9 @@ def shown_secret(page: Page) -> str:
 
 
 def type_password(page: Page, password: str = PASSWORD) -> None:
-    page.get_by_label("New password", exact=True).fill(password)
-    page.get_by_label("The new password again").fill(password)
+    fields = page.locator("[autocomplete=new-password]")
+    fields.nth(0).fill(password)
+    fields.nth(1).fill(password)
 
 
 def heading(page: Page, text: str) -> None:
@@ -59,7 +60,7 @@ def heading(page: Page, text: str) -> None:
 def invited(page: Page) -> str:
     """Make an invitation, and return its address."""
     page.get_by_role("link", name="Invitations").click()
-    page.get_by_role("button", name="Make an invitation").click()
+    page.get_by_role("button", name="Create an invitation").click()
     check(page)
     return shown_secret(page)
 
@@ -80,33 +81,33 @@ def make_and_revoke_a_token(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("Portal")
     page.get_by_label("add and change maps").check()
     page.get_by_label("Expires").select_option(label="after 7 days")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     check(page)
     assert re.fullmatch(r"msh_\w{49}", shown_secret(page))
     page.get_by_role("button", name="Revoke the token Portal").click()
-    expect(page.get_by_role("status")).to_have_text("The token is revoked.")
+    expect(page.get_by_role("status")).to_have_text("The token has been revoked.")
     page.get_by_role("link", name="Back to the account").click()
 
 
 def make_and_withdraw_an_address(page: Page) -> None:
     check(page)
-    page.get_by_role("button", name="Make an address").click()
+    page.get_by_role("button", name="Create an address").click()
     check(page)
     secret = r".*/feeds/msf_\w{49}\.atom"
     assert re.fullmatch(secret, shown_secret(page))
     page.reload()
     expect(page.locator(".secret")).to_have_count(0)
-    page.get_by_role("button", name="Withdraw the address").click()
-    expect(page.get_by_role("status")).to_have_text("The address does not work any longer.")
+    page.get_by_role("button", name="Delete the address").click()
+    expect(page.get_by_role("status")).to_have_text("The address has been deleted.")
 
 
 def type_wrong_passwords(page: Page) -> None:
-    page.get_by_role("link", name="Change the password").click()
+    page.get_by_role("link", name="Change password").click()
     check(page)
-    page.get_by_label("Present password").fill(OTHER)
+    page.get_by_label("Current password").fill(OTHER)
     type_password(page, OTHER)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_have_text("The name or the password is not right.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong username or password.")
     check(page)
     page.get_by_role("link", name="Back to the account").click()
     page.get_by_role("button", name="Sign out").click()
@@ -115,7 +116,7 @@ def type_wrong_passwords(page: Page) -> None:
     page.get_by_label("Username").fill("ann")
     page.get_by_label("Password").fill(OTHER)
     page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("alert")).to_have_text("The name or the password is not right.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong username or password.")
     check(page)
 
 

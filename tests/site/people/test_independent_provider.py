@@ -23,14 +23,15 @@ from mapshelf.settings import ProviderSettings
 from mapshelf.site.messages import say
 from tests.cli.process import PATIENCE, REPOSITORY, free_port, wait_for
 from tests.harness import BASE_URL, Service, Shelf
+from tests.person import PASSWORD, Person, Start, is_signed_in, member, user_named
 from tests.site.people.openid_provider import CLIENT_ID, CLIENT_SECRET
-from tests.site.people.person import PASSWORD, Person, Start, is_signed_in, member, user_named
 
 pytestmark = pytest.mark.process
 
 SCRIPT: Final = Path(__file__).with_name("independent_provider.mjs")
 PACKAGES: Final = REPOSITORY / ".tools" / "node" / "node_modules"
 NAME: Final = "Independent"
+ANOTHER: Final = "another client"
 
 
 def packages() -> Path:
@@ -62,14 +63,18 @@ class Independent:
         )
 
     @contextmanager
-    def running(self, keys: dict[str, Any]) -> Iterator[None]:
-        """Run it with these keys."""
-        client = {
-            "client_id": CLIENT_ID,
-            "client_secret": CLIENT_SECRET,
-            "redirect_uris": [f"{BASE_URL}/signin/callback"],
-        }
-        given = {"issuer": self.issuer, "port": self._port, "clients": [client], "jwks": keys}
+    def running(self, keys: dict[str, Any], **faults: Any) -> Iterator[None]:
+        """Run it with these keys, and with faults (see its script)."""
+        clients = [
+            {
+                "client_id": name,
+                "client_secret": CLIENT_SECRET,
+                "redirect_uris": [f"{BASE_URL}/signin/callback"],
+            }
+            for name in (CLIENT_ID, ANOTHER)
+        ]
+        given = {"issuer": self.issuer, "port": self._port, "clients": clients, "jwks": keys}
+        given |= faults
         process = subprocess.Popen(
             ["node", SCRIPT, self._packages],
             stdin=subprocess.PIPE,
@@ -203,6 +208,36 @@ def test_an_independent_provider_sends_back_who_does_not_agree(
         answer = come_back(person, browser.sign_in(begin(person), "ann", agrees=False))
     assert answer.status_code == 403
     assert say("provider.denied", name=NAME) in answer.text
+
+
+@pytest.mark.parametrize(
+    "faults", [{"audience": ANOTHER}, {"lifetime": -3600}], ids=["for another", "expired"]
+)
+def test_an_id_token_of_an_independent_provider_that_is_not_good(
+    site: Service, independent: Independent, browser: Browser, faults: dict[str, Any]
+) -> None:
+    """Its keys and its signature are right; what it signs is not for us, or not for now."""
+    person = Person(site)
+    with independent.running(new_keys("a"), **faults):
+        answer = come_back(person, browser.sign_in(begin(person), "ann"))
+    assert answer.status_code == 403
+    assert say("provider.failed", name=NAME) in answer.text
+    assert not is_signed_in(person)
+
+
+def test_an_id_token_of_an_independent_provider_with_another_nonce(
+    site: Service, independent: Independent, browser: Browser
+) -> None:
+    """Somebody has changed it on the way to the provider, which signs what it gets."""
+    person = Person(site)
+    with independent.running(new_keys("a")):
+        address = begin(person)
+        changed = re.sub(r"(?<=[?&]nonce=)[^&]+", "another", address)
+        assert changed != address
+        answer = come_back(person, browser.sign_in(changed, "ann"))
+        assert answer.status_code == 403
+        assert say("provider.failed", name=NAME) in answer.text
+        assert not is_signed_in(person)
 
 
 def test_an_answer_in_the_name_of_another_provider(

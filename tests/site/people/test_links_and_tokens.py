@@ -12,7 +12,7 @@ from mapshelf.settings import Registration
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX, LINK_PREFIX, PREFIX, is_well_formed, new_token
 from tests.harness import Service, Shelf
-from tests.site.people.person import (
+from tests.person import (
     OTHER,
     PASSWORD,
     Person,

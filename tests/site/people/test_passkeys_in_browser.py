@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.site.messages import say
 from tests.harness import Shelf, shelf_with
+from tests.person import events, link_of, user_named
 from tests.site.browser import Reader, served
-from tests.site.people.person import events, link_of, user_named
 from tests.site.people.test_in_browser import PHONE, check, type_password
 from tests.site.shelves import GARDEN
 
@@ -88,7 +88,7 @@ def test_adding_using_and_removing(guest: Reader, shelf: Shelf, house: str) -> N
     page = begin(guest, shelf, "ann")
     authenticator(page)
     add(page)
-    expect(page.get_by_role("status")).to_contain_text("The passkey is added")
+    expect(page.get_by_role("status")).to_contain_text("The passkey has been added")
     (added,) = shelf.store.passkeys(user_named(shelf, "ann").id)
     assert (added.name, added.last_used) == ("Phone", None)
     add(page, "Again")
@@ -104,7 +104,7 @@ def test_adding_using_and_removing(guest: Reader, shelf: Shelf, house: str) -> N
         assert after.last_used
     page.get_by_role("link", name="Passkeys").click()
     page.get_by_role("button", name="Remove the passkey Phone").click()
-    expect(page.get_by_role("status")).to_contain_text("not good any longer")
+    expect(page.get_by_role("status")).to_contain_text("has been removed")
     assert shelf.store.passkeys(user_named(shelf, "ann").id) == []
     noted = events(shelf)
     assert (noted.count("passkey.added"), noted.count("passkey.removed")) == (1, 1)

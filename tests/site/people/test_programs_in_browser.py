@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.accounts import device_requests
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program
-from tests.api.programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
+from tests.api.oauth_programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
 from tests.harness import Shelf, shelf_with
+from tests.person import link_of
 from tests.site.browser import Reader, served
-from tests.site.people.person import link_of
 from tests.site.people.test_in_browser import PHONE, check, heading, type_password
 from tests.site.shelves import GARDEN
 
@@ -104,7 +104,7 @@ def test_the_browser_goes_back_to_the_program(
     page = signed_in(person, shelf, "ann")
     with listening() as listener:
         person.go(page, request_of(program, listener.uri))
-        heading(page, f"Let {NAME} in?")
+        heading(page, f"Allow {NAME} to use your account?")
         page.get_by_role("button", name=button).click()
         expect(page).to_have_title("Back")
     (heard,) = listener.heard
@@ -137,7 +137,7 @@ def test_the_pages_fit_a_phone_and_everybody_can_use_them(
     check(page)
     page.get_by_label("Code").fill(code.lower())
     page.get_by_role("button", name="Continue").click()
-    heading(page, f"Let {NAME} in?")
+    heading(page, f"Allow {NAME} to use your account?")
     check(page)
     page.get_by_role("button", name="Allow").click()
     expect(page.get_by_role("status")).to_contain_text("Go back to your device")

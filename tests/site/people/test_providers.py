@@ -23,6 +23,16 @@ from mapshelf.model import USER_NAME_LENGTH, is_user_name
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.person import (
+    PASSWORD,
+    Person,
+    Start,
+    events,
+    forms,
+    is_signed_in,
+    member,
+    user_named,
+)
 from tests.site.people.openid_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -32,16 +42,6 @@ from tests.site.people.openid_provider import (
     SmallProvider,
     published,
     small_provider,
-)
-from tests.site.people.person import (
-    PASSWORD,
-    Person,
-    Start,
-    events,
-    forms,
-    is_signed_in,
-    member,
-    user_named,
 )
 
 pytestmark = pytest.mark.slow

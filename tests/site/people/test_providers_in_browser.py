@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.harness import Shelf, shelf_with
+from tests.person import PASSWORD, link_of, user_named
 from tests.site.browser import Reader, served
 from tests.site.people.openid_provider import CLIENT_ID, CLIENT_SECRET, small_provider
-from tests.site.people.person import PASSWORD, link_of, user_named
 from tests.site.people.test_in_browser import PHONE, check, type_password
 from tests.site.shelves import GARDEN
 
@@ -48,8 +48,8 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     page.get_by_role("link", name="Accounts elsewhere").click()
     if judged:
         check(page)
-    page.get_by_role("button", name="Link an account of Example ID").click()
-    expect(page.get_by_role("status")).to_contain_text("The account is linked")
+    page.get_by_role("button", name="Link your Example ID account").click()
+    expect(page.get_by_role("status")).to_contain_text("Your account is linked")
     if judged:
         check(page)
     assert len(shelf.store.identities(user_named(shelf, name).id)) == 1
@@ -62,7 +62,7 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     page.get_by_role("link", name="Accounts elsewhere").click()
     page.get_by_role("button", name="Unlink").click()
-    expect(page.get_by_role("status")).to_contain_text("not linked any longer")
+    expect(page.get_by_role("status")).to_contain_text("no longer linked")
     page.get_by_role("link", name="Back to the account").click()
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{house}/signin")

@@ -8,7 +8,7 @@ import pytest
 from mapshelf.settings import ProxyUserSettings
 from mapshelf.site.messages import say
 from tests.harness import BASE_URL, Service, Shelf
-from tests.site.people.person import (
+from tests.person import (
     PASSWORD,
     Person,
     Start,

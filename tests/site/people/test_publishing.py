@@ -19,7 +19,7 @@ from mapshelf.site.map_forms import MOST_MAPS
 from mapshelf.site.messages import say
 from mapshelf.site.publishing import FILES_BODY
 from tests.harness import BASE_URL, Service, Shelf
-from tests.site.people.person import PASSWORD, Form, Person, Start, forms, member, user_named
+from tests.person import PASSWORD, Form, Person, Start, forms, member, user_named
 from tests.site.shelves import GARDEN
 
 pytestmark = pytest.mark.process
@@ -196,10 +196,10 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
     )
     assert answer.status_code == 200
     told = alert(answer)
-    assert "2 files are refused" in told
+    assert "2 files were refused" in told
     assert "holiday.jpg" in told
     assert "broken.mm" in told
-    assert "This is no mind map" in told
+    assert "This is not a mind map" in told
     form = map_form(answer)
     first, second = form.fields["maps"].split(",")
     done = ann.upload(form, **{f"{second}-visibility": "unlisted"})
@@ -212,7 +212,7 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
 @pytest.mark.parametrize(
     ("content", "status", "said"),
     [
-        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "This is no mind map"),
+        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "This is not a mind map"),
         (b"<map><node TEXT='x'>", 422, "This file cannot be read."),
         (b"", 415, ""),
         (plan("x" * 10).replace(b"<map", b'<!DOCTYPE map [<!ENTITY a "a">]><map'), 422, "DOCTYPE"),
@@ -234,11 +234,11 @@ def test_a_refused_file_says_why(
 def test_a_form_without_a_file_or_with_too_many_says_so(ann: Person) -> None:
     answer = choose(ann)
     assert answer.status_code == 400
-    assert alert(answer) == "Choose one file at least, and not more than are allowed."
+    assert alert(answer) == "Choose at least one file, and no more than are allowed."
     files = [(f"{number}.mm", plan(f"Plan {number}")) for number in range(MOST_MAPS + 10)]
     answer = choose(ann, *files)
     assert answer.status_code == 400
-    assert alert(answer) == "Choose one file at least, and not more than are allowed."
+    assert alert(answer) == "Choose at least one file, and no more than are allowed."
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_quotas_say_what_to_do(start: Start, shelf: Shelf) -> None:
     published(ann, "One")
     answer = choose(ann, ("two.mm", plan("Two")))
     assert answer.status_code == 403
-    assert "You have 1 uploaded maps, and cannot have more." in alert(answer)
+    assert "You have reached your limit of uploaded maps, 1." in alert(answer)
     site = start(uploads_per_hour=1)
     bob = member(site, shelf, "bob")
     published(bob, "One of Bob")
@@ -325,7 +325,7 @@ def test_the_same_file_again_is_the_map_that_is_there(ann: Person, shelf: Shelf)
     assert id_in(address) == first[0]
     again = choose(ann, ("plan.mm", plan()))
     page = ann.get(again.headers["Location"])
-    assert "You have published these files before" in page.text
+    assert "You have already published these files" in page.text
     assert address in page.text
 
 
@@ -348,14 +348,14 @@ def test_a_script_is_told_what_became_of_files(ann: Person) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("title", "", "A title has 1 to 500 characters."),
-        ("title", "x" * 501, "A title has 1 to 500 characters."),
-        ("description", "x" * 10_001, "A description has at most 10,000 characters."),
+        ("title", "", "A title must have 1 to 500 characters."),
+        ("title", "x" * 501, "A title must have 1 to 500 characters."),
+        ("description", "x" * 10_001, "A description can have at most 10,000 characters."),
         ("category", "99999", "There is no such category."),
         ("licence", "nothing", "There is no such licence."),
         ("tags", ",".join("abcdefghijklmnopqrstuvwxyz"), "at most 20 tags"),
-        ("visibility", "removed", "Choose who sees the map."),
-        ("template", "perhaps", "A map is a template, or it is none."),
+        ("visibility", "removed", "Choose who can see the map."),
+        ("template", "perhaps", "A map is either a template or not."),
     ],
 )
 def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
@@ -367,7 +367,7 @@ def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
     answer = ann.upload(form, **{**typed, f"{second}-{field}": value})
     assert answer.status_code == 400
     assert said in html.unescape(answer.text)
-    assert alert(answer).startswith("Something cannot be taken.")
+    assert alert(answer).startswith("Not everything could be saved.")
     again = map_form(answer)
     assert again.fields[f"{first}-title"] == "Typed & kept"
     assert again.fields[f"{first}-description"] == "<b>\n two"
@@ -423,7 +423,7 @@ def test_hostile_names_and_texts_are_texts(site: Service, shelf: Shelf, text: st
 
 
 def standing(page: httpx.Response) -> str:
-    (found,) = re.findall(r'<div class="standing">(.*?)</div>', page.text, re.DOTALL)
+    (found,) = re.findall(r'<div class="standing[^>]*>(.*?)</div>', page.text, re.DOTALL)
     return str(found)
 
 
@@ -468,7 +468,9 @@ def test_who_is_not_signed_in_is_led_to_rating(ann: Person, site: Service) -> No
     asked = stranger.get(f"{address}/vote", 303)
     assert asked.headers["Location"] == f"/signin?next={quote(address + '/vote', safe='')}"
     stranger.sign_in("ann", path=asked.headers["Location"])
-    assert "thumbs up" in standing(stranger.get(f"{address}/vote"))
+    page = stranger.get(f"{address}/vote")
+    assert "You cannot rate your own map." in page.text
+    assert "Thumbs" not in standing(page)
 
 
 # -- editing, files, removing ------------------------------------------------------------------
@@ -496,7 +498,7 @@ def test_a_map_is_edited(ann: Person, shelf: Shelf) -> None:
     assert (form.fields["description"], form.fields["tags"]) == ("Before", "one")
     wrong = ann.upload(form, title="", tags="two, three")
     assert wrong.status_code == 400
-    assert "A title has 1 to 500 characters." in wrong.text
+    assert "A title must have 1 to 500 characters." in wrong.text
     form = map_form(wrong)
     assert form.fields["tags"] == "two, three"
     done = ann.upload(form, title="Better plan", visibility="unlisted", licence="3")
@@ -534,7 +536,7 @@ def test_files_are_replaced_downloaded_and_restored(ann: Person, shelf: Shelf) -
     address = published(ann)
     form = file_form(ann.get(f"{address}/versions"))
     refused = ann.upload(form, ("photo.jpg", b"\xff\xd8\xff"))
-    assert (refused.status_code, "This is no mind map" in alert(refused)) == (415, True)
+    assert (refused.status_code, "This is not a mind map" in alert(refused)) == (415, True)
     assert ann.upload(form).status_code == 400
     assert ann.upload(form, ("new.mm", plan("Plan", "new"))).headers["Location"] == address
     page = ann.get(f"{address}/versions")
@@ -557,7 +559,7 @@ def test_a_removed_map_is_brought_back(ann: Person, bob: Person) -> None:
     assert "Remove this map?" in ann.get(f"{address}/remove").text
     done = ann.fill(f"{address}/remove")
     page = ann.get(done.headers["Location"])
-    assert "The map is removed." in page.text
+    assert "The map has been removed." in page.text
     assert ann.status(address) == 404
     (form,) = (one for one in forms(page) if ("restore", id_in(address)) in one.buttons)
     foreign = forms(bob.get("/account"))[0].fields["csrf_token"]
@@ -677,7 +679,7 @@ def test_reading_goes_on_when_the_database_is_away(
     monkeypatch.setattr(type(store), "find_map", away)
     page = ann.get(address)
     assert str(GARDEN.title) in page.text
-    assert 'class="standing"' in page.text
+    assert 'class="standing' in page.text
 
 
 # -- forms -------------------------------------------------------------------------------------

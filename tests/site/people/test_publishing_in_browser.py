@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from mapshelf.accounts.one_time_links import new_invitation
 from mapshelf.clock import milliseconds
 from tests.harness import Shelf, shelf_with
+from tests.person import PASSWORD, link_of
 from tests.site.browser import Reader, served
-from tests.site.people.person import PASSWORD, link_of
 from tests.site.people.test_in_browser import PHONE, check, heading, type_password
 from tests.site.shelves import GARDEN
 
@@ -97,7 +97,7 @@ def test_a_new_user_gets_from_an_invitation_to_a_published_map_on_a_phone(
     heading(page, "Publish maps")
     check(page)
     page.get_by_label("Choose files").set_input_files(files(tmp_path, trip=plan("Trip")))
-    heading(page, "Look at your maps")
+    heading(page, "Check your maps")
     expect(page.get_by_text("5 topics, 2 levels")).to_be_visible()
     guest.settle(page)
     assert page.locator(".upload img").evaluate("image => image.naturalWidth") == 640
@@ -128,11 +128,11 @@ def test_files_are_dropped_and_each_says_what_became_of_it(shelf: Shelf, strict:
     expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text("Ready")
     expect(rows.nth(1)).to_contain_text("<b>photo.jpg")
-    expect(rows.nth(1)).to_contain_text("This is no mind map")
-    expect(page.get_by_role("status")).to_have_text("2 files are ready, 1 are refused.")
-    page.get_by_role("link", name="Look at the others").click()
+    expect(rows.nth(1)).to_contain_text("This is not a mind map")
+    expect(page.get_by_role("status")).to_have_text("Ready: 2. Refused: 1.")
+    page.get_by_role("link", name="Check the others").click()
     expect(page.locator(".upload")).to_have_count(2)
-    page.get_by_role("button", name="Do not publish “Two”").click()
+    page.get_by_role("button", name="Discard “Two”").click()
     expect(page.locator(".upload")).to_have_count(1)
     page.get_by_label("Tags").fill(",".join("abcdefghijklmnopqrstuvwxyz"))
     page.get_by_label("Private").check()
@@ -174,16 +174,16 @@ def test_every_page_is_good_on_a_phone_and_at_a_desk(
     page.get_by_label("Choose files").set_input_files(
         files(tmp_path, a=plan("An outing"), b=plan("Word" * 60))
     )
-    heading(page, "Look at your maps")
+    heading(page, "Check your maps")
     check(page)
     page.get_by_label("Title").first.fill("")
     page.locator("form").evaluate_all("forms => forms.forEach(form => form.noValidate = true)")
     page.get_by_role("button", name="Publish all 2 maps").click()
-    expect(page.get_by_text("A title has 1 to 500 characters.")).to_be_visible()
+    expect(page.get_by_text("A title must have 1 to 500 characters.")).to_be_visible()
     check(page)
     page.get_by_label("Title").first.fill("An outing")
     page.get_by_role("button", name="Publish all 2 maps").click()
-    heading(page, "Your maps are there")
+    heading(page, "Your maps are ready")
     check(page)
     page.get_by_role("link", name="An outing").click()
     heading(page, "An outing")
@@ -191,17 +191,17 @@ def test_every_page_is_good_on_a_phone_and_at_a_desk(
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.locator("nav a[aria-current]")).to_have_text(name)
         check(page)
-    page.get_by_role("button", name="Remove the map").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     heading(page, "My maps")
     check(page)
-    page.get_by_role("button", name="Bring “An outing” back").click()
+    page.get_by_role("button", name="Restore “An outing”").click()
     heading(page, "An outing")
     guest.go(page, "/")
     page.get_by_role("link", name=GARDEN.title).first.click()
     page.get_by_role("button", name="Thumbs up").click()
     expect(page.get_by_role("button", name="Thumbs up")).to_have_attribute("aria-pressed", "true")
     check(page)
-    page.get_by_role("button", name="Take back my vote").click()
+    page.get_by_role("button", name="Remove my vote").click()
     expect(page.get_by_role("button", name="Thumbs up")).to_have_attribute("aria-pressed", "false")
     guest.complaints = [one for one in guest.complaints if "400" not in one]
 
@@ -213,9 +213,9 @@ def test_all_of_it_works_without_scripts_and_with_keys(
     page = enter(shelf, person, "hal")
     page.get_by_label("Map files").set_input_files(files(tmp_path, plan=plan("Keys alone")))
     page.get_by_label("Map files").focus()
-    until_focused(page, "Upload and look at them")
+    until_focused(page, "Upload and preview")
     page.keyboard.press("Enter")
-    heading(page, "Look at your maps")
+    heading(page, "Check your maps")
     page.get_by_label("Title").focus()
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.type("Typed with keys")

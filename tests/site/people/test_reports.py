@@ -14,7 +14,7 @@ from mapshelf.model import (
 )
 from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.harness import Service, Shelf
-from tests.site.people.person import Form, Person, forms, is_signed_in, member, until, user_named
+from tests.person import Form, Person, forms, is_signed_in, member, until, user_named
 
 PAGE = "/account/reports"
 
@@ -69,7 +69,7 @@ def test_a_map_is_reported_without_a_script(
     told = bob.get(f"/report/{public_id}?done=reported").text
     assert "Thank you" in told
     shown = root.get(PAGE).text
-    assert "It tells private things about somebody" in shown
+    assert "It reveals private things about somebody" in shown
     assert "My &lt;b&gt;address&lt;/b&gt;\nis in it." in shown
     assert "bob" in shown
     assert "1 map" in root.get("/account").text
@@ -114,7 +114,7 @@ def test_one_reports_no_map_of_ones_own_and_none_that_is_not_there(
             MapDraft(id="hers", title="Hers", owner="cat", visibility=Visibility.PRIVATE),
         ]
     )
-    assert "This is a map of your own" in bob.get("/report/own").text
+    assert "This is your own map" in bob.get("/report/own").text
     own = Form("/report/own", bob.form(f"/report/{public_id}").fields)
     assert bob.send(own, reason="spam", note="").status_code == 403
     for missing in ("hers", "none"):
@@ -133,7 +133,7 @@ def test_a_person_reports_a_few_maps_a_day(shelf: Shelf, bob: Person) -> None:
     answer = bob.fill(f"/report/m{REPORTS_A_DAY}", reason="spam", note="")
     assert answer.status_code == 429
     assert 0 < int(answer.headers["Retry-After"]) <= 86_400
-    assert "You have reported many maps" in answer.text
+    assert "You have reported as much as you can" in answer.text
 
 
 def test_programs_report_maps_too(site: Service, shelf: Shelf, bob: Person, public_id: str) -> None:
@@ -169,7 +169,7 @@ def test_a_map_is_hidden_and_shown_again(
 ) -> None:
     owner = member(site, shelf, shelf.store.maps(0, 1)[0].owner)
     report(bob, public_id)
-    assert "The map is hidden" in press(root, "decide", "hide:")
+    assert "The map has been hidden" in press(root, "decide", "hide:")
     shelf.publish()
     page = f"/mindmaps/{public_id}"
     for person, status in ((bob, 404), (Person(site), 404), (owner, 200), (root, 200)):
@@ -206,7 +206,7 @@ def test_a_map_is_deleted_and_brought_back(
     shelf: Shelf, bob: Person, root: Person, public_id: str
 ) -> None:
     report(bob, public_id)
-    assert "The map is deleted" in press(root, "decide", "delete:")
+    assert "The map has been deleted" in press(root, "decide", "delete:")
     assert shelf.store.find_map(public_id) is None
     press(root, "undo", "")
     assert shelf.store.find_map(public_id)
@@ -225,7 +225,7 @@ def test_an_owner_is_disabled_and_enabled(
 
 def test_reports_are_dismissed(shelf: Shelf, bob: Person, root: Person, public_id: str) -> None:
     report(bob, public_id)
-    assert "The reports are dismissed" in press(root, "decide", "dismiss:")
+    assert "The reports have been dismissed" in press(root, "decide", "dismiss:")
     assert shelf.store.count_reported_maps() == 0
 
 

@@ -10,8 +10,8 @@ import pytest
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX
-from tests.harness import BASE_URL, Service, Shelf, outline_of, shelf_with
-from tests.site.people.person import Form, Person, Start, forms, member, until, user_named
+from tests.harness import BASE_URL, Service, Shelf, copied_shelf, outline_of
+from tests.person import Form, Person, Start, forms, member, until, user_named
 from tests.site.shelves import STRIKES
 from tests.store.drafts import upload
 
@@ -25,7 +25,7 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
         MapDraft(id=f"map{word}", title=word, owner="zoe", outline=outline_of(word, "topic"))
         for word in ("beans", "beets", "apples")
     ]
-    with shelf_with(tmp_path, *drafts) as full:
+    with copied_shelf(tmp_path, *drafts) as full:
         yield full
 
 

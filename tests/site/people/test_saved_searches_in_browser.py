@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, expect
 from mapshelf.model import CollectionDetails, MapDraft, Role, Visibility
 from mapshelf.site.messages import say
 from tests.harness import Shelf, outline_of, shelf_with
+from tests.person import user_named
 from tests.site.browser import served
-from tests.site.people.person import user_named
 from tests.site.people.test_in_browser import check, heading
-from tests.site.people.test_order_in_browser import arrive, visitor
+from tests.site.people.test_moderation_in_browser import arrive, visitor
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from mapshelf.model import MapDraft, Role
 from mapshelf.site.messages import say
 from tests.harness import Service, Shelf
-from tests.site.people.person import Person, forms, member
+from tests.person import Person, forms, member
 
 PAGE = "/account/tags"
 

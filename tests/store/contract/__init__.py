@@ -7,28 +7,28 @@ it is opened; see ``test_sqlite_contract.py``.
 from collections import Counter
 
 from tests.store.contract.accounts import AccountsContract
+from tests.store.contract.administration import (
+    AuditContract,
+    ClosedAccountsContract,
+    DecisionsContract,
+    ReportsContract,
+    UserDataContract,
+)
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.collection_moderation import CollectionModerationContract
 from tests.store.contract.concurrency import ConcurrencyContract
 from tests.store.contract.figures import FiguresContract
 from tests.store.contract.identities import IdentitiesContract
-from tests.store.contract.images import ImagesContract, RenewalContract
+from tests.store.contract.images import ImagesContract, ReparsingContract
 from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
 from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
+from tests.store.contract.oauth import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.opening import OpeningContract
-from tests.store.contract.order import (
-    AuditContract,
-    ClosedAccountsContract,
-    DecisionsContract,
-    OwnDataContract,
-    ReportsContract,
-)
 from tests.store.contract.passkeys import PasskeysContract
-from tests.store.contract.programs import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.publishing import UploadsContract, VisibilityContract
 from tests.store.contract.saved_searches import SavedSearchesContract
 from tests.store.contract.sessions import SessionsContract, SignInFailuresContract
@@ -46,7 +46,7 @@ class StoreContract(
     MapsContract,
     ImagesContract,
     LinksContract,
-    RenewalContract,
+    ReparsingContract,
     SourcesContract,
     FiguresContract,
     ImportsContract,
@@ -72,7 +72,7 @@ class StoreContract(
     DecisionsContract,
     AuditContract,
     ClosedAccountsContract,
-    OwnDataContract,
+    UserDataContract,
     ConcurrencyContract,
     VisitCountsContract,
     TransferContract,

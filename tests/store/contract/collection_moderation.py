@@ -183,9 +183,9 @@ class CollectionModerationContract(PeopleSuite):
     ) -> None:
         found = collection_of(store, ann)
         target = f"collection {found.id}"
-        with store.noting(AuditEntry(AuditEvent.COLLECTION_HIDDEN, target, bob)):
+        with store.auditing(AuditEntry(AuditEvent.COLLECTION_HIDDEN, target, bob)):
             decision = store.decide_about_collection(found.id, HIDE, bob)
-        with store.noting(AuditEntry(AuditEvent.DECISION_UNDONE, "", bob)):
+        with store.auditing(AuditEntry(AuditEvent.DECISION_UNDONE, "", bob)):
             store.undo_collection_decision(decision.id)
         noted = [(one.entry.event, one.entry.target) for one in store.audit_records(0, 0, ALL)]
         assert noted == [

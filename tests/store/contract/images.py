@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 
-from mapshelf.model import Change, Map, MapDetails, MapDraft, OutdatedMap, Renewal
+from mapshelf.model import Change, Map, MapDetails, MapDraft, OutdatedMap, ReparsedMap
 from mapshelf.store import Store
 from mapshelf.store.tables import IMAGES, OUTDATED, OUTLINES
 from tests.store.contract.suite import ALL, CHANGED, UNCHANGED, Suite, put, title, verdicts
@@ -97,7 +97,7 @@ class ImagesContract(Suite):
             assert store.rows(IMAGES, IMAGES.key_of(row), 2) == rows[place + 1 : place + 3]
 
 
-class RenewalContract(Suite):
+class ReparsingContract(Suite):
     """Outlines that an older version made, and what becomes of them."""
 
     def test_new_outlines_are_not_outdated(self, store: Store) -> None:
@@ -117,8 +117,8 @@ class RenewalContract(Suite):
         age(store, found)
         before = store.revision()
         digest = source("a.mm").digest
-        renewal = Renewal(found.file_id, digest, outline("renewed"), images(b"both", b"new"))
-        assert store.renew([renewal]) == 1
+        reparsed = ReparsedMap(found.file_id, digest, outline("renewed"), images(b"both", b"new"))
+        assert store.replace_outlines([reparsed]) == 1
         assert store.outline(found.file_id) == outline("renewed")
         assert kept(store, found.file_id) == images(b"both", b"new")
         assert store.outdated(0, ALL) == []
@@ -134,11 +134,13 @@ class RenewalContract(Suite):
         )
         store.edit_map(removed.file_id, MapDetails(tags=()))
         age(store, bare, removed, own)
-        renewals = [
-            Renewal(one.file_id, source(f"{n}.mm").digest, outline("new"), tags=("Physics", "a b"))
+        reparsed = [
+            ReparsedMap(
+                one.file_id, source(f"{n}.mm").digest, outline("new"), tags=("Physics", "a b")
+            )
             for n, one in enumerate((bare, removed, own))
         ]
-        assert store.renew(renewals) == 3
+        assert store.replace_outlines(reparsed) == 3
         found = [one.tags for one in store.maps(0, ALL)]
         assert found == [("Physics", "a b"), (), ("plan",)]
 
@@ -146,17 +148,22 @@ class RenewalContract(Suite):
         found = put(store, file_draft("a.mm", {}))
         age(store, found)
         digest = source("a.mm").digest
-        assert store.renew([Renewal(found.file_id, digest, outline("first"))]) == 1
+        assert store.replace_outlines([ReparsedMap(found.file_id, digest, outline("first"))]) == 1
         revision = store.revision()
-        assert store.renew([Renewal(found.file_id, digest, outline("second"))]) == 0
-        assert store.renew([Renewal(99, digest, outline("of no map"))]) == 0
+        assert store.replace_outlines([ReparsedMap(found.file_id, digest, outline("second"))]) == 0
+        assert store.replace_outlines([ReparsedMap(99, digest, outline("of no map"))]) == 0
         assert store.outline(found.file_id) == outline("first")
         assert store.revision() == revision
 
     def test_a_file_that_was_replaced_meanwhile_is_read_again(self, store: Store) -> None:
         found = put(store, file_draft("a.mm", {}))
         age(store, found)
-        assert store.renew([Renewal(found.file_id, b"another file", outline("of another"))]) == 0
+        assert (
+            store.replace_outlines(
+                [ReparsedMap(found.file_id, b"another file", outline("of another"))]
+            )
+            == 0
+        )
         assert store.outline(found.file_id) == complete().outline
         assert [one.file_id for one in store.outdated(0, ALL)] == [found.file_id]
 
@@ -164,7 +171,7 @@ class RenewalContract(Suite):
         found = put(store, file_draft("a.mm", images(b"a")))
         age(store, found)
         revision = store.revision()
-        assert store.renew([Renewal(found.file_id)]) == 0
+        assert store.replace_outlines([ReparsedMap(found.file_id)]) == 0
         assert store.outdated(0, ALL) == []
         assert store.outline(found.file_id) == complete().outline
         assert kept(store, found.file_id) == images(b"a")

@@ -1,6 +1,6 @@
 """What the contract promises of links between maps, and of finding the files they mean."""
 
-from mapshelf.model import LinkOfMap, MapDraft, MapFile, MapLink, Renewal, Source
+from mapshelf.model import LinkOfMap, MapDraft, MapFile, MapLink, ReparsedMap, Source
 from mapshelf.store import Store
 from mapshelf.store.tables import LINKS
 from tests.store.contract.images import age, file_draft
@@ -73,10 +73,12 @@ class LinksContract(Suite):
         found = put(store, file_draft("a.mm", {}))
         age(store, found)
         digest = source("a.mm").digest
-        store.renew([Renewal(found.file_id, digest, outline("renewed"), links=[ONE])])
+        store.replace_outlines(
+            [ReparsedMap(found.file_id, digest, outline("renewed"), links=[ONE])]
+        )
         assert store.links_from(found.file_id) == [ONE]
         age(store, found)
-        store.renew([Renewal(found.file_id)])
+        store.replace_outlines([ReparsedMap(found.file_id)])
         assert store.links_from(found.file_id) == [ONE]
 
     def test_files_are_found_by_their_paths(self, store: Store) -> None:

@@ -249,7 +249,7 @@ class CollectionsContract(PeopleSuite):
         assert store.maps_with_ids([]) == []
 
     def test_what_changes_something_is_noted(self, store: Store, ann: int, maps: list[Map]) -> None:
-        with store.noting(AuditEntry(AuditEvent.COLLECTION_MADE, "", ann)):
+        with store.auditing(AuditEntry(AuditEvent.COLLECTION_MADE, "", ann)):
             found = made(store, ann)
         target = f"collection {found.id}"
         ids = [one.file_id for one in maps]
@@ -261,7 +261,7 @@ class CollectionsContract(PeopleSuite):
             (AuditEvent.COLLECTION_PINNED, lambda: store.pin_collection(found.id, pinned=True)),
             (AuditEvent.COLLECTION_REMOVED, lambda: store.remove_collection(found.id)),
         ):
-            with store.noting(AuditEntry(event, target, ann)):
+            with store.auditing(AuditEntry(event, target, ann)):
                 work()
         noted = [(one.entry.event, one.entry.target) for one in store.audit_records(0, 0, ALL)]
         assert noted == [

@@ -88,13 +88,13 @@ class SavedSearchesContract(PeopleSuite):
         assert store.find_saved_search(kept.id) == kept
 
     def test_what_becomes_of_saved_searches_is_noted(self, store: Store, ann: int) -> None:
-        with store.noting(AuditEntry(AuditEvent.SEARCH_SAVED, "", ann)):
+        with store.auditing(AuditEntry(AuditEvent.SEARCH_SAVED, "", ann)):
             found = store.save_search(ann, "Java", "")
         target = f"search {found.id}"
         for name in ("Beans", "Beans"):
-            with store.noting(AuditEntry(AuditEvent.SEARCH_CHANGED, target, ann)):
+            with store.auditing(AuditEntry(AuditEvent.SEARCH_CHANGED, target, ann)):
                 store.edit_saved_search(ann, found.id, name, None)
-        with store.noting(AuditEntry(AuditEvent.SEARCH_REMOVED, target, ann)):
+        with store.auditing(AuditEntry(AuditEvent.SEARCH_REMOVED, target, ann)):
             store.remove_saved_search(ann, found.id)
         noted = [(one.entry.event, one.count) for one in store.audit_records(0, 0, ALL)]
         assert noted == [

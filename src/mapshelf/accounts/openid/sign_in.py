@@ -135,7 +135,7 @@ def _may_be_in_name(letter: str) -> bool:
 def _registered(store: IdentityStore, who: ProviderUser, client: Client) -> User | None:
     for name in _names(user_name_for(who.name)):
         try:
-            with store.noting(registering(name, client.address)):
+            with store.auditing(registering(name, client.address)):
                 return store.register_by_identity(
                     name, who.issuer, who.subject, shown_name(who.name)
                 )

@@ -16,9 +16,9 @@ import orjson
 from mapshelf.accounts import device_requests
 from mapshelf.accounts.audit import about_client
 from mapshelf.accounts.issued_tokens import ACCESS_LIFETIME, IssuedTokens
+from mapshelf.accounts.oauth_programs import Identification, identified
+from mapshelf.accounts.oauth_tokens import give_tokens, revoke
 from mapshelf.accounts.permissions import PERMISSIONS
-from mapshelf.accounts.program_tokens import give_tokens, revoke
-from mapshelf.accounts.programs import Identification, identified
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
 from mapshelf.api.http import BodyRule, Headers, Request, Response, json_response
@@ -117,7 +117,7 @@ class Endpoints:
     async def _answered(self, answer: Answer, request: Request) -> Response:
         form = await self._form(request)
         who = _identification(request.headers.get(b"authorization", b""), form)
-        await self._context.people.authenticator()  # once the store is open
+        await self._context.sessions.authenticator()  # once the store is open
         store = self._context.store.get()
         address = address_of(self._context.settings.trusted_proxies, request.sender)
 
@@ -161,7 +161,7 @@ def _identification(authorization: bytes, form: Mapping[str, str]) -> Identifica
         raise OAuthRefusal("invalid_client", "The Authorization header is not Basic.", basic=True)
     who = Identification(unquote_plus(name), unquote_plus(secret), basic=True)
     if "client_secret" in form or form.get("client_id", who.id) != who.id:
-        raise OAuthRefusal("invalid_request", "The program says twice who it is.")
+        raise OAuthRefusal("invalid_request", "The program authenticates in two ways at once.")
     return who
 
 
@@ -187,7 +187,7 @@ def _revoke(
     if "token" not in form:
         raise OAuthRefusal("invalid_request", "The token is missing.")
     target = about_client(program.id)
-    with store.noting(AuditEntry(AuditEvent.GRANT_WITHDRAWN, target, address=address)):
+    with store.auditing(AuditEntry(AuditEvent.GRANT_WITHDRAWN, target, address=address)):
         revoke(store, program, form["token"])
     return {}
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from mapshelf.accounts.program_tokens import GRANT_TYPES
+from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.api.http import Response, etag, json_response
 from mapshelf.tokens import SCOPES
 

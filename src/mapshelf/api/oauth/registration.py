@@ -22,7 +22,7 @@ async def register_program(context: Context, request: Request) -> Response:
     """Register a program; its secret is in the response and kept nowhere in clear."""
     async with context.bodies.content(request) as body:
         metadata = read_metadata(body)
-    await context.people.authenticator()  # once the store is open
+    await context.sessions.authenticator()  # once the store is open
     address = address_of(context.settings.trusted_proxies, request.sender)
     store, now = context.store.get(), milliseconds()
     make = partial(register_itself, store, metadata, address, now)

@@ -19,9 +19,9 @@ def comparing_schemas() -> Json:
             "description": "Texts of the topics above it, from the central topic down. Long texts "
             "are cut, and an empty one stands for topics that are left out of a long path.",
         },
-        "place": {"type": "integer", "minimum": 1, "description": "Which of its siblings it is."},
+        "place": {"type": "integer", "minimum": 1, "description": "Position among its siblings."},
     }
-    text = {**_TEXT, "description": "What the topic says, as `after` if both maps have it."}
+    text = {**_TEXT, "description": "Text of the topic; as in `after` if both maps have it."}
     branch = _object(
         {
             "text": text,
@@ -29,15 +29,14 @@ def comparing_schemas() -> Json:
             "topics": {
                 "type": "integer",
                 "minimum": 1,
-                "description": "Topics of the branch that only this map has.",
+                "description": "Number of topics of the branch that only this map has.",
             },
         }
     )
     move = {**_only(spot, "topic"), "text": text, "before": _object(spot), "after": _object(spot)}
     facts = _object(
         _only(spot, "topic"),
-        "Those of what a topic has that are different, as in the outline; pictures by their "
-        "digests.",
+        "The properties of the topic that differ, as in the outline; pictures by their digests.",
         {name: {} for name in NAMES} | dict.fromkeys(("text", "note", "formula"), _TEXT),
     )
     change = {**spot, "before": facts, "after": facts}
@@ -46,10 +45,10 @@ def comparing_schemas() -> Json:
             {
                 "added": _list(branch, "Branches that only the other map has."),
                 "removed": _list(branch, "Branches that only the first map has."),
-                "moved": _list(_object(move), "Topics below another topic, or in another order."),
-                "changed": _list(_object(change), "Topics that say something else."),
+                "moved": _list(_object(move), "Topics with another parent or position."),
+                "changed": _list(_object(change), "Topics whose text or properties changed."),
             },
-            "The differences between two maps; all lists are empty if both say the same.",
+            "The differences between two maps; all lists are empty if there are none.",
         )
     }
 

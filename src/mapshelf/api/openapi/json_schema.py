@@ -1,11 +1,14 @@
 """Small pieces that schemas of the OpenAPI document are made of (JSON Schema 2020-12)."""
 
-from typing import Any
+from typing import Any, Final
 
 from mapshelf.api.openapi.responses import reference
 from mapshelf.query import MAXIMUM_LIMIT
 
 Json = dict[str, Any]
+
+BINARY: Final = {"type": "string", "format": "binary"}
+"""Bytes. Generators of clients know them by this format, of older versions of OpenAPI, alone."""
 
 
 def list_of(of: str) -> Json:

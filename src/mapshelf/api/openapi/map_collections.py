@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
+from mapshelf.api.openapi.json_schema import BINARY
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.responses import (
     LIST,
@@ -47,7 +48,7 @@ def _list() -> Operation:
     return Operation(
         "getCollections",
         "List collections",
-        "The published collections, and those of the token's owner, the last changed first. "
+        "The published collections, and those of the token's owner, most recently changed first. "
         "`limit` and `offset` count collections.",
         response("The collections of this page.", LIST, json_content("Collections")),
         ("owner", "limit", "offset"),
@@ -59,8 +60,8 @@ def _list() -> Operation:
 def _make() -> Operation:
     return _Writing(
         "makeCollection",
-        "Make a collection",
-        "Without a visibility, it is private. The maps are given by their IDs, in order.",
+        "Create a collection",
+        "Private by default. Maps are given by their IDs, in order.",
         response("The collection.", ("Location", *_CHANGED), json_content("Collection")),
         errors=("Forbidden", "TooManyCollections", "Unavailable"),
         status=201,
@@ -72,9 +73,9 @@ def _show() -> Operation:
     return Operation(
         "getCollection",
         "Show a collection",
-        "What is said of a collection, and the Map objects of its maps in their order. Maps that "
-        "the token's owner may not see are left out; an unlisted map is there only in an unlisted "
-        "collection of the owner of the map.",
+        "The details of a collection, and the Map objects of its maps in order. Maps that the "
+        "token's owner may not see are left out. An unlisted map is included only in an unlisted "
+        "collection of its own owner.",
         response("The collection.", OF_MAP, json_content("Collection")),
         ("collection",),
         "MapNotModified",
@@ -86,8 +87,8 @@ def _show() -> Operation:
 def _edit() -> Operation:
     return _Writing(
         "editCollection",
-        "Change what is said of a collection",
-        "Sets what the body has, and leaves the rest as it is.",
+        "Change the details of a collection",
+        "Sets the fields in the body and leaves the others unchanged.",
         response("The collection.", _CHANGED, json_content("Collection")),
         ("collection",),
         errors=(*_ERRORS, "Conflict"),
@@ -99,8 +100,8 @@ def _remove() -> Operation:
     return _Writing(
         "removeCollection",
         "Delete a collection",
-        "The collection is gone for good; nothing happens to its maps.",
-        response("It is deleted.", _CHANGED),
+        "Deletes the collection permanently. Its maps are not affected.",
+        response("The collection was deleted.", _CHANGED),
         ("collection",),
         errors=_ERRORS,
         status=204,
@@ -110,8 +111,8 @@ def _remove() -> Operation:
 def _arrange() -> Operation:
     return _Writing(
         "arrangeCollection",
-        "Give a collection its maps",
-        "Gives a collection exactly these maps, in this order.",
+        "Set the maps of a collection",
+        "Replaces the maps of a collection with these, in this order.",
         response("The collection.", _CHANGED, json_content("Collection")),
         ("collection",),
         errors=(*_ERRORS, "TooManyCollections"),
@@ -123,7 +124,7 @@ def _collect() -> Operation:
     return _Writing(
         "collectMaps",
         "Add maps to a collection",
-        "Puts maps at the end of a collection. Those that it has stay where they are.",
+        "Adds maps at the end of a collection. Maps that it already has keep their place.",
         response("The collection.", _CHANGED, json_content("Collection")),
         ("collection",),
         errors=(*_ERRORS, "TooManyCollections"),
@@ -134,9 +135,9 @@ def _collect() -> Operation:
 def _take_out() -> Operation:
     return _Writing(
         "takeMapOut",
-        "Take a map out of a collection",
-        "Nothing happens to the map.",
-        response("It is out.", _CHANGED),
+        "Remove a map from a collection",
+        "The map itself is not affected.",
+        response("The map was removed from the collection.", _CHANGED),
         ("collection", "map"),
         errors=_ERRORS,
         status=204,
@@ -147,8 +148,8 @@ def _report() -> Operation:
     return _Writing(
         "reportCollection",
         "Report a collection",
-        "Tells administrators what is wrong with a collection. Of each person, one report of a "
-        "collection is open at a time: another replaces it. Nobody can report their own.",
+        "Reports a collection to the administrators. Each user has one open report per "
+        "collection: a new one replaces it. Users cannot report their own collections.",
         response("The report.", _CHANGED, json_content("Report")),
         ("collection",),
         errors=(*_ERRORS, "TooManyReports"),
@@ -161,10 +162,12 @@ def _picture() -> Operation:
     return Operation(
         "getCollectionPicture",
         "Show the picture of a collection",
-        "The pictures of its first four maps. Needs no token, as the thumbnail of a map, if the "
-        "collection is not private; any cache may keep a copy for "
+        "The pictures of its first four maps. Needs no token if the collection is not private; "
+        "any cache may keep a copy for "
         f"{MAXIMUM_AGE // 60} minutes if it is published.",
-        or_provisional(picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": {}}})),
+        or_provisional(
+            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": BINARY}})
+        ),
         ("collection", "w", "theme"),
         "PictureNotModified",
         ("CollectionNotFound", "Unavailable"),
@@ -203,7 +206,7 @@ def collection_schemas() -> Json:
         "text": {
             **text,
             "maxLength": COLLECTION_TEXT_LENGTH,
-            "description": "What its owner says about it; may be empty.",
+            "description": "Description by its owner; may be empty.",
         },
         "visibility": {**text, "enum": [one.value for one in VISIBILITIES]},
     }
@@ -236,22 +239,22 @@ def collection_schemas() -> Json:
     return {
         "Collection": _exactly(
             {**facts, "maps": {**maps, "items": reference("schemas", "Map")}},
-            "A list of maps that somebody put in order.",
+            "An ordered list of maps.",
         ),
         "Collections": {
             "type": "array",
             "maxItems": MAXIMUM_LIMIT,
-            "items": _exactly(facts, "What is said of a collection."),
+            "items": _exactly(facts, "The details of a collection."),
         },
         "CollectionDetails": {
             "type": "object",
-            "description": "What people say of a collection.",
+            "description": "The details of a collection that its owner can set.",
             "properties": details,
             "additionalProperties": False,
         },
         "NewCollection": {
             "type": "object",
-            "description": "A collection to be made.",
+            "description": "A new collection.",
             "properties": {**details, "maps": ids},
             "required": ["title"],
             "additionalProperties": False,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mapshelf.api.drawings import MEDIA_TYPES as DRAWINGS
+from mapshelf.api.openapi.json_schema import BINARY
 from mapshelf.api.openapi.map_collections import collection_operations
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.publishing import publishing_operations
@@ -32,9 +33,9 @@ Json = dict[str, Any]
 
 TAGS: Final = [
     {"name": "maps", "description": "The catalogue."},
-    {"name": "publishing", "description": "Publishing maps, and changing them."},
-    {"name": "collections", "description": "Lists of maps that people put in order."},
-    {"name": "searches", "description": "Searches that people keep."},
+    {"name": "publishing", "description": "Publishing and changing maps."},
+    {"name": "collections", "description": "Ordered lists of maps, curated by users."},
+    {"name": "searches", "description": "Saved searches."},
     {"name": "users", "description": "The user of the token."},
     {"name": "interface", "description": "The API itself."},
 ]
@@ -90,10 +91,10 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
         ),
         "/facets": Operation(
             "getFacets",
-            "Count what a search finds",
+            "Count search results",
             "Counts of the maps that match. All of them are counted, whatever `limit` and "
-            "`offset` say. If nothing matches `query`, the maps are counted that match the query "
-            f"which GET /maps would use instead. Each list has the {MOST_VALUES} most frequent "
+            "`offset` say. If nothing matches `query`, the counts are of the corrected query that "
+            f"GET /maps would use. Each list has the {MOST_VALUES} most frequent "
             "values.",
             response("The counts.", CHECKED, json_content("Facets")),
             ("query", "title_only", *by_filter),
@@ -168,16 +169,16 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "getFile",
             "Fetch the file",
             "The file the map was read from, byte for byte. The ETag is its SHA-256.",
-            response("The file.", file, {"application/octet-stream": {"schema": {}}}),
+            response("The file.", file, {"application/octet-stream": {"schema": BINARY}}),
             ("ID",),
             "MapNotModified",
             errors,
         ),
         "/maps/{ID}/drawing.{drawing}": Operation(
             "getDrawing",
-            "Draw a map whole",
-            "All topics of a sheet, or of a branch, with their complete texts, in the colours of "
-            "the author. A PNG has at most 16 million pixels: a larger map is drawn smaller. As "
+            "Draw a whole map",
+            "All topics of a sheet, or of a branch, with their complete text, in the author's "
+            "colours. A PNG has at most 16 million pixels: a larger map is drawn smaller. As "
             "public as the thumbnail of the map, and cached like it.",
             or_provisional(
                 picture_response(
@@ -199,10 +200,10 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
         "/maps/{ID}/diff/{OTHER}": Operation(
             "compareMaps",
             "Compare two maps",
-            "What is different from the first map to the other one: branches that were added or "
-            "removed, topics that are somewhere else, topics that say something else. Looks, "
-            "arrows and boundaries are not compared. Former versions are 404 to those who may not "
-            "list them, and the same map may be named twice.",
+            "The differences between two maps, or two versions of one: branches that were added "
+            "or removed, topics that were moved, topics that changed. Styles, relationships and "
+            "boundaries are not compared. Earlier versions are 404 for users who may not list "
+            "them.",
             response("The differences.", OF_MAP, json_content("Diff")),
             ("ID", "OTHER", "version", "other_version"),
             "MapNotModified",
@@ -211,9 +212,9 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
         "/maps/{ID}/links": Operation(
             "getLinks",
             "List the links between maps",
-            "The links of a map to files of maps, and the links of other maps to it. A link means "
-            "the file at the path it names, relative to the place of the map that has it; if there "
-            "is none in the catalogue, the only file of that name. No link is followed.",
+            "The links of a map to files of maps, and the links of other maps to it. A link "
+            "refers to the file at its path, relative to the map that contains it; if there is "
+            "none in the catalogue, to the only file with that name. No link is followed.",
             response("The links.", OF_MAP, json_content("Links")),
             ("ID",),
             "MapNotModified",
@@ -222,10 +223,10 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
         "/maps/{ID}/images/{digest}.png": Operation(
             "getImage",
             "Show a picture in a topic",
-            "A picture that the author put into a topic; the outline has its address. It is "
-            "decoded and encoded again; of an animation, the first frame is shown. As public as "
+            "A picture that the author put into a topic; its URL is in the outline. It is decoded "
+            "and re-encoded; of an animation, only the first frame is kept. As public as "
             "the thumbnail of the map, and cached like it.",
-            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": {}}}),
+            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": BINARY}}),
             ("ID", "digest", "most_width"),
             "PictureNotModified",
             errors,
@@ -285,11 +286,11 @@ def _outlines(writers: Sequence[Writer]) -> Json:
 def _drawings() -> Json:
     text = {"type": "string"}
     return {
-        media_type.decode(): {"schema": text if name == "svg" else {}}
+        media_type.decode(): {"schema": text if name == "svg" else BINARY}
         for name, media_type in DRAWINGS.items()
     }
 
 
 def _pictures() -> Json:
-    schemas: Json = {"png": {}, "svg": {"type": "string"}}
+    schemas: Json = {"png": BINARY, "svg": {"type": "string"}}
     return {MEDIA_TYPES[name].decode(): {"schema": schemas[name]} for name in FORMATS}

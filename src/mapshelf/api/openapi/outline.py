@@ -59,22 +59,22 @@ _IDS: Final = {"type": "array", "items": {"type": "string"}, "description": "Ids
 
 def _sheet() -> Json:
     arrow = {
-        "from": text("Id of the topic where the arrow begins."),
-        "to": text("Id of the topic where it ends."),
-        "text": text("The words on it."),
+        "from": text("ID of the topic at its start."),
+        "to": text("ID of the topic at its end."),
+        "text": text("Its label."),
     }
-    boundary = {"topics": _IDS, "text": text("The words on it.")}
+    boundary = {"topics": _IDS, "text": text("Its label.")}
     summary = {"topics": _IDS, "topic": reference("schemas", "Topic")}
     return {
         "title": text("Name of the sheet, empty if it has none."),
         "root": reference("schemas", "Topic"),
-        "floating": {**list_of("Topic"), "description": "Topics that hang from no other."},
+        "floating": {**list_of("Topic"), "description": "Floating topics."},
         "relationships": array(growing_object(arrow, optional={"color": _COLOUR}), "Arrows."),
         "boundaries": array(
             growing_object(boundary, optional={"color": _COLOUR}),
             "Lines around topics with everything below them.",
         ),
-        "summaries": array(growing_object(summary), "Topics that sum up several others."),
+        "summaries": array(growing_object(summary), "Topics that summarize several others."),
     }
 
 
@@ -109,10 +109,12 @@ def _beside_topics() -> Json:
         ),
         "formula": text("Mathematics in LaTeX."),
         "style": {"type": "object", "properties": _style_facts()},
-        "folded": {"type": "boolean", "description": "Whether the author hid what is below it."},
+        "folded": {"type": "boolean", "description": "Whether the author folded its branch."},
         "side": {"type": "string", "enum": ["left", "right"]},
         "position": {
-            **array(_NUMBER, "Of its middle, in pixels from the middle of the central topic."),
+            **array(
+                _NUMBER, "Position of its centre, in pixels from the centre of the central topic."
+            ),
             "minItems": 2,
             "maxItems": 2,
         },

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mapshelf.api.images import IMAGE_WIDTHS
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.openapi.map_collections import collection_parameters
 from mapshelf.api.openapi.saved_searches import search_parameters
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES
@@ -54,6 +54,13 @@ def parameters(
             "the same upload.",
             "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
         },
+        "Content-Disposition": {
+            "name": "Content-Disposition",
+            "in": "header",
+            "description": "The name of the file, if it is the whole body (RFC 6266).",
+            "schema": {"type": "string"},
+            "example": 'attachment; filename="light.mm"',
+        },
         **_in_paths(writers),
         **collection_parameters(),
         **search_parameters(),
@@ -75,7 +82,7 @@ def _selecting(orders: Sequence[SortOrder]) -> Json:
         ),
         "title_only": _query(
             "title_only",
-            "Search in titles alone, as if `title:` stood before each word of `query`.",
+            "Search in titles only, as if each word of `query` had the prefix `title:`.",
             {"type": "boolean", "default": False},
         ),
         "limit": _query(

@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.api.map_details import FIELDS
+from mapshelf.api.map_fields import FIELDS
+from mapshelf.api.openapi.json_schema import BINARY
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.responses import LIST, json_content, response
 from mapshelf.api.uploads import FILE
@@ -45,23 +46,24 @@ def _publish() -> Operation:
         "publishMap",
         "Publish a map",
         "Adds the map in an uploaded file; it is read under the same limits as in an import. "
-        "Without a title, description or template, those of the file are taken. The same file of "
-        "the same user within a day, or the same Idempotency-Key, returns the map that is there.",
+        "A title, description or template that is not given is taken from the file. The same file "
+        "of "
+        "the same user within a day, or the same Idempotency-Key, returns the existing map.",
         answer("The new map."),
         ("Idempotency-Key",),
         errors=_OF_FILES,
         status=201,
         repeated=answer("The map that the same upload added before."),
-        body=_form(_details()),
+        body=_form(_in_form(_details())),
     )
 
 
 def _edit() -> Operation:
     return _Writing(
         "editMap",
-        "Change what is said of a map",
-        "Sets what the body has, and leaves the rest as it is. What people set, imports leave "
-        "alone from then on.",
+        "Change the details of a map",
+        "Sets the fields in the body and leaves the others unchanged. Later imports do not "
+        "overwrite what was set here.",
         response("The map.", _CHANGED, json_content("Map")),
         ("ID",),
         errors=(*_ERRORS, "Conflict"),
@@ -73,8 +75,8 @@ def _remove() -> Operation:
     return _Writing(
         "removeMap",
         "Remove a map",
-        "Nobody finds the map any longer, and no import brings it back.",
-        response("It is removed.", _CHANGED),
+        "The map can no longer be found, and no import brings it back.",
+        response("The map was removed.", _CHANGED),
         ("ID",),
         errors=_ERRORS,
         status=204,
@@ -85,12 +87,12 @@ def _replace() -> Operation:
     return _Writing(
         "replaceFile",
         "Replace the file of a map",
-        "Gives an uploaded map another file, as a new version: in a form, or as the whole body "
-        "with the name of the file in Content-Disposition.",
+        "Adds a new version of an uploaded map's file: as a form, or as the whole body with the "
+        "file name in Content-Disposition.",
         response("The map.", _CHANGED, json_content("Map")),
-        ("ID",),
+        ("ID", "Content-Disposition"),
         errors=(*_OF_FILES, "MapNotFound", "Conflict"),
-        body={**_form({}), "application/octet-stream": {"schema": {}}},
+        body={**_form({}), "application/octet-stream": {"schema": BINARY}},
     )
 
 
@@ -98,8 +100,8 @@ def _vote() -> Operation:
     return _Writing(
         "voteForMap",
         "Vote for a map",
-        "Sets the vote of the token's owner; one vote of each person counts. Nobody can vote for "
-        "a map of their own.",
+        "Sets the vote of the token's owner. Each user has one vote per map, and none for their "
+        "own maps.",
         response("The map, with its votes.", _CHANGED, json_content("Map")),
         ("ID",),
         errors=_ERRORS,
@@ -111,8 +113,8 @@ def _report() -> Operation:
     return _Writing(
         "reportMap",
         "Report a map",
-        "Tells administrators what is wrong with a map. Of each person, one report of a map is "
-        "open at a time: another replaces it. Nobody can report a map of their own.",
+        "Reports a map to the administrators. Each user has one open report per map: a new one "
+        "replaces it. Users cannot report their own maps.",
         response("The report.", _CHANGED, json_content("Report")),
         ("ID",),
         errors=(*_ERRORS, "TooManyReports"),
@@ -137,8 +139,8 @@ def _versions() -> Operation:
 def _own_maps(of_list: tuple[str, ...]) -> Operation:
     return Operation(
         "getMyMaps",
-        "List one's own maps",
-        "The maps of the token's owner, those that are unlisted or private included. Takes the "
+        "List your own maps",
+        "The maps of the token's owner, including unlisted and private ones. Takes the "
         "parameters of GET /maps. In a search by relevance, maps that are not published come last.",
         response("The maps of this page, in order.", LIST, json_content("Maps")),
         (*of_list, "visibility"),
@@ -151,8 +153,8 @@ def _undo() -> Operation:
     return _Writing(
         "restoreMap",
         "Undo the removal of a map",
-        "Brings a removed map back within 30 days, with the visibility that it had. What an "
-        "administrator removed, only administrators bring back.",
+        "Restores a map within 30 days of its removal, with its former visibility. Only "
+        "administrators can restore what an administrator removed.",
         response("The map.", _CHANGED, json_content("Map")),
         ("ID",),
         errors=_ERRORS,
@@ -163,8 +165,8 @@ def _restore() -> Operation:
     return _Writing(
         "restoreVersion",
         "Restore a version of a map",
-        "Gives a map a file that it had, as a new version. The file is read again, so it counts as "
-        "an upload.",
+        "Makes an earlier file of a map its newest version. The file is read again, so this "
+        "counts as an upload.",
         response("The map.", _CHANGED, json_content("Map")),
         ("ID", "number"),
         errors=(*_OF_FILES, "MapNotFound"),
@@ -198,7 +200,7 @@ def publishing_schemas(map_schema: Json) -> Json:
         },
         "MapDetails": {
             "type": "object",
-            "description": "What people say about a map.",
+            "description": "The details of a map that users can set.",
             "properties": _details(),
             "additionalProperties": False,
         },
@@ -233,8 +235,20 @@ def _details() -> Json:
     }
 
 
+def _in_form(details: Json) -> Json:
+    """Return the schemas of details in a form, which has neither arrays nor nulls."""
+    found = {}
+    for name, schema in details.items():
+        given = {key: value for key, value in schema.items() if key != "items"}
+        if isinstance(given["type"], list):
+            kinds = [one for one in given["type"] if one not in ("array", "null")]
+            given["type"] = kinds if len(kinds) > 1 else kinds[0]
+        found[name] = given
+    return found
+
+
 def _form(fields: Json) -> Json:
-    properties = {**fields, FILE: {"description": "The file."}}
+    properties = {**fields, FILE: {**BINARY, "description": "The file."}}
     schema = {"type": "object", "properties": properties, "required": [FILE]}
     return {"multipart/form-data": {"schema": schema}}
 

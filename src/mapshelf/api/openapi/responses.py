@@ -204,13 +204,13 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
     ),
     "TooManyUploads": (
         429,
-        "The user uploaded as many files as an hour allows, or the client sent more requests than "
+        "The user reached the limit of uploads per hour, or the client sent more requests than "
         "a rate limit allows.",
         ("Retry-After",),
     ),
     "TooManyReports": (
         429,
-        "The user reported as many maps or collections as a day allows, or the client sent more "
+        "The user reached the limit of reports per day, or the client sent more "
         "requests than a rate limit allows.",
         ("Retry-After",),
     ),
@@ -290,8 +290,8 @@ def or_provisional(found: Json) -> Json:
     """Return a response that has no ETag if a later one may have more pictures."""
     description, schema = ALWAYS["ETag"]
     found["headers"]["ETag"] = _header(
-        f"{description} Absent if there was no time for some of the pictures: then `Cache-Control` "
-        "is `no-store`, and the next response has more of them.",
+        f"{description} Absent if some pictures could not be made in time: then `Cache-Control` "
+        f"is `no-store`, and a later response has more of them.",
         schema,
     )
     return found

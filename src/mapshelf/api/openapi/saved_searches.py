@@ -31,7 +31,7 @@ def _list() -> Operation:
     return Operation(
         "getSavedSearches",
         "List saved searches",
-        "All saved searches of the token's owner, the last saved first. Takes no parameters.",
+        "All saved searches of the token's owner, most recently saved first. Takes no parameters.",
         response("The saved searches.", CHECKED, json_content("SavedSearches")),
         not_modified="MapNotModified",
         tag="searches",
@@ -42,8 +42,8 @@ def _save() -> Operation:
     return _Writing(
         "saveSearch",
         "Save a search",
-        "Keeps parameters of GET /maps under a name. The feed of a saved search has the maps that "
-        "match, and stays at its address when the search is changed.",
+        "Saves parameters of GET /maps under a name. The feed of a saved search contains the maps "
+        "that match; its URL stays the same when the search changes.",
         response("The saved search.", ("Location", *_CHANGED), json_content("SavedSearch")),
         errors=("TooManySearches", "Unavailable"),
         status=201,
@@ -55,7 +55,7 @@ def _edit() -> Operation:
     return _Writing(
         "editSavedSearch",
         "Change a saved search",
-        "Sets what the body has, and leaves the rest as it is.",
+        "Sets the fields in the body and leaves the others unchanged.",
         response("The saved search.", _CHANGED, json_content("SavedSearch")),
         ("search",),
         errors=_ERRORS,
@@ -67,8 +67,8 @@ def _remove() -> Operation:
     return _Writing(
         "removeSavedSearch",
         "Delete a saved search",
-        "Its feed is gone, too.",
-        response("It is deleted.", _CHANGED),
+        "Its feed is deleted, too.",
+        response("The collection was deleted.", _CHANGED),
         ("search",),
         errors=_ERRORS,
         status=204,
@@ -116,14 +116,14 @@ def search_schemas() -> Json:
         "feed": {**address, "description": "Absolute URL of its Atom feed."},
     }
     return {
-        "SavedSearch": _object(facts, "A search kept under a name.", required=True),
+        "SavedSearch": _object(facts, "Search parameters, saved under a name.", required=True),
         "SavedSearches": {
             "type": "array",
             "maxItems": MOST_SEARCHES,
             "items": {"$ref": "#/components/schemas/SavedSearch"},
         },
-        "SavedSearchDetails": _object(details, "What is changed.", required=False),
-        "NewSavedSearch": _object(details, "A search to be saved.", required=True),
+        "SavedSearchDetails": _object(details, "The fields to change.", required=False),
+        "NewSavedSearch": _object(details, "A new saved search.", required=True),
     }
 
 

@@ -119,7 +119,7 @@ def _searching() -> Json:
                         "path": text("Its path below the imported folder."),
                         "marked": text("The same as HTML, with matches in `mark` elements."),
                     },
-                    "Its file, if name or folders match; else both are empty.",
+                    "Its file, if the file name or a folder matches; otherwise both are empty.",
                 ),
             },
             "A map with the topics that match.",
@@ -205,7 +205,7 @@ def _counting() -> Json:
                 "year": {**named, "description": "By year of DateAdded, latest first."},
                 "folder": {
                     **reference("schemas", "Folders"),
-                    "description": "By folder: those right below the one that `folder` says.",
+                    "description": "By folder: those directly below the one given as `folder`.",
                 },
                 "tag": {**named, "description": "By tag."},
                 "language": {

@@ -4,7 +4,8 @@
 * Floating topics are further top topics, or lie inside the tree and say so; a topic that sums up
   siblings names the first and the last.
 * A topic without a colour has that of the topic above; without any, the one that the program gives
-  to all topics. Both are in no file, but in the previews of all.
+  to all topics. A callout has the one that it gives to callouts. None is in a file, but all are in
+  the previews.
 * The place of a topic counts from the topic above it. All have one, mostly by the program's own
   layout, so only that of floating topics is kept, and the side of main ones.
 """
@@ -23,6 +24,7 @@ from mapshelf.model import (
     Style,
     Summary,
     Topic,
+    TopicKind,
 )
 from mapshelf.readers.formats.ithoughts_topic import topic_from
 from mapshelf.readers.parsing.content import Content
@@ -37,7 +39,8 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 _MEMBER: Final = "mapdata.xml"
 _ROOT: Final = "iThoughts"
 _FILL: Final = "#b2b2fe"
-"""The colour of topics for which nobody chose one."""
+_CALLOUT_FILL: Final = "#ffd8b2"
+"""The colours of topics and of callouts for which nobody chose one."""
 
 _MEMBERS: Final = re.compile(r"member\d{1,6}")
 
@@ -100,8 +103,11 @@ def _coloured(sheet: Sheet) -> Sheet:
     for level in levels(sheet):
         topic = level.topic
         style = topic.style or Style()
-        fill = fills[topic.id] = style.fill or above.get(id(topic), _FILL)
-        shape = "ellipse" if topic is sheet.root else "rounded"
+        is_callout = topic.kind is TopicKind.CALLOUT
+        usual = _CALLOUT_FILL if is_callout else above.get(id(topic), _FILL)
+        fill = fills[topic.id] = style.fill or usual
+        shape = "rectangle" if is_callout else "rounded"
+        shape = "ellipse" if topic is sheet.root else shape
         style = replace(style, fill=fill, line=fill, shape=shape)
         topic.style = shown.setdefault(style, style)
         above.update((id(child), fill) for child in topic.children)

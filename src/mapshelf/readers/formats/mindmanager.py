@@ -4,6 +4,7 @@
 * ``mindmanager_topics`` reads topics. Here is what stands beside them: a boundary is around a topic
   and all below it; the words on a relationship are a topic that floats on it. Styles, markers and
   rules for formatting at the end of the document look like parts of topics, but belong to none.
+* Main topics go round the central one as the hands of a clock do, on the sides where they are.
 * What describes the whole map is added to the central topic: keywords as tags, the rest to its
   note; but not what the templates of the program say about themselves, which their maps inherit.
 * ``Version`` counts revisions of the document; the file does not contain the program's version.
@@ -17,13 +18,13 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
 from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import Defaults, argb
 from mapshelf.readers.formats.mindmanager_simple import is_simple, read_simple
+from mapshelf.readers.formats.mindmanager_styles import Defaults, argb
 from mapshelf.readers.formats.mindmanager_topics import Node, TopicReader, is_brace
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
-from mapshelf.readers.parsing.lifting import Lifted, give_ids, lift
+from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach, give_ids
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
@@ -130,15 +131,15 @@ def _sheets(
     document: Element, reader: TopicReader, roots: tuple[Topic, ...], apart: tuple[Topic, ...]
 ) -> Iterator[Sheet]:
     """Yield the sheets; all that is beside topics belongs to the first, real files have one."""
-    lifted = [lift(root) for root in roots]
-    others = [lift(topic) for topic in apart]
-    first = lifted[0]
+    detached = [detach(root) for root in roots]
+    others = [detach(topic) for topic in apart]
+    first = detached[0]
     floating = (*first.floating, *apart, *(each for other in others for each in other.floating))
     summaries = (*first.summaries, *(pair for other in others for pair in other.summaries))
-    lifted[0] = Lifted(first.root, floating, summaries)
+    detached[0] = DetachedTopics(first.root, floating, summaries)
     if reader.boundaries:
-        give_ids(lifted)
-    for number, (root, floating, summaries) in enumerate(lifted):
+        give_ids(detached)
+    for number, (root, floating, summaries) in enumerate(detached):
         summing_up = tuple(Summary((parent.id,), topic) for parent, topic in summaries)
         if number:
             yield Sheet(root, floating=floating, summaries=summing_up)
@@ -147,9 +148,10 @@ def _sheets(
             root,
             floating=floating,
             relationships=tuple(_relationships(document, reader)),
-            boundaries=tuple(_boundaries(reader)),
+            boundaries=tuple(_boundaries(document, reader)),
             summaries=summing_up,
             background=_background(document),
+            clockwise=True,
         )
 
 
@@ -172,11 +174,13 @@ def _relationships(document: Element, reader: TopicReader) -> Iterator[Relations
             yield Relationship(start, end, "\n".join(filter(None, words)), colour)
 
 
-def _boundaries(reader: TopicReader) -> Iterator[Boundary]:
+def _boundaries(document: Element, reader: TopicReader) -> Iterator[Boundary]:
+    # They are in the colour of the lines, which is that of the central topic.
+    usual = argb(_at(document, "StyleGroup/RootTopicDefaultsGroup/DefaultColor", "LineColor"))
     for topic, boundary in reader.boundaries:
         if not (is_brace(boundary) and boundary.find("FloatingTopics/Topic") is not None):
-            line = argb(_at(boundary, "Color", "LineColor"))
-            yield Boundary((topic.id,), "", line or argb(_at(boundary, "Color", "FillColor")))
+            colours = (argb(_at(boundary, "Color", f"{name}Color")) for name in ("Line", "Fill"))
+            yield Boundary((topic.id,), "", next(filter(None, colours), usual))
 
 
 def _background(document: Element) -> str:

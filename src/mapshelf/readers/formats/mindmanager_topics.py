@@ -13,10 +13,11 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from mapshelf.model import Attachment, Marker, Task, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
 from mapshelf.readers.formats.mindmanager_markers import mindmanager_marker
+from mapshelf.readers.formats.mindmanager_styles import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.places import side_of
 from mapshelf.readers.parsing.task_dates import task_date
 from mapshelf.readers.parsing.topic_tree import reference
 
@@ -88,6 +89,8 @@ class TopicReader:
             self.looks[id(topic)] = looks_of(element, _SHAPES[kind])
         if not placed:
             topic.position = None
+        elif topic.position and kind is TopicKind.ATTACHED:
+            topic.side = side_of(topic.position[0])
         topic.folded = topic.folded and element.find("SubTopics/Topic") is not None
         topic.note = note.plain
         topic.note_html = note.html

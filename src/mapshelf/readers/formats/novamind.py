@@ -34,7 +34,7 @@ from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
-from mapshelf.readers.parsing.lifting import Lifted, lift
+from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.numbers import number
@@ -111,7 +111,8 @@ def read(content: Content) -> Outline:
 
     roots = grow(centres, topic_of, _children, content.limits)
     sheets = [
-        _sheet(lift(root), map_, said) for root, map_ in zip(roots, _with_centre(maps), strict=True)
+        _sheet(detach(root), map_, said)
+        for root, map_ in zip(roots, _with_centre(maps), strict=True)
     ]
     meta = _meta(archive, content.limits)
     return Outline(
@@ -133,10 +134,10 @@ def _children(node: Element) -> list[Element]:
     return [child for child in children if child.get("type") != _BOUNDARY]
 
 
-def _sheet(lifted: Lifted, map_: Element, said: dict[str, Element]) -> Sheet:
+def _sheet(detached: DetachedTopics, map_: Element, said: dict[str, Element]) -> Sheet:
     return Sheet(
-        lifted.root,
-        floating=lifted.floating,
+        detached.root,
+        floating=detached.floating,
         relationships=tuple(_relationships(map_, said)),
         boundaries=tuple(_boundaries(map_, said)),
     )

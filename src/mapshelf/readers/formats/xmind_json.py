@@ -25,6 +25,7 @@ from mapshelf.readers.formats.xmind_parts import (
     position_of,
     task_of,
 )
+from mapshelf.readers.formats.xmind_sides import PROVIDER, RIGHT_NUMBER
 from mapshelf.readers.formats.xmind_styles import Theme
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
@@ -181,6 +182,7 @@ def _task_facts(held: object) -> Iterator[tuple[str, str]]:
 
 
 def _canvas(sheet: _Object) -> Canvas:
+    topic = as_object(sheet.get("rootTopic"))
     return Canvas(
         title=as_text(sheet.get("title")),
         background=colour(_properties(sheet.get("style")).get("fill")),
@@ -196,7 +198,18 @@ def _canvas(sheet: _Object) -> Canvas:
         theme=Theme(
             {family: _properties(look) for family, look in as_object(sheet.get("theme")).items()}
         ),
+        structure=as_text(topic.get("structureClass")),
+        right_number=_right_number(topic),
     )
+
+
+def _right_number(topic: _Object) -> str:
+    for extension in map(as_object, as_list(topic.get("extensions"))):
+        if extension.get("provider") == PROVIDER:
+            for fact in map(as_object, as_list(extension.get("content"))):
+                if fact.get("name") == RIGHT_NUMBER:
+                    return _digits(fact.get("content"))
+    return ""
 
 
 def _bracket(value: object) -> Bracket:

@@ -22,9 +22,10 @@ from mapshelf.model import (
     Topic,
     TopicKind,
 )
+from mapshelf.readers.formats.xmind_sides import put_on_sides
 from mapshelf.readers.formats.xmind_styles import Properties, Theme
 from mapshelf.readers.parsing.content import Content
-from mapshelf.readers.parsing.lifting import Lifted, give_ids, lift
+from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach, give_ids
 from mapshelf.readers.parsing.task_dates import task_date
 from mapshelf.readers.parsing.topic_tree import reference
 
@@ -69,12 +70,23 @@ class Bracket(NamedTuple):
 
 
 class Canvas(NamedTuple):
-    """What a file says about a sheet besides its topics."""
+    """What a file says about a sheet besides its topics.
+
+    Attributes:
+        title: its name.
+        background: its colour.
+        relationships: between its topics.
+        theme: how topics look that say nothing themselves.
+        structure: see ``xmind_sides``.
+        right_number: likewise.
+    """
 
     title: str
     background: str
     relationships: tuple[Relationship, ...]
     theme: Theme
+    structure: str = ""
+    right_number: str = ""
 
 
 class Parts:
@@ -135,35 +147,38 @@ class Parts:
 
     def sheets(self, roots: Sequence[Topic], canvases: Iterable[Canvas]) -> tuple[Sheet, ...]:
         """Return a sheet for each of ``roots``, with everything that is beside its tree."""
-        lifted = [lift(root) for root in roots]
+        detached = [detach(root) for root in roots]
         if self.boundaries or self.summaries:
-            give_ids(lifted)
-        return tuple(map(self._sheet, lifted, canvases))
+            give_ids(detached)
+        return tuple(map(self._sheet, detached, canvases))
 
-    def _sheet(self, lifted: Lifted, canvas: Canvas) -> Sheet:
+    def _sheet(self, detached: DetachedTopics, canvas: Canvas) -> Sheet:
         places: dict[str, str] = {}
         line = canvas.theme.properties("boundary").get("line-color", "")
-        boundaries = tuple(self._boundaries(lifted, places, line)) if self.boundaries else ()
+        boundaries = tuple(self._boundaries(detached, places, line)) if self.boundaries else ()
         theme = canvas.theme
         line = theme.properties("relationship").get("line-color", "")
         sheet = Sheet(
-            lifted.root,
+            detached.root,
             canvas.title,
-            lifted.floating,
+            detached.floating,
             tuple(
                 Relationship(places.get(start, start), places.get(end, end), text, colour or line)
                 for start, end, text, colour in canvas.relationships
             ),
             boundaries,
-            tuple(self._summaries(lifted)),
+            tuple(self._summaries(detached)),
             canvas.background or theme.background,
+            put_on_sides(detached.root, canvas.structure, canvas.right_number),
         )
         theme.apply(sheet, self.properties)
         return sheet
 
-    def _boundaries(self, lifted: Lifted, places: dict[str, str], line: str) -> Iterator[Boundary]:
+    def _boundaries(
+        self, detached: DetachedTopics, places: dict[str, str], line: str
+    ) -> Iterator[Boundary]:
         """Yield the boundaries of a sheet; add to ``places`` a topic that stands for each."""
-        for topic in lifted.topics():
+        for topic in detached.topics():
             brackets = self.boundaries.get(id(topic), ())
             branches = _branches(topic) if brackets else []
             for bracket in brackets:
@@ -172,12 +187,12 @@ class Parts:
                 if bracket.id and topics:
                     places[bracket.id] = topics[0]
 
-    def _summaries(self, lifted: Lifted) -> Iterator[Summary]:
+    def _summaries(self, detached: DetachedTopics) -> Iterator[Summary]:
         """Yield the summaries of a sheet: what they are about is known by id, else by order."""
         counts: Counter[int] = Counter()
         branches: dict[int, list[str]] = {}
         by_topic: dict[tuple[int, str], Bracket] = {}
-        for parent, topic in lifted.summaries:
+        for parent, topic in detached.summaries:
             key = id(parent)
             brackets = self.summaries.get(key, [])
             if key not in branches:

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import starmap
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -22,6 +23,7 @@ from mapshelf.readers.formats.xmind_parts import (
     position_of,
     task_of,
 )
+from mapshelf.readers.formats.xmind_sides import PROVIDER, RIGHT_NUMBER
 from mapshelf.readers.formats.xmind_styles import Properties, Theme
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
@@ -58,7 +60,7 @@ def read_xml(content: Content, text: str) -> Outline:
         content.limits,
     )
     return Outline(
-        sheets=reading.parts.sheets(roots, (reading.canvas(sheet) for sheet, _ in pairs)),
+        sheets=reading.parts.sheets(roots, starmap(reading.canvas, pairs)),
         software="XMind",
         modified=milliseconds(document.get("timestamp")),
     )
@@ -116,8 +118,8 @@ class _Reading:
             self._add_note(topic, notes)
         return topic
 
-    def canvas(self, sheet: Element) -> Canvas:
-        """Return what the file says about a sheet."""
+    def canvas(self, sheet: Element, topic: Element) -> Canvas:
+        """Return what the file says about a sheet with the central topic ``topic``."""
         look = self._properties.get(sheet.get("style-id", ""), {})
         return Canvas(
             title=sheet.findtext("title", ""),
@@ -132,6 +134,8 @@ class _Reading:
                 for found in sheet.findall("relationships/relationship")
             ),
             theme=self._themes.get(sheet.get("theme", "")) or Theme(),
+            structure=topic.get("structure-class", ""),
+            right_number=_right_number(topic),
         )
 
     def _line_colour(self, element: Element) -> str:
@@ -235,6 +239,13 @@ _EMPHASIS: Final = (
     ("text-decoration", "underline", "u"),
     ("text-decoration", "line-through", "s"),
 )
+
+
+def _right_number(topic: Element) -> str:
+    for extension in topic.iterfind("extensions/extension"):
+        if extension.get("provider") == PROVIDER:
+            return extension.findtext(f"content/{RIGHT_NUMBER}", "")
+    return ""
 
 
 def _member(content: Content, name: str) -> Element | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.readers.parsing.decoding import decode
-from mapshelf.readers.parsing.images import Beside, Images
+from mapshelf.readers.parsing.images import Images, ReadLinkedFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.xml_files import root_tag
 from mapshelf.readers.parsing.zip_files import Archive
@@ -26,7 +26,7 @@ class Content:
     """
 
     def __init__(
-        self, data: bytes, limits: Limits, name: str = "", beside: Beside | None = None
+        self, data: bytes, limits: Limits, name: str = "", beside: ReadLinkedFile | None = None
     ) -> None:
         self.data = data
         self.limits = limits

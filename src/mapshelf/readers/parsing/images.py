@@ -1,10 +1,10 @@
 """Collects the pictures in the topics of one file.
 
 Topics refer to pictures by digest. The bytes are kept as they are in the file, at most so many for
-one map, and are decoded only when somebody wants to see them (``readers.pictures``). A picture that
-is missing, too large or no picture costs only itself: the topic keeps an ``Image`` without a
-digest, so that its place and its words are still shown. What is no picture counts as if it were
-one, so that a map cannot have thousands looked at in vain.
+one map, and are decoded only when somebody wants to see them (``readers.parsing.pictures``). A
+picture that is missing, too large or no picture costs only itself: the topic keeps an ``Image``
+without a digest, so that its place and its words are still shown. What is no picture counts as if
+it were one, so that a map cannot have thousands looked at in vain.
 """
 
 import base64
@@ -16,13 +16,13 @@ from typing import Final
 
 from mapshelf.errors import UnreadableFile
 from mapshelf.model import Image
-from mapshelf.readers import pictures
+from mapshelf.readers.parsing import pictures
 from mapshelf.readers.parsing.limits import Limits
 
 _DATA: Final = re.compile(r"\s*data:[^,;]{0,100}(?:;[^,;]{0,100}){0,4};base64,", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"\s*[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
-Beside = Callable[[str], bytes | None]
+ReadLinkedFile = Callable[[str], bytes | None]
 """Returns the file at a path relative to the map, ``None`` if there is none that may be read."""
 
 
@@ -33,7 +33,7 @@ class Images:
         found: the bytes of each picture, by its digest.
     """
 
-    def __init__(self, limits: Limits, beside: Beside) -> None:
+    def __init__(self, limits: Limits, beside: ReadLinkedFile) -> None:
         self.found: dict[str, bytes] = {}
         self._sizes: dict[str, tuple[int, int]] = {}
         self._digests: dict[bytes, str] = {}

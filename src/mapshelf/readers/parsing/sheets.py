@@ -54,6 +54,7 @@ def _sound(sheet: Sheet) -> Sheet:
         boundaries=_first(_boundaries(sheet, ids)),
         summaries=tuple(_summaries(sheet, ids)),
         background=colour(sheet.background),
+        clockwise=sheet.clockwise,
     )
 
 

@@ -10,10 +10,10 @@ from typing import Final
 
 from mapshelf.site.messages.administration import ADMINISTRATION
 from mapshelf.site.messages.collections import COLLECTIONS
-from mapshelf.site.messages.failures import FAILURES
+from mapshelf.site.messages.form_errors import FAILURES
 from mapshelf.site.messages.languages import LANGUAGES
 from mapshelf.site.messages.library import LIBRARY
-from mapshelf.site.messages.one_map import ONE_MAP
+from mapshelf.site.messages.map_page import MAP_PAGE
 from mapshelf.site.messages.people import PEOPLE
 from mapshelf.site.messages.programs import PROGRAMS
 from mapshelf.site.messages.publishing import PUBLISHING
@@ -21,7 +21,7 @@ from mapshelf.site.messages.publishing import PUBLISHING
 ENGLISH: Final[Mapping[str, str]] = {
     **LIBRARY,
     **LANGUAGES,
-    **ONE_MAP,
+    **MAP_PAGE,
     **PUBLISHING,
     **COLLECTIONS,
     **PEOPLE,

@@ -5,47 +5,46 @@ from typing import Final
 
 PROGRAMS: Final[Mapping[str, str]] = {
     "tokens": "Access tokens",
-    "tokens.hint": "With a token, a program can use the API in your name. Give each program one of "
-    "its own.",
+    "tokens.hint": "With a token, a program can use the API in your name. Give each program its "
+    "own.",
     "tokens.present": "Your tokens",
     "token.new": "New token",
     "token.name": "Name",
     "token.name.hint": "What the token is for",
     "token.allows": "A program with this token may",
-    "token.make": "Make the token",
+    "token.make": "Create token",
     "token.made": "Your new token",
     "token.made.hint": "Copy it now: it is not shown again.",
-    "token.unnamed": "Token without a name",
+    "token.unnamed": "Unnamed token",
     "token.revoke": "Revoke",
     "token.revoke.name": "Revoke the token {name}",
     "programs": "Programs",
-    "programs.hint": "These programs have access to your account because you allowed it."
-    " What they may do ends when you withdraw it.",
-    "programs.none": "You have not let any program in.",
+    "programs.hint": "You have allowed these programs to use your account. Once you revoke its "
+    "access, a program can do nothing more in your name.",
+    "programs.none": "You have not allowed any programs.",
     "program.began": "Allowed",
-    "program.withdraw": "Withdraw",
-    "program.withdraw.name": "Withdraw the access of {name}",
+    "program.withdraw": "Revoke access",
+    "program.withdraw.name": "Revoke the access of {name}",
     "program.device": "Connect a device",
-    "consent": "Let {name} in?",
+    "consent": "Allow {name} to use your account?",
     "consent.asks": "The program {name} wants to use your account {user}. It could:",
-    "consent.account": "see your username, how many maps you have, and since when you have"
-    " an account",
-    "consent.maps": "search and read the maps that you can read",
+    "consent.account": "see your username, how many maps you have, and when you registered",
+    "consent.maps": "search and read every map that you can read",
     "consent.maps:write": "publish maps in your name, and change or delete your maps",
-    "consent.everybody": "You are an administrator: the program could change and delete the maps of"
-    " everybody.",
-    "consent.never": "It does not get your password. You can withdraw this at any time on the page"
-    " of your account.",
-    "consent.unproved": "Anybody can write a program that says it is {name}. Allow this only if you"
-    " have just started it yourself.",
+    "consent.everybody": "You are an administrator: the program could change and delete the maps "
+    "of everybody.",
+    "consent.never": "It does not get your password. You can revoke its access at any time on your "
+    "account page.",
+    "consent.unproved": "Anyone can write a program that calls itself {name}. Allow this only if "
+    "you have just started it yourself.",
     "consent.to": "Afterwards, your browser goes to {place}.",
-    "consent.local": "Afterwards, go back to {name}. If your browser shows an error then, all went"
-    " well nevertheless.",
+    "consent.local": "Afterwards, go back to {name}. If your browser shows an error, ignore it: "
+    "everything worked.",
     "consent.other": "Not your account?",
     "consent.allow": "Allow",
     "consent.deny": "Deny",
     "device": "Connect a device",
-    "device.hint": "A program on another device shows you a code. Type it here.",
+    "device.hint": "A program on another device is showing you a code. Type it here.",
     "device.code": "Code",
     "device.continue": "Continue",
     "device.asks": "The device shows the code {code}. Allow this only if it is in front of you.",
@@ -53,7 +52,7 @@ PROGRAMS: Final[Mapping[str, str]] = {
     "scope.maps": "read maps",
     "scope.maps:write": "add and change maps",
     "expires": "Expires",
-    "expires.never": "Does not expire",
+    "expires.never": "Never expires",
     "expired": "expired",
     "used": "Last used",
     "used.never": "Not used yet",

@@ -33,12 +33,12 @@ PUBLISH_ENGLISH: Final[Mapping[str, str]] = {
     "choose": "Choose files",
     "waiting": "Waiting",
     "sending": "Sending",
-    "reading": "Being read",
+    "reading": "Reading",
     "ready": "Ready",
-    "large": "It is larger than {megabytes} megabytes.",
-    "many": "These are too many files at a time.",
-    "failed": "It did not arrive. Try again.",
-    "counted": "{ready} files are ready, {refused} are refused.",
-    "goOn": "Look at the others",
+    "large": "This file is larger than {megabytes} megabytes.",
+    "many": "Too many files at once.",
+    "failed": "The upload failed. Try again.",
+    "counted": "Ready: {ready}. Refused: {refused}.",
+    "goOn": "Check the others",
 }
 """The messages of the script that sends files."""

@@ -205,7 +205,8 @@ export class Drawer {
   }
 
   #boundary({ box: [x0, y0, x1, y1], group, main }, sheet) {
-    const drawn = element("g", { class: `${colour({ main })} ${styled(group.style, sheet)}` });
+    const own = styled(group.style, sheet);
+    const drawn = element("g", { class: `${colour({ main })} ${own && `${own} tinted`}` });
     drawn.append(element("rect", {
       x: round(x0), y: round(y0), width: round(x1 - x0), height: round(y1 - y0), rx: 9,
     }));

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mapshelf.comparison.likeness import Likeness, likenesses, telling
+from mapshelf.comparison.fingerprint import Fingerprint, fingerprints, telling
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, SORT_ORDERS
 from mapshelf.query.rating import POPULARITIES, popularity
 from mapshelf.search.map_words import MapWords, WordFinder, name_of
+from mapshelf.snapshot.format.fingerprints import terms
 from mapshelf.snapshot.format.keys import Keys
-from mapshelf.snapshot.format.likeness import terms
 from mapshelf.snapshot.format.text_fields import (
+    FINGERPRINT,
     LANGUAGE,
-    LIKENESS,
     LONGEST_TITLE_BEGINNING,
     NAME,
     PIECES,
@@ -66,12 +66,12 @@ class Document:
     Attributes:
         fields: the value of each field.
         words: the words of the map and their parts, without stems.
-        likeness: what is compared of it.
+        fingerprint: what is compared of it.
     """
 
     fields: Fields
     words: set[str]
-    likeness: Likeness
+    fingerprint: Fingerprint
 
 
 class Documents:
@@ -85,14 +85,14 @@ class Documents:
         said = [
             self._finder.words_of(one.listed.map, one.listed.source, one.passages) for one in maps
         ]
-        alike = likenesses(
+        alike = fingerprints(
             [one.passages.tree for one in maps],
             [_about(one.listed, words) for one, words in zip(maps, said, strict=True)],
         )
         return [_document(*each) for each in zip(maps, said, alike, strict=True)]
 
 
-def _document(indexed: Indexed, said: MapWords, alike: Likeness) -> Document:
+def _document(indexed: Indexed, said: MapWords, alike: Fingerprint) -> Document:
     found, keys = indexed.listed.map, indexed.keys
     level = popularity(found)
     fields: Fields = {
@@ -100,7 +100,7 @@ def _document(indexed: Indexed, said: MapWords, alike: Likeness) -> Document:
         "precedence": precedence(indexed.slot, level, found.file_id),
         NAME: name_of(said.title),
         LANGUAGE: said.language,
-        LIKENESS: terms(alike),
+        FINGERPRINT: terms(alike),
         "title": _padded(said.title, level),
         "description": " ".join(said.description),
         "branches": " ".join(said.branches),

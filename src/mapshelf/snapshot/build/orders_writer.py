@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 
 from mapshelf.query import ORDERS, SORT_ORDERS
+from mapshelf.snapshot.build.posting_lists_writer import PostingListsWriter
 from mapshelf.snapshot.format.columns import Array, Columns, save
-from mapshelf.snapshot.format.posting_lists import PostingListsWriter
 from mapshelf.snapshot.format.stored_order import (
     BY_ID,
     NO_RANK,

@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import Passages
@@ -36,6 +37,8 @@ AT_ONCE: Final = 100
 
 LARGE: Final = 1 << 20
 """Bytes of outlines above which fewer are."""
+
+Closeable = TypeVar("Closeable", RecordsFile, Columns, TermDictionaryWriter)
 
 log = logging.getLogger(__name__)
 
@@ -75,18 +78,22 @@ class WorkingSnapshot:
         cls, folder: Path, number: int, expected: int, documents: Documents
     ) -> "WorkingSnapshot":
         """Start an empty snapshot in ``folder``, to which about ``expected`` maps will be added."""
-        records = RecordsFile(folder / f"records-{number}.bin")
-        columns = Columns(folder)
-        return cls(
-            folder=folder,
-            columns=columns,
-            orders=OrdersWriter(folder, columns, records.titles_in(columns)),
-            records=records,
-            terms=TermDictionaryWriter(folder / f"words-{number}.bin"),
-            text=TextIndexWriter(folder / TEXT, expected),
-            documents=documents,
-            number=number,
-        )
+        with ExitStack() as opened:
+            records = _closed_with(opened, RecordsFile(folder / f"records-{number}.bin"))
+            columns = _closed_with(opened, Columns(folder))
+            terms = _closed_with(opened, TermDictionaryWriter(folder / f"words-{number}.bin"))
+            created = cls(
+                folder=folder,
+                columns=columns,
+                orders=OrdersWriter(folder, columns, records.titles_in(columns)),
+                records=records,
+                terms=terms,
+                text=TextIndexWriter(folder / TEXT, expected),
+                documents=documents,
+                number=number,
+            )
+            opened.pop_all()
+        return created
 
     @classmethod
     def resume(
@@ -100,35 +107,41 @@ class WorkingSnapshot:
         """
         number = manifest["number"]
         records_path, terms_path = folder / f"records-{number}.bin", folder / f"words-{number}.bin"
-        try:
-            records_path.hardlink_to(snapshot / RECORDS)
-            terms_path.hardlink_to(snapshot / TERMS)
-            for name in (*map(column_file, COLUMNS), *DICTIONARIES):
-                (folder / name).hardlink_to(snapshot / name)
-            link_index(snapshot / TEXT, folder / TEXT)
-            columns = Columns(folder, manifest["slots"])
-            records = RecordsFile(
-                records_path, published_length(manifest, RECORDS), manifest["garbage"]
+        with ExitStack() as opened:
+            try:
+                records_path.hardlink_to(snapshot / RECORDS)
+                terms_path.hardlink_to(snapshot / TERMS)
+                for name in (*map(column_file, COLUMNS), *DICTIONARIES):
+                    (folder / name).hardlink_to(snapshot / name)
+                link_index(snapshot / TEXT, folder / TEXT)
+                columns = _closed_with(opened, Columns(folder, manifest["slots"]))
+                length = published_length(manifest, RECORDS)
+                records = _closed_with(
+                    opened, RecordsFile(records_path, length, manifest["garbage"])
+                )
+                orders = OrdersWriter(folder, columns, records.titles_in(columns))
+                live = orders.resume(snapshot)
+            except OSError as error:
+                message = "the files of the snapshot cannot be linked"
+                raise snapshot_error(message, error) from error
+            columns.mark_live(live)
+            terms = TermDictionaryWriter(terms_path, published_length(manifest, TERMS))
+            resumed = cls(
+                folder=folder,
+                columns=columns,
+                orders=orders,
+                records=records,
+                terms=_closed_with(opened, terms),
+                text=TextIndexWriter(folder / TEXT),
+                documents=documents,
+                slots=dict(zip(columns["file_id"][live].tolist(), live.tolist(), strict=True)),
+                number=number,
+                revision=manifest["revision"],
+                published_revision=manifest["revision"],
+                published_name=snapshot.name,
             )
-            orders = OrdersWriter(folder, columns, records.titles_in(columns))
-            live = orders.resume(snapshot)
-        except OSError as error:
-            raise snapshot_error("the files of the snapshot cannot be linked", error) from error
-        columns.mark_live(live)
-        return cls(
-            folder=folder,
-            columns=columns,
-            orders=orders,
-            records=records,
-            terms=TermDictionaryWriter(terms_path, published_length(manifest, TERMS)),
-            text=TextIndexWriter(folder / TEXT),
-            documents=documents,
-            slots=dict(zip(columns["file_id"][live].tolist(), live.tolist(), strict=True)),
-            number=number,
-            revision=manifest["revision"],
-            published_revision=manifest["revision"],
-            published_name=snapshot.name,
-        )
+            opened.pop_all()
+        return resumed
 
     @property
     def is_published(self) -> bool:
@@ -223,7 +236,16 @@ class WorkingSnapshot:
         listed = indexed.listed
         record, details = encode_record(listed.map), encode_details(listed)
         start = self.records.append(record + details)
-        return Entry(listed, indexed.keys, start, len(record), len(details), document.likeness)
+        return Entry(listed, indexed.keys, start, len(record), len(details), document.fingerprint)
+
+
+def _closed_with(opened: ExitStack, file: Closeable) -> Closeable:
+    """Return a file that is closed if what it is opened for cannot be completed.
+
+    What was made by then refers to itself, so only the garbage collector would close it.
+    """
+    opened.callback(file.close)
+    return file
 
 
 def _read(slot: int, change: Change, found: Map) -> Indexed:

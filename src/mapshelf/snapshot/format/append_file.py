@@ -6,6 +6,7 @@ costs only what is new. Bytes after the published length are left over from a cr
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,11 +21,15 @@ class AppendFile:
     def __init__(self, path: Path, length: int = 0) -> None:
         self.path = path
         self._file: BinaryIO = path.open("ab+")
-        self._file.truncate(length)
         self._length = length
         self._digest = xxhash.xxh3_64()
-        for start in range(0, length, _READ_SIZE):
-            self._digest.update(self.read(start, min(_READ_SIZE, length - start)))
+        try:
+            self._file.truncate(length)
+            for start in range(0, length, _READ_SIZE):
+                self._digest.update(self.read(start, min(_READ_SIZE, length - start)))
+        except OSError:
+            self._file.close()
+            raise
 
     def __len__(self) -> int:
         return self._length
@@ -52,5 +57,10 @@ class AppendFile:
         return self._length, self._digest.hexdigest()
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file.
+
+        What has not been flushed belongs to no snapshot, so it does not matter if it cannot be
+        written any more, and it must not keep the caller from closing other files.
+        """
+        with suppress(OSError):
+            self._file.close()

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from mapshelf.comparison.likeness import Likeness
+from mapshelf.comparison.fingerprint import Fingerprint
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, SORT_ORDERS
@@ -29,9 +29,9 @@ from mapshelf.snapshot.format.facet_codes import (
     CodesWriter,
     values_file,
 )
+from mapshelf.snapshot.format.fingerprints import DTYPE, FINGERPRINT
+from mapshelf.snapshot.format.fingerprints import row as fingerprint_row
 from mapshelf.snapshot.format.keys import Keys
-from mapshelf.snapshot.format.likeness import DTYPE, LIKENESS
-from mapshelf.snapshot.format.likeness import row as likeness_row
 from mapshelf.snapshot.format.names import (
     FILES,
     NAMED,
@@ -50,7 +50,7 @@ FACTS: Final[dict[str, np.dtype[Any]]] = {
     "details": np.dtype("<u4"),
     "file_id": np.dtype("<i8"),
     "id": np.dtype("<u8"),
-    LIKENESS: DTYPE,
+    FINGERPRINT: DTYPE,
     **{row.name: np.dtype(row.dtype) for row in SORT_ORDERS},
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS if row not in NAMED},
 }
@@ -67,13 +67,13 @@ COLUMNS: Final[dict[str, np.dtype[Any]]] = {
 """All columns: the facts, the codes that facets are counted by, and where codes of names end."""
 
 READ: Final = (
-    *("start", "length", "details", "id", "alpha", LIKENESS, *GROUPS, "owner", *ENDS),
+    *("start", "length", "details", "id", "alpha", FINGERPRINT, *GROUPS, "owner", *ENDS),
     *(f"filter-{row.name}" for row in FILTERS if row not in NAMED),
 )
 """The columns that readers use; only the builder uses the others."""
 
 
-NO_LIKENESS: Final = Likeness()
+NO_FINGERPRINT: Final = Fingerprint()
 
 _UNNAMED: Final = tuple(place for place, row in enumerate(FILTERS) if row not in NAMED)
 
@@ -93,7 +93,7 @@ class Entry:
         start: where its record is.
         length: bytes of its record.
         details: bytes of what follows the record, see ``records.encode_details``.
-        likeness: what is compared of it.
+        fingerprint: what is compared of it.
     """
 
     listed: ListedMap
@@ -101,7 +101,7 @@ class Entry:
     start: int
     length: int
     details: int = 0
-    likeness: Likeness = NO_LIKENESS
+    fingerprint: Fingerprint = NO_FINGERPRINT
 
     def row(self) -> tuple[object, ...]:
         """Return the values of this map in the order of ``FACTS``."""
@@ -111,7 +111,7 @@ class Entry:
             self.details,
             self.listed.map.file_id,
             id_key(self.listed.map.id),
-            likeness_row(self.likeness),
+            fingerprint_row(self.fingerprint),
             *self.keys.orders,
             *[keys[0] for keys in map(self.keys.filters.__getitem__, _UNNAMED)],
         )

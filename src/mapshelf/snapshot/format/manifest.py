@@ -13,7 +13,7 @@ from mapshelf.snapshot.format.columns import COLUMNS, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
-FORMAT: Final = 12
+FORMAT: Final = 13
 """Version of the files of a snapshot. A snapshot with another version is rebuilt."""
 
 MANIFEST: Final = "manifest.json"

@@ -34,8 +34,8 @@ LANGUAGE: Final = "language"
 LONGEST_TITLE_BEGINNING: Final = 16
 """Characters of the longest prefixes indexed of words of the title."""
 
-LIKENESS: Final = "likeness"
-"""The field by which maps are found that are like another (``likeness.py``). No search uses it."""
+FINGERPRINT: Final = "likeness"
+"""The field by which similar maps are found (``fingerprints.py``). No search uses it."""
 
 NAME: Final = "name"
 """The field with the whole title as one term."""
@@ -72,7 +72,7 @@ def schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in ZONES:
         builder.add_text_field(name, tokenizer_name="whitespace")
-    for name in (*FORMS, PIECES, *BEGINNINGS, LIKENESS):
+    for name in (*FORMS, PIECES, *BEGINNINGS, FINGERPRINT):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
     for name in (NAME, LANGUAGE):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")

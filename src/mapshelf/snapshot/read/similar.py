@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from mapshelf.comparison.likeness import BANDS, NEAR
+from mapshelf.comparison.fingerprint import BANDS, NEAR
 from mapshelf.snapshot.format.columns import Array
-from mapshelf.snapshot.format.likeness import LOOKED_UP, band_terms, outline_term, word_terms
+from mapshelf.snapshot.format.fingerprints import LOOKED_UP, band_terms, outline_term, word_terms
 from mapshelf.snapshot.read.text_index import TextIndex
 
 MOST_TWINS: Final = 50

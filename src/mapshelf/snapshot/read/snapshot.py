@@ -13,13 +13,13 @@ from typing import Final
 import numpy as np
 
 from mapshelf.errors import SnapshotDamaged
+from mapshelf.lru_cache import LRUCache
 from mapshelf.query import MapQuery, owner_key
-from mapshelf.recent import Recent
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
-from mapshelf.snapshot.format.likeness import LIKENESS
+from mapshelf.snapshot.format.fingerprints import FINGERPRINT
 from mapshelf.snapshot.format.manifest import (
     RECORDS,
     TERMS,
@@ -144,7 +144,7 @@ class Snapshot:
         self._search_engine = SearchEngine(self._listing, self._text, dictionary)
         lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
         self._codes = load_codes(folder, self._columns, lengths)
-        self._similar = SimilarMaps(self._columns[LIKENESS], self._text)
+        self._similar = SimilarMaps(self._columns[FINGERPRINT], self._text)
         self._id_index = IdIndex(folder, self._columns["id"])
         self._browsing = Browsing(
             self._listing, self._codes.names["folder"], self._codes.names["tag"]
@@ -154,8 +154,8 @@ class Snapshot:
         )
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
         # The same for every order and page of a list, and asked for with each.
-        self._facets: Recent[Hashable, Facets] = Recent(FACETS_IN_MEMORY)
-        self._letters: Recent[Hashable, list[Letter]] = Recent(FACETS_IN_MEMORY)
+        self._facets: LRUCache[Hashable, Facets] = LRUCache(FACETS_IN_MEMORY)
+        self._letters: LRUCache[Hashable, list[Letter]] = LRUCache(FACETS_IN_MEMORY)
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
@@ -268,7 +268,7 @@ class Snapshot:
 
     def outline_key(self, slot: int) -> int:
         """Return a number that is equal for maps with the same outline."""
-        return int(self._columns[LIKENESS][slot]["outline"])
+        return int(self._columns[FINGERPRINT][slot]["outline"])
 
     def at(self, slots: list[int], base_url: bytes) -> list[Record]:
         """Return the maps at these slots."""

@@ -13,7 +13,7 @@ from mapshelf.query import SORT_ORDERS
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.text_fields import (
-    LIKENESS,
+    FINGERPRINT,
     PRECEDENCE,
     order_field,
     schema,
@@ -90,11 +90,11 @@ class TextIndex:
         return self._query_builder.most_matches(term)
 
     def alike(self, term: str) -> int:
-        """Return about how many maps have a term of ``likeness.py``."""
-        return self._searcher.doc_freq(LIKENESS, term)
+        """Return about how many maps have a term of ``fingerprints.py``."""
+        return self._searcher.doc_freq(FINGERPRINT, term)
 
     def having_any(self, terms: Sequence[str], limit: int) -> list[int]:
-        """Return slots of maps with any of these terms of ``likeness.py``, most of them first."""
+        """Return slots of maps with any of these terms (``fingerprints.py``), the most first."""
         return self._alike(self._query_builder.having_any(terms), limit)
 
     def about(self, terms: Sequence[str], limit: int) -> list[int]:

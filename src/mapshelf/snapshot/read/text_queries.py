@@ -11,16 +11,16 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
+from mapshelf.lru_cache import LRUCache
 from mapshelf.query import NOT
-from mapshelf.recent import Recent
 from mapshelf.search.map_words import name_of
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
     BEGINNINGS,
     CHARACTER_WEIGHT,
+    FINGERPRINT,
     FORMS,
     LANGUAGE,
-    LIKENESS,
     LONGEST_TITLE_BEGINNING,
     NAME,
     PHRASE_WEIGHT,
@@ -52,8 +52,8 @@ class QueryBuilder:
         self._schema = schema
         self._searcher = searcher
         # Most searches are for the same few words, and each word is asked about several times.
-        self._parts: Recent[QueryTerm, Clauses] = Recent(TERMS_IN_MEMORY)
-        self._known_forms: Recent[str, list[str]] = Recent(TERMS_IN_MEMORY)
+        self._parts: LRUCache[QueryTerm, Clauses] = LRUCache(TERMS_IN_MEMORY)
+        self._known_forms: LRUCache[str, list[str]] = LRUCache(TERMS_IN_MEMORY)
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def scored(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
@@ -101,7 +101,7 @@ class QueryBuilder:
         return _any([(Occur.Should, query) for query in self._alike(terms)])
 
     def _alike(self, terms: Sequence[str]) -> list[Query]:
-        return [Query.term_query(self._schema, LIKENESS, term) for term in terms]
+        return [Query.term_query(self._schema, FINGERPRINT, term) for term in terms]
 
     def in_title(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps whose titles match all terms that are not excluded."""

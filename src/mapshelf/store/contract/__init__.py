@@ -15,6 +15,13 @@ hardware the loss of power. A store may be used from several threads at once.
 from typing import Protocol
 
 from mapshelf.store.contract.accounts import Accounts, Credentials
+from mapshelf.store.contract.administration import (
+    Administration,
+    AuditLog,
+    ClosedAccounts,
+    Moderation,
+    UserData,
+)
 from mapshelf.store.contract.change_feed import ChangeFeed
 from mapshelf.store.contract.figures import StoreFigures
 from mapshelf.store.contract.identities import Identities
@@ -26,14 +33,13 @@ from mapshelf.store.contract.map_collections import (
     ReadCollections,
 )
 from mapshelf.store.contract.maps import Maps, MapWriter
-from mapshelf.store.contract.order import AuditLog, ClosedAccounts, Moderation, Order, OwnData
-from mapshelf.store.contract.passkeys import Passkeys
-from mapshelf.store.contract.programs import (
+from mapshelf.store.contract.oauth import (
     DeviceRequests,
     Grants,
     Programs,
     RegisteredPrograms,
 )
+from mapshelf.store.contract.passkeys import Passkeys
 from mapshelf.store.contract.publishing import (
     MapEditing,
     MapsOfPeople,
@@ -41,7 +47,7 @@ from mapshelf.store.contract.publishing import (
     Uploads,
     Voting,
 )
-from mapshelf.store.contract.renewal import RenewableOutlines
+from mapshelf.store.contract.reparsing import ReparsableOutlines
 from mapshelf.store.contract.saved_searches import SavedSearches
 from mapshelf.store.contract.sign_in import Passwords, Sessions, SignIn, SignInFailures
 from mapshelf.store.contract.sources import Sources
@@ -51,6 +57,7 @@ from mapshelf.store.contract.visit_counts import VisitCounts
 
 __all__ = [
     "Accounts",
+    "Administration",
     "AuditLog",
     "CatalogueRows",
     "ChangeFeed",
@@ -68,15 +75,13 @@ __all__ = [
     "Maps",
     "MapsOfPeople",
     "Moderation",
-    "Order",
-    "OwnData",
     "Passkeys",
     "Passwords",
     "Programs",
     "Publishing",
     "ReadCollections",
     "RegisteredPrograms",
-    "RenewableOutlines",
+    "ReparsableOutlines",
     "SavedSearches",
     "Sessions",
     "SignIn",
@@ -86,6 +91,7 @@ __all__ = [
     "StoreFigures",
     "Tags",
     "Uploads",
+    "UserData",
     "VisitCounts",
     "Voting",
 ]
@@ -103,14 +109,14 @@ class Store(
     Imports,
     StoreFigures,
     Tags,
-    RenewableOutlines,
+    ReparsableOutlines,
     Accounts,
     Credentials,
     SignIn,
     Identities,
     Passkeys,
     Programs,
-    Order,
+    Administration,
     VisitCounts,
     CatalogueRows,
     Protocol,

@@ -111,7 +111,7 @@ class Uploads(Protocol):
     def note_refused_upload(self, user_id: int) -> None:
         """Count a file that was refused as an upload of its author: it was read like any other.
 
-        The audit log says nothing of it (``AuditLog.noting``), since nothing is done with the file.
+        Nothing is done with the file, so the audit log (``AuditLog.auditing``) says nothing of it.
 
         Raises:
             NotFound: there is no such user.

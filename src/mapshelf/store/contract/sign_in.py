@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from mapshelf.model import Access, Failures, LinkKind, OneTimeLink, PasswordRecord, Token, User
-from mapshelf.store.contract.order import AuditLog
+from mapshelf.store.contract.administration import AuditLog
 
 
 class Passwords(Protocol):

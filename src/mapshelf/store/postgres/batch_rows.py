@@ -14,28 +14,23 @@ from hashlib import sha256
 from typing import Any, Final
 
 from mapshelf.model import (
-    LARGEST_ID,
     Map,
     MapDraft,
     MapLink,
-    Named,
     Source,
     User,
     Votes,
-    name_key,
 )
 from mapshelf.store.columns import (
     COUNT_VOTES,
     FROM_MAPS,
     MAP,
-    NAMED,
-    SELECT_RENAMED_TAGS,
     map_of_row,
     map_row,
     source_row,
 )
 from mapshelf.store.merge import new_id
-from mapshelf.store.postgres.connections import Link, Row
+from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.image_rows import image_digests, write_images
 from mapshelf.store.postgres.link_rows import write_links
@@ -126,6 +121,10 @@ class PostgresBatchRows:
         self._ids[found.file_id] = found.id
         return found
 
+    def read(self, sql: str, values: Row) -> list[Row]:
+        """See ``BatchRows``."""
+        return self._link.rows(with_placeholders(sql), values)
+
     def map_with_id(self, public_id: str) -> Map | None:
         """See ``BatchRows``."""
         return self._maps.get(public_id)
@@ -177,10 +176,6 @@ class PostgresBatchRows:
         """See ``BatchRows``."""
         self._counters.file_id = max(self._counters.file_id, file_id)
 
-    def renamed_tags(self) -> dict[str, str]:
-        """See ``BatchRows``."""
-        return dict(self._link.rows(SELECT_RENAMED_TAGS))
-
     def votes(self, file_id: int) -> Votes:
         """See ``BatchRows``."""
         return self._votes.get(file_id, Votes())
@@ -227,44 +222,6 @@ class PostgresBatchRows:
     def user(self, name: str, now: int) -> User:
         """See ``BatchRows``."""
         return find_user(self._link, name) or insert_user(self._link, name, now)
-
-    def software(self, name: str) -> Named:
-        """See ``BatchRows``."""
-        query = f"SELECT {NAMED} FROM software WHERE name_key = %s"
-        return self._named(query, name_key(name)) or self._added(
-            "INSERT INTO software (id, name, name_key)"
-            " VALUES ((SELECT coalesce(max(id), 0) + 1 FROM software), %s, %s)"
-            f" RETURNING {NAMED}",
-            (name.strip(), name_key(name)),
-        )
-
-    def category_with_id(self, category_id: int) -> Named | None:
-        """See ``BatchRows``."""
-        return self._named(f"SELECT {NAMED} FROM categories WHERE id = %s", category_id)
-
-    def category_named(self, name: str) -> Named | None:
-        """See ``BatchRows``."""
-        return self._named(
-            f"SELECT {NAMED} FROM categories WHERE name_key = %s ORDER BY id LIMIT 1",
-            name_key(name),
-        )
-
-    def add_category(self, category_id: int | None, name: str) -> Named:
-        """See ``BatchRows``."""
-        # An imported category with the largest id of all must not use up those for others.
-        following = "(SELECT max(id) + 1 FROM categories WHERE id < %s)"
-        return self._added(
-            "INSERT INTO categories (id, name, name_key)"
-            f" VALUES (coalesce(%s::bigint, {following}), %s, %s) RETURNING {NAMED}",
-            (category_id, LARGEST_ID, name.strip(), name_key(name)),
-        )
-
-    def _named(self, sql: str, key: str | int) -> Named | None:
-        rows = self._link.rows(sql, (key,))
-        return Named(*rows[0]) if rows else None
-
-    def _added(self, sql: str, parameters: Row) -> Named:
-        return Named(*self._link.rows(sql, parameters)[0])
 
     def write(self) -> None:
         """Write what the drafts changed; the maps first, since the other rows refer to them."""

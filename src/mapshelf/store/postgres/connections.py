@@ -22,7 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequest
 
 from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
 from mapshelf.formats.outline_codec import FORMAT
-from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -211,11 +211,11 @@ class Connections:
     """The pools of a process for one database.
 
     Attributes:
-        notes: what is noted with the next transaction of a thread.
+        audit_entries: what is noted with the next transaction of a thread.
     """
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
-        self.notes = PendingNotes(clock)
+        self.audit_entries = PendingAuditEntries(clock)
         self._writing = Pool(url, "read-write", WRITE_TIMEOUT)
         read_only = {"default_transaction_read_only": "on"}
         self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
@@ -235,7 +235,7 @@ class Connections:
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
-            self.notes.write(lambda sql, given: link.rows(with_placeholders(sql), given))
+            self.audit_entries.write(lambda sql, given: link.rows(with_placeholders(sql), given))
 
     def read(self, work: Callable[[Link], T]) -> T:
         """Return what ``work`` reads. It sees every acknowledged write."""
@@ -328,16 +328,16 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
             target_session_attrs=target_session_attrs,
         )
     except psycopg.Error as error:
-        raise InvalidSetting(f"the database URL is not sound: {_line(error)}") from error
+        raise InvalidSetting(f"the database URL is invalid: {_line(error)}") from error
 
 
 def _check_ports(hosts: str, ports: str) -> None:
     """Refuse wrong ports, which libpq would report as hosts that cannot be reached."""
     given = ports.split(",") if ports else []
     if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
-        raise InvalidSetting("the database URL has a port that is none")
+        raise InvalidSetting("the database URL has an invalid port")
     if len(given) > 1 and len(given) != len(hosts.split(",")):
-        raise InvalidSetting("the database URL has not as many ports as hosts")
+        raise InvalidSetting("the database URL must have as many ports as hosts")
 
 
 @contextmanager

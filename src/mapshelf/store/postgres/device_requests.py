@@ -2,16 +2,16 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import DeviceRequest, Grant, NewTokens
-from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.grants import new_grant, require_program
-from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     DEVICE,
     MOST_DEVICES,
     device_of_row,
     refuse_disabled,
     row_of_device,
 )
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.grants import new_grant, require_program
+from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
 
 
 class PostgresDeviceRequests(DatabaseUser):
@@ -34,15 +34,6 @@ class PostgresDeviceRequests(DatabaseUser):
                 " ORDER BY expires DESC, digest OFFSET %s) FOR UPDATE SKIP LOCKED)",
                 (now, MOST_DEVICES),
             )
-
-    def device_request(self, user_code: str, now: int) -> DeviceRequest | None:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {DEVICE} FROM device_requests"
-            " WHERE user_code = %s AND expires > %s AND user_id IS NULL AND NOT denied",
-            (user_code, now),
-        )
-        return device_of_row(rows[0]) if rows else None
 
     def decide_device_request(self, user_code: str, user_id: int, now: int, *, allow: bool) -> None:
         """See ``Store``."""

@@ -6,10 +6,7 @@ codes and tokens: so the programs of a user take turns, and no two ever wait for
 
 from mapshelf.errors import NotFound
 from mapshelf.model import AuthorizationCode, Grant, NewTokens
-from mapshelf.store.postgres.connections import Link, Row
-from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
     FRESH,
@@ -25,6 +22,9 @@ from mapshelf.store.programs import (
     row_of_code,
     scopes_of_tokens,
 )
+from mapshelf.store.postgres.connections import Link, Row
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
 
 
 class PostgresGrants(DatabaseUser):
@@ -47,11 +47,6 @@ class PostgresGrants(DatabaseUser):
                 " FOR UPDATE SKIP LOCKED)",
                 (now, now - USED_CODES_KEPT),
             )
-
-    def code(self, digest: bytes) -> AuthorizationCode | None:
-        """See ``Store``."""
-        rows = self._rows(f"SELECT {CODE} FROM authorization_codes WHERE digest = %s", (digest,))
-        return code_of_row(rows[0]) if rows else None
 
     def use_code(self, digest: bytes, tokens: NewTokens, now: int, grace: int = 0) -> Grant | None:
         """See ``Store``."""
@@ -85,15 +80,6 @@ class PostgresGrants(DatabaseUser):
                 )
             return grant
 
-    def refreshed_grant(self, digest: bytes) -> Grant | None:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {GRANT} FROM {FROM_GRANTS} JOIN refresh_tokens AS r ON r.grant_id = g.id"
-            " WHERE r.digest = %s",
-            (digest,),
-        )
-        return grant_of_row(rows[0]) if rows else None
-
     def use_refresh_token(
         self, digest: bytes, tokens: NewTokens, now: int, grace: int
     ) -> Grant | None:
@@ -123,15 +109,6 @@ class PostgresGrants(DatabaseUser):
                 )
             return _extended(link, grant_id, tokens, self._clock())
 
-    def grants(self, user_id: int, now: int) -> list[Grant]:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {GRANT} FROM {FROM_GRANTS} WHERE g.user_id = %s AND g.expires > %s"
-            " ORDER BY g.id DESC",
-            (user_id, now),
-        )
-        return [grant_of_row(row) for row in rows]
-
     def withdraw_grants(self, user_id: int, program_id: str) -> None:
         """See ``Store``."""
         key = (user_id, program_id)
@@ -159,14 +136,14 @@ class PostgresGrants(DatabaseUser):
                 return True
             owner = _user_of_refresh_token(link, digest)
             if owner is None:
-                self._connections.notes.drop()
+                self._connections.audit_entries.drop()
                 return False
             user_with_id(link, owner, CHANGING)
             condition = (
                 "program_id = %s AND id IN (SELECT grant_id FROM refresh_tokens WHERE digest = %s)"
             )
             if not delete_grants(link, condition, (program_id, digest)):
-                self._connections.notes.drop()
+                self._connections.audit_entries.drop()
                 return False
             return True
 

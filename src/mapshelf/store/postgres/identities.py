@@ -30,15 +30,6 @@ class PostgresIdentities(DatabaseUser):
 
         return self._connections.read(read)
 
-    def identities(self, user_id: int) -> list[Identity]:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {IDENTITY} FROM identities WHERE user_id = %s"
-            " ORDER BY created, issuer, subject",
-            (user_id,),
-        )
-        return [Identity(*row) for row in rows]
-
     def link_identity(self, user_id: int, issuer: str, subject: str, name: str) -> Identity:
         """See ``Store``."""
         now = self._clock()

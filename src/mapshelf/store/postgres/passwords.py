@@ -5,20 +5,14 @@ nobody who does the same waits for the other in turn.
 """
 
 from collections.abc import Collection
-from typing import Final
 
 from mapshelf.errors import NotFound
-from mapshelf.model import Access, LinkKind, OneTimeLink, PasswordRecord, User, name_key
+from mapshelf.model import Access, LinkKind, OneTimeLink, User
 from mapshelf.store.columns import (
-    FROM_ONE_TIME_LINKS,
-    MADE_BY_SOMEBODY,
-    ONE_TIME_LINK,
-    USER,
     link_of_row,
-    user_of_row,
 )
 from mapshelf.store.postgres.access import end_access
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.connections import Link, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.sessions import end_sessions_of
@@ -28,22 +22,11 @@ from mapshelf.store.postgres.user_rows import (
     password_of_user,
     user_with_id,
 )
-from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
-
-GOOD: Final = (
-    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > %s AND {MADE_BY_SOMEBODY}"
-)
-"""The links that are good at a time."""
+from mapshelf.store.sign_in import GOOD_LINKS, refuse_changed, refuse_second, refuse_system
 
 
 class PostgresPasswords(DatabaseUser):
     """See ``contract.Passwords``."""
-
-    def password_of(self, name: str) -> PasswordRecord | None:
-        """See ``Store``."""
-        query = f"SELECT password, {USER} FROM users WHERE name_key = %s"
-        rows = self._rows(query, (name_key(name),))
-        return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
 
     def set_password(
         self,
@@ -104,11 +87,6 @@ class PostgresPasswords(DatabaseUser):
 
         return self._connections.read(read)
 
-    def invitations(self, now: int) -> list[OneTimeLink]:
-        """See ``Store``."""
-        rows = self._rows(f"{GOOD} AND l.kind = 'invitation' ORDER BY l.created, l.digest", (now,))
-        return [link_of_row(row, None) for row in rows]
-
     def withdraw_invitation(self, digest: bytes) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
@@ -121,11 +99,11 @@ class PostgresPasswords(DatabaseUser):
         with self._connections.writing() as link:
             found = _good_link(link, digest, now)
             if found is None or found.user is None:
-                raise NotFound("this link is not good any longer")
+                raise NotFound("this link no longer works")
             user = user_with_id(link, found.user.id, CHANGING)
             _delete_link(link, digest, LinkKind.PASSWORD)
             if user.disabled:
-                raise NotFound("this link is not good any longer")
+                raise NotFound("this link no longer works")
             end_access(link, user.id, ending, self._clock())
             _set_password(link, user, encoded, None)
             return user
@@ -136,7 +114,7 @@ class PostgresPasswords(DatabaseUser):
             LockedCounters(link)
             if digest is not None:
                 if _good_link(link, digest, now) is None:
-                    raise NotFound("this invitation is not good any longer")
+                    raise NotFound("this invitation no longer works")
                 _delete_link(link, digest, LinkKind.INVITATION)
             return add_user_row(link, name, now, encoded=encoded)
 
@@ -148,7 +126,7 @@ def _set_password(link: Link, user: User, encoded: str, keep: int | None) -> Non
 
 
 def _good_link(link: Link, digest: bytes, now: int) -> OneTimeLink | None:
-    rows = link.rows(f"{GOOD} AND l.digest = %s", (now, digest))
+    rows = link.rows(with_placeholders(f"{GOOD_LINKS} AND l.digest = ?"), (now, digest))
     if not rows:
         return None
     user = None if rows[0][2] is None else user_with_id(link, rows[0][2])
@@ -161,4 +139,4 @@ def _delete_link(link: Link, digest: bytes, kind: LinkKind) -> None:
         "DELETE FROM one_time_links WHERE digest = %s AND kind = %s", (digest, kind.value)
     )
     if not deleted.rowcount:
-        raise NotFound("this link is not good any longer")
+        raise NotFound("this link no longer works")

@@ -20,11 +20,11 @@ from mapshelf.store.postgres.identities import PostgresIdentities
 from mapshelf.store.postgres.integrity import faults
 from mapshelf.store.postgres.links import PostgresLinks
 from mapshelf.store.postgres.maps import PostgresMaps
+from mapshelf.store.postgres.oauth_programs import PostgresPrograms
 from mapshelf.store.postgres.passkeys import PostgresPasskeys
 from mapshelf.store.postgres.passwords import PostgresPasswords
-from mapshelf.store.postgres.programs import PostgresPrograms
 from mapshelf.store.postgres.publishing import PostgresPublishing
-from mapshelf.store.postgres.renewal import PostgresRenewableOutlines
+from mapshelf.store.postgres.reparsing import PostgresReparsableOutlines
 from mapshelf.store.postgres.schema import prepare
 from mapshelf.store.postgres.sessions import PostgresSessions
 from mapshelf.store.postgres.sign_in_failures import PostgresSignInFailures
@@ -38,7 +38,7 @@ class PostgresStore(
     PostgresMaps,
     PostgresLinks,
     PostgresSources,
-    PostgresRenewableOutlines,
+    PostgresReparsableOutlines,
     PostgresAccounts,
     PostgresPublishing,
     PostgresPasswords,

@@ -1,4 +1,4 @@
-"""Publishing and keeping order in PostgreSQL: the transactions in which ``store`` writes.
+"""Publishing and moderation in PostgreSQL: the transactions in which ``store`` writes.
 
 Those that change maps begin by locking the counters, so these writers take turns, as all do that
 write to maps.
@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
+from mapshelf.store.account_queries import AccountQueries
+from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
-from mapshelf.store.order_methods import OrderMethods
-from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
@@ -25,7 +26,8 @@ from mapshelf.store.tags import TagMethods
 
 class PostgresPublishing(
     PublishingMethods,
-    OrderMethods,
+    AccountQueries,
+    AdministrationMethods,
     ImportMethods,
     FigureMethods,
     TagMethods,
@@ -43,16 +45,16 @@ class PostgresPublishing(
     def _changing(self) -> "Iterator[_Transaction]":
         with self._connections.writing() as link:
             counters = LockedCounters(link)
-            yield _Transaction(link, counters, self._notes(), self._clock())
+            yield _Transaction(link, counters, self._audit_entries(), self._clock())
             counters.write()
 
     @contextmanager
     def _adding(self) -> "Iterator[_Transaction]":
         with self._connections.writing() as link:
-            yield _Transaction(link, None, self._notes(), self._clock())
+            yield _Transaction(link, None, self._audit_entries(), self._clock())
 
-    def _notes(self) -> PendingNotes:
-        return self._connections.notes
+    def _audit_entries(self) -> PendingAuditEntries:
+        return self._connections.audit_entries
 
     def _read(self, sql: str, parameters: Row) -> list[Row]:
         return self._rows(with_placeholders(sql), parameters)
@@ -65,11 +67,15 @@ class _Transaction:
     """See ``publishing.Transaction``."""
 
     def __init__(
-        self, link: Link, counters: LockedCounters | None, notes: PendingNotes, now: int
+        self,
+        link: Link,
+        counters: LockedCounters | None,
+        audit_entries: PendingAuditEntries,
+        now: int,
     ) -> None:
         """Write over ``link``; without ``counters``, no map is changed."""
         self.now = now
-        self.notes = notes
+        self.audit_entries = audit_entries
         self._link = link
         self._counters = counters
 

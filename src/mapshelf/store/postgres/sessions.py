@@ -46,15 +46,6 @@ class PostgresSessions(DatabaseUser):
             (row,) = link.rows(f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE t.digest = %s", (digest,))
             return token_of_row(row)
 
-    def sessions(self, user_id: int) -> list[Token]:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE t.user_id = %s AND t.kind = 'session'"
-            " ORDER BY t.id DESC",
-            (user_id,),
-        )
-        return [token_of_row(row) for row in rows]
-
     def end_session(self, user_id: int, token_id: int) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:

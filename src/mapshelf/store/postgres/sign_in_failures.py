@@ -53,11 +53,6 @@ class PostgresSignInFailures(DatabaseUser):
             )
             _delete_oldest(link, "known_addresses", "last")
 
-    def is_known_address(self, key: bytes, now: int) -> bool:
-        """See ``Store``."""
-        query = "SELECT 1 FROM known_addresses WHERE key = %s AND last > %s"
-        return bool(self._rows(query, (key, now - ADDRESSES_KEPT)))
-
     @contextmanager
     def _turn(self) -> Iterator[Link]:
         with self._connections.writing() as link:

@@ -5,13 +5,11 @@ from typing import Final
 
 import apsw
 
-from mapshelf.model import LARGEST_ID, Map, MapLink, Named, Source, User, Votes, name_key
+from mapshelf.model import Map, MapLink, Source, User, Votes
 from mapshelf.store.columns import (
     COUNT_VOTES,
     FROM_MAPS,
     MAP,
-    NAMED,
-    SELECT_RENAMED_TAGS,
     link_rows,
     map_of_row,
     map_row,
@@ -35,6 +33,10 @@ class SQLiteBatchRows:
 
     def __init__(self, database: apsw.Connection) -> None:
         self._database = database
+
+    def read(self, sql: str, values: Row) -> list[Row]:
+        """See ``BatchRows``."""
+        return self._database.execute(sql, values).fetchall()
 
     def map_with_id(self, public_id: str) -> Map | None:
         """See ``BatchRows``."""
@@ -94,43 +96,6 @@ class SQLiteBatchRows:
         """See ``BatchRows``."""
         return find_user(self._database, name) or insert_user(self._database, name, now)
 
-    def software(self, name: str) -> Named:
-        """See ``BatchRows``."""
-        query = f"SELECT {NAMED} FROM software WHERE name_key = ?"
-        return self._named(query, name_key(name)) or self._added(
-            f"INSERT INTO software (name, name_key) VALUES (?, ?) RETURNING {NAMED}",
-            (name.strip(), name_key(name)),
-        )
-
-    def category_with_id(self, category_id: int) -> Named | None:
-        """See ``BatchRows``."""
-        return self._named(f"SELECT {NAMED} FROM categories WHERE id = ?", category_id)
-
-    def category_named(self, name: str) -> Named | None:
-        """See ``BatchRows``."""
-        return self._named(
-            f"SELECT {NAMED} FROM categories WHERE name_key = ? ORDER BY id LIMIT 1",
-            name_key(name),
-        )
-
-    def add_category(self, category_id: int | None, name: str) -> Named:
-        """See ``BatchRows``."""
-        # An imported category with the largest id of all must not use up those for others.
-        following = "(SELECT max(id) + 1 FROM categories WHERE id < ?4)"
-        return self._added(
-            "INSERT INTO categories (id, name, name_key)"
-            f" VALUES (coalesce(?1, {following}), ?2, ?3) RETURNING {NAMED}",
-            (category_id, name.strip(), name_key(name), LARGEST_ID),
-        )
-
-    def _named(self, sql: str, key: str | int) -> Named | None:
-        row = self._database.execute(sql, (key,)).fetchone()
-        return Named(*row) if row else None
-
-    def _added(self, sql: str, bindings: Row) -> Named:
-        rows: list[Row] = self._database.execute(sql, bindings).fetchall()
-        return Named(*rows[0])
-
     def has_outline(self, file_id: int, outline: bytes) -> bool:
         """See ``BatchRows``."""
         row = self._database.execute(
@@ -149,11 +114,6 @@ class SQLiteBatchRows:
         """See ``BatchRows``."""
         rows = self._database.execute("SELECT digest FROM images WHERE file_id = ?", (file_id,))
         return {digest.hex() for (digest,) in rows}
-
-    def renamed_tags(self) -> dict[str, str]:
-        """See ``BatchRows``."""
-        rows: list[Row] = self._database.execute(SELECT_RENAMED_TAGS).fetchall()
-        return dict(rows)
 
     def votes(self, file_id: int) -> Votes:
         """See ``BatchRows``."""

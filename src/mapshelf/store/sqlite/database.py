@@ -8,7 +8,7 @@ from typing import Final
 import apsw
 
 from mapshelf.errors import InvalidSetting
-from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, require_file
 from mapshelf.store.sqlite.error_translation import translated
@@ -25,7 +25,7 @@ class Database:
     Attributes:
         writer: the connection for writing.
         reader: the connection for reading.
-        notes: what is noted with the next transaction of a thread.
+        audit_entries: what is noted with the next transaction of a thread.
 
     Raises:
         InvalidSetting: the SQLite library is too old to be trusted with a WAL database.
@@ -35,7 +35,7 @@ class Database:
     """
 
     def __init__(self, path: Path, clock: Callable[[], int], *, create: bool) -> None:
-        self.notes = PendingNotes(clock)
+        self.audit_entries = PendingAuditEntries(clock)
         version = apsw.sqlite_lib_version()
         if tuple(map(int, version.split("."))) < SAFE_VERSION:
             raise InvalidSetting(f"SQLite {version} is too old; 3.51.3 or newer is needed")
@@ -69,7 +69,7 @@ class Database:
         """Give a transaction that is durable once this returns, and undone if it raises."""
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
             yield database
-            self.notes.write(lambda sql, given: database.execute(sql, given).fetchall())
+            self.audit_entries.write(lambda sql, given: database.execute(sql, given).fetchall())
 
     def rows(self, sql: str, bindings: Row = ()) -> list[Row]:
         """Return the rows of one statement that only reads."""

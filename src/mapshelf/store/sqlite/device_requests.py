@@ -2,7 +2,7 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import DeviceRequest, Grant, NewTokens
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     DEVICE,
     MOST_DEVICES,
     device_of_row,
@@ -34,15 +34,6 @@ class SQLiteDeviceRequests(DatabaseUser):
             )
             if not database.changes():
                 raise AlreadyExists("another device has this user code")
-
-    def device_request(self, user_code: str, now: int) -> DeviceRequest | None:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {DEVICE} FROM device_requests"
-            " WHERE user_code = ? AND expires > ? AND user_id IS NULL AND NOT denied",
-            (user_code, now),
-        )
-        return device_of_row(rows[0]) if rows else None
 
     def decide_device_request(self, user_code: str, user_id: int, now: int, *, allow: bool) -> None:
         """See ``Store``."""

@@ -4,7 +4,7 @@ import apsw
 
 from mapshelf.errors import NotFound
 from mapshelf.model import AuthorizationCode, Grant, NewTokens
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
     FRESH,
@@ -43,13 +43,6 @@ class SQLiteGrants(DatabaseUser):
                 (now, now - USED_CODES_KEPT),
             )
 
-    def code(self, digest: bytes) -> AuthorizationCode | None:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {CODE} FROM authorization_codes WHERE digest = ?", (digest,)
-        )
-        return code_of_row(rows[0]) if rows else None
-
     def use_code(self, digest: bytes, tokens: NewTokens, now: int, grace: int = 0) -> Grant | None:
         """See ``Store``."""
         with self._database.writing() as database:
@@ -83,15 +76,6 @@ class SQLiteGrants(DatabaseUser):
             )
             return grant
 
-    def refreshed_grant(self, digest: bytes) -> Grant | None:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {GRANT} FROM {FROM_GRANTS} JOIN refresh_tokens AS r ON r.grant_id = g.id"
-            " WHERE r.digest = ?",
-            (digest,),
-        )
-        return grant_of_row(rows[0]) if rows else None
-
     def use_refresh_token(
         self, digest: bytes, tokens: NewTokens, now: int, grace: int
     ) -> Grant | None:
@@ -115,15 +99,6 @@ class SQLiteGrants(DatabaseUser):
                     (now, grant_id),
                 )
             return _extended(database, grant_id, tokens, self._clock())
-
-    def grants(self, user_id: int, now: int) -> list[Grant]:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {GRANT} FROM {FROM_GRANTS} WHERE g.user_id = ? AND g.expires > ?"
-            " ORDER BY g.id DESC",
-            (user_id, now),
-        )
-        return [grant_of_row(row) for row in rows]
 
     def withdraw_grants(self, user_id: int, program_id: str) -> None:
         """See ``Store``."""
@@ -150,7 +125,7 @@ class SQLiteGrants(DatabaseUser):
                 "program_id = ? AND id IN (SELECT grant_id FROM refresh_tokens WHERE digest = ?)"
             )
             if not delete_grants(database, condition, (program_id, digest)):
-                self._database.notes.drop()
+                self._database.audit_entries.drop()
                 return False
             return True
 

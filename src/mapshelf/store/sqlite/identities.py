@@ -19,15 +19,6 @@ class SQLiteIdentities(DatabaseUser):
         with self._database.reading() as database:
             return _user(database, issuer, subject)
 
-    def identities(self, user_id: int) -> list[Identity]:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {IDENTITY} FROM identities WHERE user_id = ?"
-            " ORDER BY created, issuer, subject",
-            (user_id,),
-        )
-        return [Identity(*row) for row in rows]
-
     def link_identity(self, user_id: int, issuer: str, subject: str, name: str) -> Identity:
         """See ``Store``."""
         with self._database.writing() as database:

@@ -1,8 +1,8 @@
 """Passkeys in SQLite, and the challenges that authenticators sign."""
 
 from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Passkey, User
-from mapshelf.store.columns import PASSKEY, PASSKEY_OF_USER, USER_OF_TOKEN, user_of_row
+from mapshelf.model import Passkey
+from mapshelf.store.columns import PASSKEY
 from mapshelf.store.sign_in import MOST_KEYS, PASSKEYS_OF_USER, refuse_another, refuse_system
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.user_rows import keep_a_way, user_with_id
@@ -49,22 +49,6 @@ class SQLitePasskeys(DatabaseUser):
             )
             if not database.changes():
                 raise AlreadyExists("there is such a passkey already")
-
-    def passkeys(self, user_id: int) -> list[Passkey]:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {PASSKEY} FROM passkeys WHERE user_id = ? ORDER BY created, id", (user_id,)
-        )
-        return [Passkey(*row) for row in rows]
-
-    def find_passkey(self, passkey_id: bytes) -> tuple[Passkey, User] | None:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {PASSKEY_OF_USER}, {USER_OF_TOKEN} FROM passkeys AS p"
-            " JOIN users AS u ON u.id = p.user_id WHERE p.id = ?",
-            (passkey_id,),
-        )
-        return (Passkey(*rows[0][:6]), user_of_row(rows[0][6:])) if rows else None
 
     def note_passkey_use(self, passkey_id: bytes, sign_count: int, now: int) -> bool:
         """See ``Store``."""

@@ -1,21 +1,15 @@
 """Passwords and one-time links in SQLite."""
 
 from collections.abc import Collection
-from typing import Final
 
 import apsw
 
 from mapshelf.errors import NotFound
-from mapshelf.model import Access, LinkKind, OneTimeLink, PasswordRecord, User, name_key
+from mapshelf.model import Access, LinkKind, OneTimeLink, User
 from mapshelf.store.columns import (
-    FROM_ONE_TIME_LINKS,
-    MADE_BY_SOMEBODY,
-    ONE_TIME_LINK,
-    USER,
     link_of_row,
-    user_of_row,
 )
-from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
+from mapshelf.store.sign_in import GOOD_LINKS, refuse_changed, refuse_second, refuse_system
 from mapshelf.store.sqlite.access import end_access
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.sessions import end_sessions_of
@@ -25,20 +19,9 @@ from mapshelf.store.sqlite.user_rows import (
     user_with_id,
 )
 
-GOOD: Final = (
-    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_BY_SOMEBODY}"
-)
-"""The links that are good at a time."""
-
 
 class SQLitePasswords(DatabaseUser):
     """See ``contract.Passwords``."""
-
-    def password_of(self, name: str) -> PasswordRecord | None:
-        """See ``Store``."""
-        query = f"SELECT password, {USER} FROM users WHERE name_key = ?"
-        rows = self._database.rows(query, (name_key(name),))
-        return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
 
     def set_password(
         self,
@@ -92,13 +75,6 @@ class SQLitePasswords(DatabaseUser):
         with self._database.reading() as database:
             return _good_link(database, digest, now)
 
-    def invitations(self, now: int) -> list[OneTimeLink]:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"{GOOD} AND l.kind = 'invitation' ORDER BY l.created, l.digest", (now,)
-        )
-        return [link_of_row(row, None) for row in rows]
-
     def withdraw_invitation(self, digest: bytes) -> None:
         """See ``Store``."""
         with self._database.writing() as database:
@@ -111,7 +87,7 @@ class SQLitePasswords(DatabaseUser):
         with self._database.writing() as database:
             found = _good_link(database, digest, now)
             if found is None or found.user is None:
-                raise NotFound("this link is not good any longer")
+                raise NotFound("this link no longer works")
             end_access(database, found.user.id, ending, self._clock())
             _set_password(database, found.user, encoded, None)
             return found.user
@@ -121,7 +97,7 @@ class SQLitePasswords(DatabaseUser):
         with self._database.writing() as database:
             if digest is not None:
                 if _good_link(database, digest, now) is None:
-                    raise NotFound("this invitation is not good any longer")
+                    raise NotFound("this invitation no longer works")
                 _delete_link(database, digest, LinkKind.INVITATION)
             return add_user_row(database, name, now, encoded=encoded)
 
@@ -133,7 +109,7 @@ def _set_password(database: apsw.Connection, user: User, encoded: str, keep: int
 
 
 def _good_link(database: apsw.Connection, digest: bytes, now: int) -> OneTimeLink | None:
-    row = database.execute(f"{GOOD} AND l.digest = ?", (now, digest)).fetchone()
+    row = database.execute(f"{GOOD_LINKS} AND l.digest = ?", (now, digest)).fetchone()
     if row is None:
         return None
     user = None if row[2] is None else user_with_id(database, row[2])

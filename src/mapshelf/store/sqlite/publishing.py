@@ -1,4 +1,4 @@
-"""Publishing and keeping order in SQLite: the transactions in which ``store`` writes."""
+"""Publishing and moderation in SQLite: the transactions in which ``store`` writes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,12 +6,13 @@ from contextlib import contextmanager
 import apsw
 
 from mapshelf.model import MapDraft
+from mapshelf.store.account_queries import AccountQueries
+from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
-from mapshelf.store.order_methods import OrderMethods
-from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
@@ -23,7 +24,8 @@ from mapshelf.store.tags import TagMethods
 
 class SQLitePublishing(
     PublishingMethods,
-    OrderMethods,
+    AccountQueries,
+    AdministrationMethods,
     ImportMethods,
     FigureMethods,
     TagMethods,
@@ -40,15 +42,15 @@ class SQLitePublishing(
     @contextmanager
     def _changing(self) -> "Iterator[_Transaction]":
         with self._database.writing() as database:
-            yield _Transaction(database, self._notes(), self._clock())
+            yield _Transaction(database, self._audit_entries(), self._clock())
 
     @contextmanager
     def _adding(self) -> "Iterator[_Transaction]":
         with self._changing() as database:
             yield database
 
-    def _notes(self) -> PendingNotes:
-        return self._database.notes
+    def _audit_entries(self) -> PendingAuditEntries:
+        return self._database.audit_entries
 
     def _read(self, sql: str, parameters: Row) -> list[Row]:
         return self._database.rows(sql, parameters)
@@ -57,9 +59,11 @@ class SQLitePublishing(
 class _Transaction:
     """See ``publishing.Transaction``."""
 
-    def __init__(self, database: apsw.Connection, notes: PendingNotes, now: int) -> None:
+    def __init__(
+        self, database: apsw.Connection, audit_entries: PendingAuditEntries, now: int
+    ) -> None:
         self._database = database
-        self.notes = notes
+        self.audit_entries = audit_entries
         self.now = now
 
     def rows(self, sql: str, parameters: Row = ()) -> list[Row]:

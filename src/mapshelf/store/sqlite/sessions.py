@@ -53,15 +53,6 @@ class SQLiteSessions(DatabaseUser):
             ).fetchall()
             return token_of_row(rows[0])
 
-    def sessions(self, user_id: int) -> list[Token]:
-        """See ``Store``."""
-        rows = self._database.rows(
-            f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE t.user_id = ? AND t.kind = 'session'"
-            " ORDER BY t.id DESC",
-            (user_id,),
-        )
-        return [token_of_row(row) for row in rows]
-
     def end_session(self, user_id: int, token_id: int) -> None:
         """See ``Store``."""
         with self._database.writing() as database:

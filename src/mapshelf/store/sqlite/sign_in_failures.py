@@ -46,11 +46,6 @@ class SQLiteSignInFailures(DatabaseUser):
             database.execute("INSERT OR REPLACE INTO known_addresses VALUES (?, ?)", (key, now))
             _delete_oldest(database, "known_addresses", "last")
 
-    def is_known_address(self, key: bytes, now: int) -> bool:
-        """See ``Store``."""
-        query = "SELECT 1 FROM known_addresses WHERE key = ? AND last > ?"
-        return bool(self._database.rows(query, (key, now - ADDRESSES_KEPT)))
-
 
 def _failures(
     database: apsw.Connection, keys: Collection[bytes], now: int

@@ -20,11 +20,11 @@ from mapshelf.store.sqlite.grants import SQLiteGrants
 from mapshelf.store.sqlite.identities import SQLiteIdentities
 from mapshelf.store.sqlite.links import SQLiteLinks
 from mapshelf.store.sqlite.maps import SQLiteMaps
+from mapshelf.store.sqlite.oauth_programs import SQLitePrograms
 from mapshelf.store.sqlite.passkeys import SQLitePasskeys
 from mapshelf.store.sqlite.passwords import SQLitePasswords
-from mapshelf.store.sqlite.programs import SQLitePrograms
 from mapshelf.store.sqlite.publishing import SQLitePublishing
-from mapshelf.store.sqlite.renewal import SQLiteRenewableOutlines
+from mapshelf.store.sqlite.reparsing import SQLiteReparsableOutlines
 from mapshelf.store.sqlite.sessions import SQLiteSessions
 from mapshelf.store.sqlite.sign_in_failures import SQLiteSignInFailures
 from mapshelf.store.sqlite.sources import SQLiteSources
@@ -37,7 +37,7 @@ class SQLiteStore(
     SQLiteMaps,
     SQLiteLinks,
     SQLiteSources,
-    SQLiteRenewableOutlines,
+    SQLiteReparsableOutlines,
     SQLiteAccounts,
     SQLitePublishing,
     SQLitePasswords,

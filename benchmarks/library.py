@@ -1,0 +1,247 @@
+"""Finding one's way among many maps: folders, tags, languages, twins, maps about the same.
+
+Lists are measured as in ``listing``. Levels of folders, and maps like another, are asked for as
+pages ask for them. What folders, tags and twins cost a build is measured turn by turn on the same
+maps: without folders and tags by leaving them out, and what twins are found by on its own. The
+worker whose memory is told has answered for every kind of page before.
+"""
+
+import gc
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from benchmarks.catalogue import BATCH, Catalogue, drafts_of
+from benchmarks.filing import INBOX, VERSIONS, levels_of
+from benchmarks.in_process import InProcess
+from benchmarks.listing import queries
+from benchmarks.measure import timed, times_of
+from benchmarks.processes import get, memory
+from benchmarks.requests import FILED, Clients
+from benchmarks.serving import service, worker_processes
+from mapshelf.comparison.fingerprint import fingerprints, telling
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.model import MapDraft
+from mapshelf.query import MapQuery
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.read import Snapshot
+from mapshelf.store import open_store
+
+LEVELS: Final = 500
+LIKE: Final = 1000
+"""Levels of folders, and maps, that are asked about."""
+
+FRESH: Final = 9
+"""Snapshots of which nothing has been read."""
+
+BUILT: Final = 6000
+TURNS: Final = 3
+"""Maps that are built with and without what they are filed under, and how often."""
+
+RELATED: Final = 6
+"""Maps like another, as a page shows them."""
+
+VISITS: Final = 400
+"""Requests of each kind before the memory of a worker is measured."""
+
+
+def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
+    """Yield each question with its answer."""
+    directory = SnapshotDirectory(catalogue.settings.snapshots)
+    folder = directory.folder(directory.current())
+    yield from _lists(catalogue, folder)
+    yield from _levels(catalogue, folder)
+    yield from _alike(catalogue, folder)
+    yield from _requests(catalogue)
+    yield "building", _building(catalogue)
+    yield "memory of a worker", _memory(catalogue)
+
+
+def _lists(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
+    snapshot = Snapshot(folder)
+    everything: list[MapQuery] = []
+    for names in FILED:
+        asked = queries(catalogue, snapshot, names)
+        everything += asked
+        page = timed(lambda query: snapshot.page(query, b""), asked)
+        yield f"list {' + '.join(names)}", page.as_json()
+    random.Random(catalogue.seed).shuffle(everything)
+    snapshot = Snapshot(folder)  # nothing read so far
+    page = timed(lambda query: snapshot.page(query, b""), everything)
+    yield "list, everything mixed, fresh", page.as_json()
+    clients = Clients(catalogue, "facets of folders")
+    asked = [MapQuery(filters=query.filters) for query in everything if query.offset == 0]
+    chosen = clients.some(list(dict.fromkeys(asked)), LEVELS)
+    yield "facets of a selection", timed(snapshot.facets, chosen).as_json()
+
+
+def _levels(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
+    """Yield what the folders within another take, and those of the whole library."""
+    paths = Clients(catalogue, "levels").some(levels_of(catalogue.size), LEVELS)
+    snapshots = [Snapshot(folder) for _ in range(FRESH)]
+    yield (
+        "folders, first level of a snapshot",
+        timed(lambda one: one.folders(""), snapshots).as_json(),
+    )
+    yield "folders, a level", timed(snapshots[0].folders, paths).as_json()
+    widest = timed(snapshots[0].folders, [INBOX] * FRESH).as_json()
+    yield "folders, the widest level", {**widest, "folders": len(snapshots[0].folders(INBOX))}
+    yield "tags, all", timed(lambda one: one.tags(), snapshots).as_json()
+
+
+def _alike(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
+    """Yield what maps like another take; of the maps asked about, one in three has versions."""
+    snapshot, ids = Snapshot(folder), _ids(catalogue)
+    times = timed(lambda one: snapshot.twins(one, b""), ids)
+    with_twins = sum(bool(snapshot.twins(one, b"")) for one in ids)
+    yield "twins of a map", {**times.as_json(), "share_with_twins": with_twins / len(ids)}
+    times = timed(lambda one: snapshot.about_the_same(one, RELATED, b""), ids)
+    yield "maps like one", times.as_json()
+    began = time.perf_counter()
+    groups = len(snapshot.duplicates)
+    yield "all twins", {"seconds": round(time.perf_counter() - began, 3), "groups": groups}
+
+
+def _requests(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
+    """Yield what whole requests take in process, JSON and pages included; none is kept yet."""
+    clients = Clients(catalogue, "requests")
+    levels = clients.some(levels_of(catalogue.size), LEVELS)
+    wide = [f"{INBOX}{'/' * more}" for more in range(FRESH)]
+    asked = {
+        "GET /folders, a level": [f"/folders?below={quote(path, safe='')}" for path in levels],
+        "GET /folders, the widest level": [f"/folders?below={quote(one, safe='')}" for one in wide],
+        "GET /facets of a folder": [_path("/facets", clients, "folder") for _ in range(LEVELS)],
+        "page of the library in a folder": [_path("/", clients, "folder") for _ in range(LEVELS)],
+    }
+    with InProcess(catalogue.settings) as application:
+        application.request("/folders")
+        for name, paths in asked.items():
+            yield name, _timed_requests(application, list(dict.fromkeys(paths)))
+
+
+def _timed_requests(application: InProcess, paths: Sequence[str]) -> dict[str, Any]:
+    def request(path: str) -> None:
+        sent = application.request(path)
+        assert sent.status == 200, (path, sent)
+
+    return timed(request, paths).as_json()
+
+
+def _path(path: str, clients: Clients, *names: str) -> str:
+    return f"{path}?{urlencode(clients.filters(names))}"
+
+
+def _ids(catalogue: Catalogue) -> list[str]:
+    """Return the ids of maps from the first batches, every third of which is near a version."""
+    found: list[str] = []
+    for batch in range(-(-catalogue.size // BATCH)):
+        for i, draft in enumerate(drafts_of(catalogue.size, catalogue.seed, batch)):
+            if i % VERSIONS in (1, 4, 8, VERSIONS // 2, VERSIONS - 2, VERSIONS - 1):
+                assert draft.id is not None
+                found.append(draft.id)
+        if len(found) >= LIKE:
+            break
+    return found[:LIKE]
+
+
+# -- building -----------------------------------------------------------------------------
+
+
+def _building(catalogue: Catalogue) -> dict[str, Any]:
+    """Return what building takes with folders, tags and twins, and without."""
+    drafts: list[MapDraft] = []
+    for batch in range(-(-min(BUILT, catalogue.size) // BATCH)):
+        drafts += drafts_of(catalogue.size, catalogue.seed, batch)
+    plain = [replace(one, tags=(), source=None) for one in drafts]
+    taken: dict[str, list[float]] = {"filed": [], "plain": [], "twins": []}
+    for _ in range(TURNS):
+        taken["filed"].append(_built(drafts))
+        taken["plain"].append(_built(plain))
+        taken["twins"].append(_compared(drafts))
+    filed, without, twins = (median(seconds) for seconds in taken.values())
+    each = 1e6 / len(drafts)
+    return {
+        "maps": len(drafts),
+        "with_us_a_map": round(filed * each),
+        "without_us_a_map": round((without - twins) * each),
+        "folders_and_tags_us_a_map": round((filed - without) * each),
+        "twins_us_a_map": round(twins * each),
+        "slower_per_cent": round((filed / (without - twins) - 1) * 100, 1),
+    }
+
+
+def _built(drafts: Sequence[MapDraft]) -> float:
+    """Return the processor time of building a snapshot of these maps."""
+    with tempfile.TemporaryDirectory() as name:
+        store = open_store(f"sqlite:///{name}/catalogue.db")
+        for start in range(0, len(drafts), BATCH):
+            store.put_maps(drafts[start : start + BATCH])
+        builder = Builder(store, SnapshotDirectory(Path(name, "snapshots")))
+        taken = _processor(builder.advance)
+        builder.close()
+        store.close()
+    return taken
+
+
+def _compared(drafts: Sequence[MapDraft]) -> float:
+    """Return the processor time of finding out by what twins, and maps like them, are found."""
+    outlines = [decode_outline(draft.outline or b"") for draft in drafts]
+    trees = [[(depth, topic.text) for depth, topic in one.topics()] for one in outlines]
+    counts = [
+        [(word, 1) for word in {word for _, text in tree for word in text.split()}]
+        for tree in trees
+    ]
+
+    def compare() -> None:
+        for start in range(0, len(trees), BATCH):
+            words = [telling(each) for each in counts[start : start + BATCH]]
+            fingerprints(trees[start : start + BATCH], words)
+
+    return _processor(compare)
+
+
+def _processor(call: Callable[[], object]) -> float:
+    gc.collect()
+    before = time.process_time()
+    call()
+    return time.process_time() - before
+
+
+# -- memory -------------------------------------------------------------------------------
+
+
+def _memory(catalogue: Catalogue) -> dict[str, Any]:
+    """Return the memory of a worker that has shown folders, tags, searches and maps."""
+    clients, ids = Clients(catalogue, "memory"), _ids(catalogue)[:VISITS]
+    levels = clients.some(levels_of(catalogue.size), VISITS)
+    paths = [f"/folders?below={quote(path, safe='')}" for path in levels]
+    paths += [f"/folders?below={INBOX}", "/tags", "/browse/tags", "/", "/?order_by=alpha"]
+    for names in FILED:
+        paths += [_path("/", clients, *names) for _ in range(VISITS // len(FILED))]
+        paths += [_path("/facets", clients, *names) for _ in range(VISITS // len(FILED))]
+    paths += [f"/maps?{urlencode(clients.search())}" for _ in range(VISITS)]
+    paths += [f"/mindmaps/{one}" for one in ids]
+    random.Random(catalogue.seed).shuffle(paths)
+    with service(catalogue) as (target, _):
+        (worker, *_) = worker_processes(target)
+        at_rest = memory(worker)
+        times = []
+        for path in paths:
+            began = time.perf_counter()
+            answer = get(target.port, path, target.token)
+            times.append(time.perf_counter() - began)
+            assert answer.status in (200, 301, 302, 303, 307, 308), (path, answer.status)
+        told = memory(worker)
+    return {
+        "requests": len(paths),
+        "at_rest_own_mb": at_rest["own_mb"],
+        **told,
+        "p99_ms": times_of(times).p99,
+    }

@@ -1,0 +1,215 @@
+"""Registered programs (OAuth 2 clients): what may be registered, and who is one of them.
+
+The rules are those of RFC 9700 (best current practice). A program that is marked as legacy was made
+before them, and differs in this only:
+
+* it asks for ``maps`` to upload maps, too, because there was no ``maps:write``;
+* it writes several scopes in a token request with a literal plus, ``account+maps``;
+* it may leave out ``grant_type`` when it exchanges a code;
+* it may exchange a code once more as long as the code is good, because it sends a request once
+  more if its connection is lost. That is bounded (``contract.Grants.use_code``): the request is the
+  same, its tokens belong to the same grant, and a third one, or one after the program has refreshed
+  what it got, ends the grant.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from mapshelf.accounts.names import has_invisible
+from mapshelf.errors import InvalidSetting, OAuthRefusal
+from mapshelf.model import DYNAMIC_ID, Program
+from mapshelf.store.contract import RegisteredPrograms
+from mapshelf.tokens import MAPS, MAPS_WRITE, PROGRAM_SECRET_PREFIX, new_token, token_digest
+
+LONGEST_URI: Final = 500
+"""Characters of a redirect URI."""
+
+LONGEST_NAME: Final = 60
+"""Characters of the name of a program: people read it before they let it in."""
+
+_ID: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}")
+_SECRET: Final = re.compile(r"[A-Za-z0-9._~-]{20,200}")
+
+_URI: Final = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9.+-]*):(?:[a-z0-9._~!$&'()*+,;=:@/?\[\]-]|%[0-9a-f]{2})+",
+    re.IGNORECASE,
+)
+"""An absolute URI without a fragment (RFC 3986, section 4.3)."""
+
+_HOST: Final = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")
+"""The name or the address of a host, as ``urlsplit`` gives it."""
+
+_LOOPBACK: Final = re.compile(
+    r"(?P<host>http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?(?P<rest>(?:[/?].*)?)"
+)
+"""A redirect URI of a program on the machine of its user (RFC 8252, section 7.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What an operator says about a program.
+
+    Attributes:
+        name: what people are shown.
+        redirect_uris: where browsers may be sent back to; a program for devices needs none.
+        id: its client id; a new one if empty.
+        secret: its client secret; a new one if empty.
+        public: whether it has no secret.
+        legacy: see the module.
+        dynamic: whether it registers itself.
+    """
+
+    name: str
+    redirect_uris: tuple[str, ...] = ()
+    id: str = ""
+    secret: str = ""
+    public: bool = False
+    legacy: bool = False
+    dynamic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """How a program says who it is.
+
+    Attributes:
+        id: its client id.
+        secret: its client secret, empty if it sends none.
+        basic: whether it says so by HTTP Basic.
+    """
+
+    id: str
+    secret: str
+    basic: bool = False
+
+
+def register(
+    store: RegisteredPrograms, registration: Registration, now: int
+) -> tuple[Program, str]:
+    """Register a program; return it with its secret, which is empty for a public program.
+
+    Raises:
+        InvalidSetting: it may not be registered like this.
+        AlreadyExists: there is a program with this id.
+    """
+    _check(registration)
+    secret = ""
+    if not registration.public:
+        secret = registration.secret or new_token(PROGRAM_SECRET_PREFIX)
+    program = Program(
+        registration.id or _new_id(dynamic=registration.dynamic),
+        registration.name.strip(),
+        token_digest(secret) if secret else None,
+        registration.redirect_uris,
+        registration.legacy,
+        now,
+    )
+    store.add_program(program)
+    return program, secret
+
+
+def find_program(store: RegisteredPrograms, program_id: str) -> Program | None:
+    """Return the program with this id, ``None`` if there is none, or it cannot be an id."""
+    return store.program(program_id) if _ID.fullmatch(program_id) else None
+
+
+def identified(store: RegisteredPrograms, who: Identification) -> Program:
+    """Return the program that says who it is (RFC 6749, section 2.3).
+
+    Raises:
+        OAuthRefusal: it is unknown, or its secret is not right.
+    """
+    program = find_program(store, who.id)
+    known = (program.secret if program else None) or bytes(32)
+    right = hmac.compare_digest(known, token_digest(who.secret))
+    if program is None or not (right if program.secret else not who.secret):
+        raise OAuthRefusal(
+            "invalid_client", "The program is unknown, or its secret is wrong.", basic=who.basic
+        )
+    return program
+
+
+def may_redirect_to(program: Program, uri: str) -> bool:
+    """Tell whether a browser may be sent back to ``uri``.
+
+    It has to be a registered URI, character by character. On the machine of the user, the port may
+    be another one, because a program takes one that is free (RFC 8252, section 7.3).
+    """
+    return len(uri) <= LONGEST_URI and any(
+        uri == one or (_without_port(uri) == _without_port(one) != "")
+        for one in program.redirect_uris
+    )
+
+
+def meant_scopes(program: Program, scopes: Collection[str]) -> frozenset[str]:
+    """Return the scopes that a program means by those it names."""
+    widened = program.legacy and MAPS in scopes
+    return frozenset((*scopes, MAPS_WRITE) if widened else scopes)
+
+
+def is_loopback(uri: str) -> bool:
+    """Tell whether a redirect URI is on the machine of the user."""
+    return _without_port(uri) != ""
+
+
+def _without_port(uri: str) -> str:
+    found = _LOOPBACK.fullmatch(uri)
+    return found["host"] + found["rest"] if found else ""
+
+
+def _new_id(*, dynamic: bool) -> str:
+    return (DYNAMIC_ID if dynamic else "") + secrets.token_hex(16)
+
+
+def _check(registration: Registration) -> None:
+    name = registration.name
+    if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
+        raise InvalidSetting(f"a name is one printable line of at most {LONGEST_NAME} characters")
+    if has_invisible(name):
+        raise InvalidSetting("a name has no letters that nobody sees")
+    if registration.id and not _ID.fullmatch(registration.id):
+        raise InvalidSetting("an id has 1 to 100 letters, digits and any of -._~")
+    if registration.id.startswith(DYNAMIC_ID):
+        raise InvalidSetting(f"ids that begin with {DYNAMIC_ID} are of programs that registered")
+    if registration.secret and not _SECRET.fullmatch(registration.secret):
+        raise InvalidSetting("a secret has 20 to 200 letters, digits and any of -._~")
+    if registration.public and registration.secret:
+        raise InvalidSetting("a public program has no secret")
+    if registration.public and registration.legacy:
+        raise InvalidSetting("a public program needs PKCE, which a legacy program does not have")
+    for uri in registration.redirect_uris:
+        check_redirect_uri(uri)
+
+
+def check_redirect_uri(uri: str) -> None:
+    """Refuse a redirect URI over which others could get codes (RFC 9700, section 2.6).
+
+    Raises:
+        InvalidSetting: it is one.
+    """
+    found = _URI.fullmatch(uri)
+    if not found or len(uri) > LONGEST_URI:
+        raise InvalidSetting(f"a redirect URI is absolute and has no fragment: {uri!r}")
+    scheme = found["scheme"].lower()
+    if scheme in ("http", "https"):
+        try:
+            parts = urlsplit(uri)
+            valid = _HOST.fullmatch(parts.hostname or "") and "@" not in parts.netloc
+            valid = valid and parts.port != 0
+        except ValueError:
+            valid = False
+        if not valid:
+            raise InvalidSetting(f"a redirect URI needs a host, and no user: {uri!r}")
+        if scheme == "http" and not is_loopback(uri):
+            raise InvalidSetting(
+                f"over http, browsers are sent back to http://localhost/ only, not to {uri!r}"
+            )
+    elif "." not in scheme:
+        raise InvalidSetting(
+            f"a custom scheme must begin with a reversed domain name, like com.example.app: {uri!r}"
+        )

@@ -1,0 +1,400 @@
+"""What happens to a request, from the server's call to the response: the order of the checks.
+
+They are: the rules of HTTP, the routes (404, 405), the token (401), its scope (403), the rate limit
+(429), the body and the parameters (400), the map in the path (404). A client without a valid token
+therefore cannot find out whether its parameters are valid or which maps exist.
+
+Admission control is here, too (``Admission``): when there is more to do than the event loop can,
+what is not cached waits for its turn after these checks, or is refused.
+"""
+
+import asyncio
+import itertools
+import secrets
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from mapshelf.api.access_log import AccessLog
+from mapshelf.api.auth import Authenticator
+from mapshelf.api.compression import takes_gzip
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import CachedResponse
+from mapshelf.api.errors import error_response, log_error
+from mapshelf.api.http import (
+    MAXIMUM_BODY,
+    MAXIMUM_QUERY_STRING,
+    Headers,
+    Request,
+    Response,
+    not_modified,
+)
+from mapshelf.api.incoming import incoming_body
+from mapshelf.api.measurements import CLIENT_GONE, Measurements
+from mapshelf.api.rate_limits import Limit, RateLimits
+from mapshelf.api.routes import READING, ErrorPage, Method, Route, Router
+from mapshelf.api.streaming import LARGE_BODY
+from mapshelf.api.tracing import CarriedNames
+from mapshelf.errors import (
+    AddressTooLong,
+    BodyTooLarge,
+    ClientDisconnected,
+    InsufficientScope,
+    InvalidToken,
+    MethodNotAllowed,
+    Overloaded,
+    UnknownPath,
+)
+from mapshelf.metrics.counts import BOUNDS, OperationCounts
+from mapshelf.model import Credential
+
+if TYPE_CHECKING:
+    from mapshelf.api.spans import Spans
+
+T = TypeVar("T")
+
+CROWDED_AFTER: Final = 0.01
+"""Seconds that the marker waits when there is too much to do for everybody to be answered at
+once."""
+
+CALM_FOR: Final = 0.002
+"""Seconds until the next marker if one did not wait."""
+
+LONGEST_WAIT: Final = 0.2
+"""Seconds that a request may have to wait here."""
+
+FEWEST: Final = 32
+"""Requests that wait when others are refused, at least: fewer are soon done, unless the machine
+itself pauses, and then they are not too many."""
+
+AT_ONCE: Final = 4
+"""Requests that have their turn before new ones are looked at."""
+
+MEASURED_FOR: Final = 0.1
+"""Seconds in which is counted how many have their turn. A pause of the machine is shorter, as a
+rule; nobody is to be refused because of one."""
+
+
+class RequestHandler:
+    """Answers requests."""
+
+    def __init__(
+        self, context: Context, router: Router, limits: RateLimits, measurements: Measurements
+    ) -> None:
+        """Answer by the operations of ``router``."""
+        self._context = context
+        self._snapshot = context.snapshot
+        self.router = router
+        self._limits = limits
+        self._measurements = measurements
+        self._request_ids = _request_ids()
+        trusted = context.settings.trusted_proxies
+        self._carried = CarriedNames(trusted) if trusted else None
+        self._access_log = AccessLog(trusted) if context.settings.access_log else None
+        self._spans = _spans() if context.settings.opentelemetry else None
+        noting = self._carried, self._access_log, self._spans
+        self._looks_closely = any(one is not None for one in noting)
+        self._admission = Admission()
+        self._authenticator: Authenticator | None = None
+
+    def begin(self, authenticator: Authenticator) -> None:
+        """Ask ``authenticator`` from now on: the store is open."""
+        self._authenticator = authenticator
+
+    def close(self) -> None:
+        """Send the spans that are left."""
+        if self._spans is not None:
+            self._spans.close()
+
+    async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
+        """Return the response to a request, and the headers of this response only.
+
+        Args:
+            read: makes a ``Request`` of ``asked``; its errors are answered like any others.
+            asked: the request, as the interface of the server passes it.
+        """
+        began = perf_counter()
+        request_id = next(self._request_ids)
+        request, status = None, 0
+        try:
+            request = read(asked)
+            if self._carried is not None:
+                carried, request.traceparent = self._carried.names(request.sender)
+                request_id = carried or request_id
+            if request.headers.get(b"content-length", b"0") != b"0" or (
+                b"transfer-encoding" in request.headers
+            ):
+                request.body = incoming_body(request.headers, request.pieces)
+            response = await self._respond(request)
+        except Exception as error:
+            # The boundary: whatever happened, the client gets a response.
+            response = await self._refusal(error, request, request_id)
+            if isinstance(error, ClientDisconnected):
+                status = CLIENT_GONE
+        took = perf_counter() - began
+        self._count(request, status or response.status, took)
+        if self._access_log is not None:
+            self._access_log.note(request, response, took, request_id)
+        own: Headers = ((b"x-request-id", request_id.encode()),)
+        if request is not None and request.limited:
+            own = (*own, *request.limited)
+        if request is not None and request.traceparent:
+            own = (*own, (b"traceparent", request.traceparent))
+        if request is not None and not request.shared:
+            response = replace(response, shared=False)
+        if request is None or request.body is None or not await request.leaves_body_unread():
+            return response, own
+        # The next request on this connection could not be found.
+        return response, (*own, (b"connection", b"close"))
+
+    def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
+        """Return the response to an earlier ``GET`` if it can be sent again as it is.
+
+        That is so for whoever is admitted (``admits``), if the request has no other header that
+        the service reads but Host. If the result is ``None``, nothing is said about the response:
+        see ``answer``.
+        """
+        cached = None if self._looks_closely else self._snapshot.cached_response(path, query_string)
+        return cached if cached is not None and cached.counts is not None else None
+
+    def admits(self, authorization: bytes, cached: CachedResponse) -> bool:
+        """Tell whether an Authorization header is known to admit to a response; it may be empty."""
+        if cached.scope is None:
+            return True
+        return self._authenticator is not None and self._authenticator.allows(
+            authorization, cached.scope
+        )
+
+    def request_id(self) -> str:
+        """Return the name of a new request."""
+        return next(self._request_ids)
+
+    async def _respond(self, request: Request) -> Response:
+        route = self._route(request)
+        request.shared = route.shared
+        method = route.methods.get(request.method)
+        if method is None:
+            if request.method == "OPTIONS":
+                return route.preflight
+            raise MethodNotAllowed(route.allowed)
+        request.counts = route.counts[request.method]
+        request.takes = method.body
+        limit = route.limits.get(request.method)
+        if method.scope is not None:
+            found = await self._credential(request, method.scope, limit)
+            request.user, request.token = found.user, found.token.id
+        if limit is not None:
+            self._limits.count(limit, request)
+        _check_size(request)
+        response = self._cached(request, method, limit) if method.cached else None
+        if response is None:
+            # What is cached takes less than to refuse it. Who watches over the service is to know
+            # that it lives.
+            if self._admission.is_crowded() and method.budget is not None:
+                await self._admission.turn()
+            response = await method.answer(self._context, request)
+        if response.smaller is not None and takes_gzip(request.sender.header(b"accept-encoding")):
+            response = response.smaller
+        if_none_match = request.headers.get(b"if-none-match")
+        if if_none_match is None or request.method not in READING:
+            return response
+        return not_modified(response, if_none_match) or response
+
+    def _cached(self, request: Request, method: Method, limit: Limit | None) -> Response | None:
+        cached = self._snapshot.get().cached_response((request.path, request.query_string))
+        if cached is None:
+            return None
+        if (
+            limit is None
+            and request.shared
+            and cached.counts is None
+            and _is_plain(cached.response)
+        ):
+            cached.counts, cached.scope = request.counts, method.scope
+        return cached.response
+
+    async def _refusal(
+        self, error: Exception, request: Request | None, request_id: str
+    ) -> Response:
+        """Return the response to a request that failed: a page where people expect one."""
+        self._measurements.note_error(error)
+        show = self._error_page(request) if request else None
+        traceparent = request.traceparent if request else b""
+        if show is None:
+            return error_response(error, request_id, traceparent)
+        log_error(error, request_id, traceparent)
+        if request:
+            request.shared = False
+        try:
+            return await show(error)
+        except Exception as failure:
+            return error_response(failure, request_id, traceparent)
+
+    def _error_page(self, request: Request) -> ErrorPage | None:
+        try:
+            return self._route(request).error_page
+        except UnknownPath:
+            home = self.router.fixed.get("/")
+            return home.error_page if home and _is_navigation(request) else None
+
+    def _route(self, request: Request) -> Route:
+        route = self.router.fixed.get(request.path)
+        if route is not None:
+            return route
+        found = self.router.match(request.path)
+        if found is None:
+            raise UnknownPath("There is nothing at this address.")
+        route, request.parts = found
+        return route
+
+    def _count(self, request: Request | None, status: int, seconds: float) -> None:
+        other = self._measurements.other
+        counts = (request and request.counts) or other
+        count(counts, status, seconds)
+        if self._spans is not None:
+            route = "" if counts is other else counts.name.partition(" ")[2]
+            method, traceparent = (request.method, request.traceparent) if request else ("", b"")
+            self._spans.note(method, route, status, seconds, traceparent)
+
+    async def _credential(self, request: Request, scope: str, limit: Limit | None) -> Credential:
+        header = request.headers.get(b"authorization")
+        try:
+            if header is None:
+                return await self._context.sessions.credential_of_page(request, scope)
+            if self._authenticator is None:
+                await self._context.sessions.authenticator()
+            assert self._authenticator is not None
+            return await self._authenticator.credential(header, scope)
+        except (InvalidToken, InsufficientScope):
+            if limit is not None:
+                self._limits.count(limit, request)
+            raise
+
+
+def count(counts: OperationCounts, status: int, seconds: float) -> None:
+    """Count a request. This is done for each one, and takes a quarter of a microsecond."""
+    statuses = counts.statuses
+    if status in statuses:
+        statuses[status] += 1
+    else:
+        statuses[status] = 1
+    counts.buckets[bisect_left(BOUNDS, seconds)] += 1
+    counts.seconds += seconds
+
+
+class Admission:
+    """Lets requests wait for their turn. For use in one event loop.
+
+    Requests wait in the event loop, where nobody sees them: at three times what a worker can do, it
+    answers each in the end, seconds too late, and nobody within any time that matters. So when
+    requests wait noticeably, a request is looked at when it arrives, which takes little, and waits
+    here for what takes more. If it would have to wait for too long, it is told so at once.
+
+    How long requests wait is measured by a marker, which waits among them.
+    """
+
+    def __init__(self) -> None:
+        self._calm_until = 0.0
+        self._marked = 0.0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._each = 0.0  # seconds from one turn to the next
+        self._turns = 0
+        self._since = 0.0
+
+    def is_crowded(self) -> bool:
+        """Tell whether a request has to ask for a turn. For most, this is all there is to do."""
+        now = perf_counter()
+        if self._waiting:
+            return True
+        if now < self._calm_until:
+            return False
+        if not self._marked:
+            self._marked = now
+            asyncio.get_running_loop().call_soon(self._end_mark)
+            return False
+        return now - self._marked > CROWDED_AFTER
+
+    async def turn(self) -> None:
+        """Wait for a turn.
+
+        Raises:
+            Overloaded: it would take too long.
+        """
+        waiting = len(self._waiting)
+        if waiting >= FEWEST and waiting * self._each > LONGEST_WAIT:
+            raise Overloaded("more requests arrive than can be answered")
+        loop = asyncio.get_running_loop()
+        mine = loop.create_future()
+        if not self._waiting:
+            self._turns, self._since = 0, perf_counter()
+            loop.call_soon(self._give_turns)
+        self._waiting.append(mine)
+        await mine
+
+    def _end_mark(self) -> None:
+        now = perf_counter()
+        if now - self._marked < CROWDED_AFTER:
+            self._calm_until = now + CALM_FOR
+        self._marked = 0.0
+
+    def _give_turns(self) -> None:
+        for _ in range(min(AT_ONCE, len(self._waiting))):
+            first = self._waiting.popleft()
+            if not first.done():  # who waited may have been cancelled
+                first.set_result(None)
+            self._turns += 1
+        passed = perf_counter() - self._since
+        if passed > MEASURED_FOR:
+            self._each = passed / self._turns
+            self._turns, self._since = 0, self._since + passed
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._give_turns)
+
+
+def _spans() -> "Spans":
+    from mapshelf.api.spans import Spans  # noqa: PLC0415 - its packages are an extra
+
+    return Spans()
+
+
+def _is_plain(response: Response) -> bool:
+    """Tell whether a response is the same bytes for every client, and small."""
+    return response.smaller is None and response.file is None and len(response.body) < LARGE_BODY
+
+
+def _is_navigation(request: Request) -> bool:
+    """Tell whether a person is to see the response: a page is asked for, and no JSON.
+
+    Programs in Java ask for a page, too, unless they are told otherwise, and for ``*``.
+    """
+    accepted = request.sender.header(b"accept").lower()
+    kinds = {kind.partition(b";")[0].strip() for kind in accepted.split(b",")}
+    return b"text/html" in kinds and not kinds & {b"application/json", b"*"}
+
+
+def _check_size(request: Request) -> None:
+    """Refuse a request that is larger than any valid one.
+
+    Raises:
+        AddressTooLong: the query string is longer than ``MAXIMUM_QUERY_STRING``.
+        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``, for an operation that takes
+            none. For others, see ``bodies.py``.
+    """
+    if len(request.query_string) > MAXIMUM_QUERY_STRING:
+        raise AddressTooLong(f"The query string must be at most {MAXIMUM_QUERY_STRING} bytes long.")
+    length = request.headers.get(b"content-length")
+    if (
+        length
+        and request.takes is None
+        and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY)
+    ):
+        raise BodyTooLarge("This operation takes no request body.")
+
+
+def _request_ids() -> Iterator[str]:
+    """Yield ids that are unique among workers: a random prefix and a count."""
+    beginning = secrets.token_hex(6)
+    return (f"{beginning}-{number:x}" for number in itertools.count(1))

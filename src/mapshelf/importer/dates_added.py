@@ -1,0 +1,54 @@
+"""Says when maps came into the catalogue (``DateAdded``).
+
+Of what lies in a folder when it is first imported, nobody knows: the date in the file stands for
+it, or else the time of the file. What arrives later arrives now, however old it is, so that it is
+among the newest. A first import that was interrupted goes on as the first one.
+"""
+
+import os
+import time
+
+from mapshelf.importer.scan import storable_time
+from mapshelf.readers.sandboxed_reader import ReadFile
+from mapshelf.store.contract import Imports, Sources
+
+
+class DatesAdded:
+    """The maps that one import adds."""
+
+    def __init__(self, store: Imports, sources: Sources) -> None:
+        self._store = store
+        self._sources = sources
+        self._first: dict[str, bool] = {}
+
+    def date_of(self, found: ReadFile, folder: str) -> int | None:
+        """Return the date of a new map in milliseconds since 1970-01-01 UTC, ``None`` for now.
+
+        Args:
+            found: its file.
+            folder: the folder or archive that was named, empty if the file itself was.
+        """
+        if not folder or not self._is_first(folder):
+            return None
+        dated = found.dated
+        if dated is None:
+            dated = storable_time(found.modified_ns) // 1_000_000
+        return min(dated, time.time_ns() // 1_000_000)
+
+    def finish(self, *folders: str) -> None:
+        """Note that the first import of these folders, and of all that were asked about, is over.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        for folder in {*self._first, *folders}:
+            self._store.finish_import(os.fsencode(folder))
+        self._first.clear()
+
+    def _is_first(self, folder: str) -> bool:
+        first = self._first.get(folder)
+        if first is None:
+            path = os.fsencode(folder)
+            known = bool(self._sources.sources_below(path, b"", 1))
+            first = self._first[folder] = self._store.begin_import(path, has_maps=known)
+        return first

@@ -1,0 +1,63 @@
+"""The process that reads maps anew which an older version read, and ends when there are none.
+
+It takes what processor time others leave, and pauses for as long as it works: nobody waits for its
+results, but for the disk and the database it shares with everybody.
+"""
+
+import os
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import StoreError
+from mapshelf.service.backoff import LoggedBackoff
+from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.settings import Settings
+from mapshelf.store import Store, open_store
+
+NICENESS: Final = 15
+"""Priority below everything else that ``serve`` runs."""
+
+LONGEST_PAUSE: Final = 5.0
+"""Seconds between two batches, at most."""
+
+
+def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
+    """Read maps anew until none is left, or until asked to stop."""
+    set_up_logging(settings.log_format)
+    exit_with_parent()
+    os.nice(NICENESS)
+    stop, backoff = stop_event(), LoggedBackoff("reading maps anew")
+    while not stop.is_set():
+        try:
+            with closing(open_store(settings.database)) as store:
+                if store.outdated(0, 1):
+                    _reparse(store, folders, stop)
+            return
+        except StoreError as error:
+            stop.wait(backoff.record_failure(str(error)))
+
+
+def _reparse(store: Store, folders: list[Path], stop: threading.Event) -> None:
+    # Most starts find nothing to do, and need not load all readers for that.
+    from mapshelf.importer.reparsing import reparse_outlines  # noqa: PLC0415
+    from mapshelf.readers.sandboxed_reader import SandboxedReader  # noqa: PLC0415
+
+    with SandboxedReader(1) as reader:
+        reparse_outlines(store, reader, folders, _Pauses(stop).pause)
+
+
+class _Pauses:
+    """Pauses that take as long as the work before them."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._began = time.monotonic()
+
+    def pause(self) -> bool:
+        """Pause; tell whether to stop."""
+        stopped = self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE))
+        self._began = time.monotonic()
+        return stopped

@@ -1,0 +1,272 @@
+"""Several maps selected on a list: downloaded as one zip, or tagged together.
+
+Lists send the IDs of selected maps in the address of the next page, so nothing of a choice is kept.
+Putting them into a collection is in ``own_collections.py``.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+from urllib.parse import parse_qsl
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import xxhash
+
+from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.data_export import LEVEL, PieceSink
+from mapshelf.accounts.permissions import may_change, may_see
+from mapshelf.api.browser_sessions import Session
+from mapshelf.api.content_disposition import attachment, file_name, split_name
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.map_writing import only_owner
+from mapshelf.api.visible_maps import no_map, user_if_any
+from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.errors import Forbidden, InvalidParameter, Overloaded
+from mapshelf.model import (
+    AuditEvent,
+    Map,
+    MapDetails,
+    User,
+    VisitKind,
+    is_public_id,
+    parse_tags,
+)
+from mapshelf.query import read_parameters
+from mapshelf.readers.parsing.text_cleaning import clean
+from mapshelf.site.collections_shown import card_of
+from mapshelf.site.data_export import KEPT_FOR, ROOM
+from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.messages import say
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import STRICT, see_other
+from mapshelf.store import Store
+
+MOST_SELECTED: Final = 100
+"""Maps that can be chosen at once."""
+
+MOST_BYTES: Final = 64 << 20
+"""Bytes of the files in a zip. Further ones are left out, and the zip says which."""
+
+LEFT_OUT: Final = "left-out.txt"
+"""The file in a zip that names what is not in it."""
+
+DONE: Final = "tagged"
+
+
+def asked_ids(request: Request) -> list[str]:
+    """Return the maps that an address names, as a form on a list sends them.
+
+    Raises:
+        InvalidParameter: it names none, or too many.
+    """
+    pairs = parse_qsl(request.query_string.decode("latin-1"))
+    return selected_ids([value for name, value in pairs if name == "map"])
+
+
+def selected_ids(texts: Sequence[str]) -> list[str]:
+    """Return the IDs among these texts; see ``asked_ids``."""
+    known = list(dict.fromkeys(text for text in texts if is_public_id(text)))
+    if not known:
+        raise InvalidParameter("Choose at least one map.")
+    if len(known) > MOST_SELECTED:
+        raise InvalidParameter(f"At most {MOST_SELECTED} maps can be chosen at once.")
+    return known
+
+
+class BulkActionPages:
+    """What is done with several maps."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._context = personal.context
+        self._kept = DiskCache(self._context.settings.exports, ROOM, folders=1)
+
+    def paths(self) -> Paths:
+        """Return the paths of pages that are for who is signed in."""
+        shown, done, change = self._personal.shown, self._personal.done, "change a map"
+        return {"/tag": (shown(change, self._show_tags), done(change, self._tag, ""))}
+
+    # -- downloading ----------------------------------------------------------------------
+
+    async def download(self, request: Request) -> Response:
+        """Answer the files of the chosen maps as a zip."""
+        context, ids = self._context, asked_ids(request)
+        user = await user_if_any(context.sessions, request)
+        await context.sessions.authenticator()  # once the store is open
+        make = partial(self._made, context.store.get(), ids, user)
+        key = ("chosen", tuple(ids), user)
+        maps, file = await context.queues.documents.result(key, make, request.disconnection)
+        if file is None:
+            raise Overloaded("the zip cannot be written")
+        for one in maps:
+            context.note_visit(request, one.file_id, VisitKind.DOWNLOAD)
+        headers = (
+            (b"content-type", b"application/zip"),
+            (b"content-length", str(file.size).encode()),
+            (b"content-disposition", attachment(say("several.file"), "zip")),
+            (b"cache-control", b"no-store"),
+            *STRICT,
+        )
+        return Response(200, headers, file=file)
+
+    def _made(
+        self, store: Store, ids: Sequence[str], user: User | None
+    ) -> tuple[list[Map], CachedFile | None]:
+        maps = seen_maps(store, ids, user)
+        with suppress(OSError):  # nothing can be written then, which is told
+            self._context.settings.exports.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._kept.remove_older_than(KEPT_FOR)
+        files = [(one, store.kept_file(one.file_id)) for one in maps]
+        facts = [(one.title, one.file_id, kept and kept.digest) for one, kept in files]
+        key = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
+        if self._kept.find(key) is None and not self._kept.put_pieces(key, zipped(store, maps)):
+            return [], None
+        return [one for one, kept in files if kept], self._kept.find(key)
+
+    # -- tagging --------------------------------------------------------------------------
+
+    async def _show_tags(self, request: Request, session: Session) -> Response:
+        return await self._tag_page(request, session, asked_ids(request))
+
+    async def _tag(self, request: Request, session: Session, form: Form) -> Response:
+        ids = selected_ids(form.text("maps").split(","))
+        said = {name: form.text(name) for name in ("add", "remove")}
+        address = self._personal.client(request).address
+        try:
+            change = _read_tags(said["add"], said["remove"])
+            work = partial(_tagged, ids, change, session.user, address)
+            await self._personal.ask(request, work)
+        except UNTAKEN as error:
+            if isinstance(error, Forbidden):
+                raise
+            return await self._tag_page(request, session, ids, said, error)
+        return see_other(f"{self._addresses.people.tag(ids)}&done={DONE}")
+
+    async def _tag_page(
+        self,
+        request: Request,
+        session: Session,
+        ids: list[str],
+        said: dict[str, str] | None = None,
+        error: Exception | None = None,
+    ) -> Response:
+        look = partial(_changeable, ids, session.user)
+        maps, others = await self._personal.ask(request, look)
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "maps": [(card_of(one, self._addresses), one.tags) for one in maps],
+            "ids": ",".join(one.id for one in maps),
+            "others": others,
+            "said": said or {"add": "", "remove": ""},
+            "done": DONE if done == DONE else "",
+        }
+        page = Page("tag.html", values, error, invalid="failure.tags")
+        return await self._personal.page(page, session)
+
+
+def seen_maps(store: Store, ids: Sequence[str], user: User | None) -> list[Map]:
+    """Return those of some maps that a user may see.
+
+    Raises:
+        NotFound: there are none.
+    """
+    maps = [one for one in store.maps_with_ids(ids) if may_see(one, user)]
+    if not maps:
+        raise no_map()
+    return maps
+
+
+def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
+    """Yield a zip with the files of maps, one of them in memory at a time."""
+    sink, names, left_out, room = PieceSink(), _Names(), [], MOST_BYTES
+    with ZipFile(sink, "w", ZIP_DEFLATED, compresslevel=LEVEL) as packed:
+        for one in maps:
+            kept = store.content(one.file_id)
+            content = None
+            with suppress(zlib.error):  # one damaged file keeps nobody from having the others
+                content = zlib.decompress(kept.content) if kept else None
+            if kept is None or content is None or len(content) > room:
+                left_out.append(one.title)
+                continue
+            room -= len(content)
+            packed.writestr(names.free(one.title, split_name(kept.name)[1]), content)
+            yield sink.taken()
+        if left_out:
+            lines = (say("several.left_out"), "", *left_out, "")
+            packed.writestr(names.free(*split_name(LEFT_OUT)), "\n".join(lines))
+    yield sink.taken()
+
+
+@dataclass(slots=True)
+class _Change:
+    """Tags that maps get, and those that they lose."""
+
+    added: tuple[str, ...]
+    removed: frozenset[str]
+
+    def of(self, tags: Sequence[str]) -> tuple[str, ...]:
+        """Return what becomes of the tags of a map."""
+        kept = [one for one in tags if one.casefold() not in self.removed]
+        known = {one.casefold() for one in kept}
+        return (*kept, *(one for one in self.added if one.casefold() not in known))
+
+
+class _Names:
+    """The names of files in a zip: no two are the same, in any case."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def free(self, stem: str, suffix: str) -> str:
+        """Return a name that is still free."""
+        number, name = 1, file_name(stem, suffix)
+        while name.casefold() in self._taken:
+            number += 1
+            name = file_name(f"{stem[:100]} ({number})", suffix)
+        self._taken.add(name.casefold())
+        return name
+
+
+def _read_tags(added: str, removed: str) -> _Change:
+    try:
+        change = _Change(parse_tags(clean(added)), frozenset())
+        change.removed = frozenset(one.casefold() for one in parse_tags(clean(removed)))
+    except ValueError as error:
+        raise InvalidParameter("These are no tags.") from error
+    if not change.added and not change.removed:
+        raise InvalidParameter("There is no tag.")
+    return change
+
+
+def _changeable(ids: Sequence[str], user: User, store: Store) -> tuple[list[Map], int]:
+    """Return those of some maps that a user may change, and how many others they see.
+
+    Raises:
+        NotFound: they see none of them.
+        Forbidden: they may change none of them.
+    """
+    seen = seen_maps(store, ids, user)
+    own = [one for one in seen if may_change(one, user)]
+    if not own:
+        raise only_owner()
+    return own, len(seen) - len(own)
+
+
+def _tagged(ids: Sequence[str], change: _Change, user: User, address: str, store: Store) -> None:
+    maps, _ = _changeable(ids, user, store)
+    changed = [(one, change.of(one.tags)) for one in maps]
+    for _, tags in changed:
+        try:
+            parse_tags(", ".join(tags))
+        except ValueError as error:
+            raise InvalidParameter("A map would have too many tags.") from error
+    for one, tags in changed:
+        entry = done_by(user, address, AuditEvent.MAP_CHANGED, about_map(one.id))
+        with store.auditing(entry):
+            store.edit_map(one.file_id, MapDetails(tags=tags))

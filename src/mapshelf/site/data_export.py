@@ -1,0 +1,156 @@
+"""Pages on which people export their data, and delete their accounts."""
+
+import asyncio
+import secrets
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.audit import done_by
+from mapshelf.accounts.data_export import MOST_BYTES, export_data
+from mapshelf.accounts.own_account import delete_account
+from mapshelf.api.browser_sessions import Session
+from mapshelf.api.content_disposition import attachment
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.clock import milliseconds
+from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.errors import InvalidParameter, Overloaded, SessionTooOld
+from mapshelf.model import AuditEntry, AuditEvent, MapsOfClosedAccount, User
+from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import PERSONAL
+from mapshelf.store import Store
+
+ROOM: Final = 4 * MOST_BYTES
+"""Maximum of bytes of all exports on disk."""
+
+KEPT_FOR: Final = 600.0
+"""Seconds that an export stays on disk at most: as long as it may take to send it."""
+
+CHOICES: Final = tuple(str(one) for one in MapsOfClosedAccount)
+"""What may become of one's maps."""
+
+
+class DataExportPages:
+    """The pages about all that is kept of somebody."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._folder = personal.context.settings.exports
+        self._kept = DiskCache(self._folder, ROOM, folders=1)
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done = self._personal.shown, self._personal.done
+        export = "export one's own data"
+        delete, page = "delete one's own account", self._addresses.people.account("delete")
+        return {
+            "/account/export": (
+                shown(export, self._show_export),
+                done(export, self._export, self._addresses.people.account("export")),
+            ),
+            "/account/delete": (
+                shown(delete, self._show_deletion),
+                done(delete, self._delete, page),
+            ),
+        }
+
+    # -- taking data along ----------------------------------------------------------------
+
+    async def _show_export(self, request: Request, session: Session) -> Response:
+        return await self._personal.page(Page("export.html", {"user": session.user}), session)
+
+    async def _export(self, request: Request, session: Session, form: Form) -> Response:
+        context, user = self._personal.context, session.user
+        entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
+        make = partial(self._made, user, entry, context.store.get())
+        # Somebody who asks several times at once gets the same.
+        file = await context.queues.documents.result(
+            ("export", user.id), make, request.disconnection
+        )
+        if file is None:
+            raise Overloaded("the export cannot be written")
+        asyncio.get_running_loop().call_later(KEPT_FOR, _remove, file)
+        headers = (
+            (b"content-type", b"application/zip"),
+            (b"content-length", str(file.size).encode()),
+            (b"content-disposition", attachment(f"mapshelf-{user.name}", "zip")),
+            *PERSONAL,
+        )
+        return Response(200, headers, file=file)
+
+    def _made(self, user: User, entry: AuditEntry, store: Store) -> CachedFile | None:
+        """Return the file with all data of a user, ``None`` if it cannot be written."""
+        with suppress(OSError):  # nothing can be written then, which is told
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._kept.remove_older_than(KEPT_FOR)
+        store.add_audit_entry(entry)
+        key = secrets.token_hex(16)
+        if not self._kept.put_pieces(key, export_data(store, user, milliseconds())):
+            return None
+        return self._kept.find(key)
+
+    # -- deleting the account ---------------------------------------------------------------
+
+    async def _show_deletion(self, request: Request, session: Session) -> Response:
+        return await self._deletion_page(request, session)
+
+    async def _delete(self, request: Request, session: Session, form: Form) -> Response:
+        password, chosen = form.text("present"), form.text("maps")
+        client = self._personal.client(request)
+        try:
+            maps = _choice(chosen)
+            delete = partial(
+                delete_account,
+                session=session.token,
+                password=password,
+                maps=maps,
+                client=client,
+            )
+            await self._personal.hash(request, delete)
+        except (*SHOWN, SessionTooOld) as error:
+            return await self._deletion_page(request, session, chosen, error)
+        cleared = self._personal.context.sessions.session_cookie.clear()
+        page = Page("account_deleted.html", {}, headers=(*PERSONAL, cleared))
+        return await self._personal.open_page(page, request)
+
+    async def _deletion_page(
+        self,
+        request: Request,
+        session: Session,
+        chosen: str = "",
+        error: Exception | None = None,
+    ) -> Response:
+        name = session.user.name
+
+        def has_password(store: Store) -> bool:
+            record = store.password_of(name)
+            return record is None or record.encoded is not None
+
+        values = {
+            "user": session.user,
+            "choices": CHOICES,
+            "chosen": chosen,
+            "has_password": await self._personal.ask(request, has_password),
+        }
+        page = Page("delete_account.html", values, error, invalid="failure.choice")
+        return await self._personal.page(page, session)
+
+
+def _remove(file: CachedFile) -> None:
+    with suppress(OSError):
+        file.path.unlink()
+
+
+def _choice(text: str) -> MapsOfClosedAccount:
+    """Return what a form chooses.
+
+    Raises:
+        InvalidParameter: it chooses nothing.
+    """
+    if text not in CHOICES:
+        raise InvalidParameter("Choose what becomes of your maps.")
+    return MapsOfClosedAccount(text)

@@ -1,0 +1,85 @@
+"""The page of topics of one map that match a search: the map's own find, without a script.
+
+Where the map is drawn, its script finds as people type. This page is for browsers that do not run
+it, and it lists all matches of a search that the library shows three of.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+from urllib.parse import urlencode
+
+import orjson
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
+from mapshelf.api.visible_maps import FoundMap, find_map
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.query import parse_query
+from mapshelf.search.snippets import API_BUDGET, topics_with
+from mapshelf.site.cards import FoundTopic, found_topic
+from mapshelf.site.page_maker import PageMaker
+
+AT: Final = "/mindmaps/{id}/{slug}/find"
+
+MOST_FOUND: Final = 100
+"""Topics on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMatches:
+    """What is found in a map.
+
+    Attributes:
+        topics: the topics that match the most words, in the order of the map.
+        too_large: whether the map is too large to be looked through here.
+    """
+
+    topics: list[FoundTopic]
+    too_large: bool = False
+
+    @property
+    def more(self) -> bool:
+        """Tell whether there may be more than are shown."""
+        return len(self.topics) == MOST_FOUND
+
+
+class FindInMapPages:
+    """The page of topics that match."""
+
+    def __init__(self, context: Context, maker: PageMaker) -> None:
+        """Answer with pages made by ``maker``."""
+        self._context = context
+        self._maker = maker
+
+    async def page(self, request: Request) -> Response:
+        """Answer which topics of a map match the parameter ``query``."""
+        text = parse_query(request.query_string).text
+        found = await find_map(self._context, request, b"")
+        asked = urlencode({"query": text}).encode()
+        make = partial(self._page, found, text)
+        return await found.response(request, self._context.queues.pages, make, asked)
+
+    def _page(self, found: FoundMap, text: str) -> Response:
+        addresses, record = self._maker.addresses, found.record
+        public_id = orjson.loads(record.body)["ID"]
+        values = {
+            "title": record.title,
+            "text": text,
+            "address": addresses.map(public_id, record.title),
+            "library": addresses.library({"query": text} if text else {}),
+            "found": self._findings(found, public_id, text),
+        }
+        return self._maker.templates.page("finding.html", values)
+
+    def _findings(self, found: FoundMap, public_id: str, text: str) -> TopicMatches:
+        highlighter = found.snapshot.highlighter(text)
+        encoded = self._context.store.get().outline(found.record.file_id)
+        if not encoded or not len(highlighter):
+            return TopicMatches([])
+        if len(encoded) > API_BUDGET.outline_bytes:
+            return TopicMatches([], too_large=True)
+        outline = decode_outline(encoded)
+        snippets = topics_with(outline, highlighter, MOST_FOUND, API_BUDGET.topics_per_map)
+        title, addresses = found.record.title, self._maker.addresses
+        return TopicMatches([found_topic(one, public_id, title, addresses) for one in snippets])

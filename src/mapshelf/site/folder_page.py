@@ -1,0 +1,99 @@
+"""The page of all folders within another: lists offer only those with the most maps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
+from mapshelf.model import clean_path, paths_to
+from mapshelf.query import MAXIMUM_OFFSET, read_parameters
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.choices import Choice
+from mapshelf.site.list_navigation import numbered
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.snapshot.read import Snapshot
+
+PAGE_SIZE: Final = 500
+"""Folders on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderList:
+    """What the template is filled with.
+
+    Attributes:
+        steps: the folder looked into and those that it is in, the outermost first.
+        folders: those of this page, each with its maps.
+        total: how many there are on all pages.
+        page: the number of this page, from 1.
+        pages: how many there are.
+        previous: the address of the previous page, empty on the first.
+        following: the address of the next page, empty on the last.
+        numbers: pages by their numbers.
+    """
+
+    steps: list[Choice]
+    folders: list[Choice]
+    total: int
+    page: int
+    pages: int
+    previous: str
+    following: str
+    numbers: list[Choice]
+
+
+class FolderPages:
+    """Answers the page of the folders within one."""
+
+    def __init__(self, context: Context, maker: PageMaker) -> None:
+        """Make it with ``maker``."""
+        self._context = context
+        self._addresses = maker.addresses
+        self._templates = maker.templates
+
+    async def page(self, request: Request) -> Response:
+        """Answer the folders within one, or those at the top."""
+        given = read_parameters(request.query_string, ("below", "offset"))
+        current = self._context.snapshot.get()
+        make = partial(self._page, current.snapshot, given)
+        return await current.response(request, self._context.queues.pages, make)
+
+    def _page(self, snapshot: Snapshot, given: Mapping[str, str]) -> Response:
+        below = clean_path(given.get("below", ""))
+        values = {"list": _folders(snapshot, below, _offset(given), self._addresses)}
+        return self._templates.page("folders.html", values)
+
+
+def _folders(snapshot: Snapshot, below: str, offset: int, addresses: Addresses) -> FolderList:
+    found = snapshot.folders(below)
+    pages = max(1, -(-len(found) // PAGE_SIZE))
+    page = min(pages, offset // PAGE_SIZE + 1)
+    shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+
+    def address(number: int) -> str:
+        return addresses.folders(below, (number - 1) * PAGE_SIZE)
+
+    return FolderList(
+        steps=[
+            Choice(step.rpartition("/")[2], addresses.folders(step), chosen=step == below)
+            for step in paths_to(below)
+        ],
+        folders=[
+            Choice(one.name, addresses.library({"folder": one.path}), one.count) for one in shown
+        ],
+        total=len(found),
+        page=page,
+        pages=pages,
+        previous=address(page - 1) if page > 1 else "",
+        following=address(page + 1) if page < pages else "",
+        numbers=numbered(page, pages, address),
+    )
+
+
+def _offset(given: Mapping[str, str]) -> int:
+    """Return where to begin; what is no number begins at the beginning, as mistyped ones should."""
+    text = given.get("offset", "")
+    digits = text if text.isascii() and text.isdigit() and len(text) < 16 else "0"
+    return min(int(digits), MAXIMUM_OFFSET)

@@ -1,0 +1,74 @@
+"""How far an import is, on the pages of the library, which fill themselves meanwhile.
+
+These pages are cached with the snapshot they were made from. How far an import is changes more
+often, so it is put in when a page is sent, at a mark, and only while maps are imported. Scripts ask
+for it by itself.
+"""
+
+from typing import Final
+
+import orjson
+
+from mapshelf.api.compression import packable
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response, body_response
+from mapshelf.api.routes import Operation
+from mapshelf.import_status import ImportStatus, StatusFile
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.responses import HTML, data_response
+
+MARK: Final = b"<!--importing-->"
+"""Where it is put."""
+
+NOT_KEPT: Final = (b"cache-control", b"no-store")
+
+_OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-control", b"etag"))
+"""Headers that a changed page does not keep."""
+
+
+class ImportBanner:
+    """Tells how far an import is."""
+
+    def __init__(self, context: Context, maker: PageMaker) -> None:
+        """Make what is shown with ``maker``."""
+        self._context = context
+        self._templates = maker.templates
+        self._file = StatusFile(context.settings.data)
+        self._last: tuple[Response, bytes, Response] | None = None
+
+    def status(self) -> ImportStatus | None:
+        """Return how far the import is, ``None`` if there is none."""
+        return self._file.read()
+
+    async def show_status(self, request: Request) -> Response:
+        """Answer how far the import is, and the revision of what lists show."""
+        revision = self._context.snapshot.get().snapshot.revision
+        body = orjson.dumps({"html": self._line(self.status()), "revision": revision})
+        return data_response(b"application/json", body)
+
+    def shown(self, answer: Operation) -> Operation:
+        """Return ``answer`` with how far the import is."""
+
+        async def operation(context: Context, request: Request) -> Response:
+            response = await answer(context, request)
+            status = self.status()
+            if status is None or response.status != 200 or MARK not in response.body:
+                return response
+            return self._changed(response, self._line(status).encode())
+
+        return operation
+
+    def _changed(self, response: Response, line: bytes) -> Response:
+        """Return a page with ``line`` at the mark; the last one is kept, for it is asked often."""
+        if self._last and self._last[0] is response and self._last[1] == line:
+            return self._last[2]
+        body = response.body.replace(MARK, line, 1)
+        kept = (one for one in response.headers if one[0] not in _OF_OTHERS)
+        changed = packable(body_response(200, HTML, body, (*kept, NOT_KEPT)))
+        self._last = response, line, changed
+        return changed
+
+    def _line(self, status: ImportStatus | None) -> str:
+        if status is None:
+            return ""
+        return self._templates.text("_importing.html", {"importing": status}).rstrip()

@@ -1,0 +1,365 @@
+"""Pages of one map for people who may do something with it: rate, edit, replace its file, remove.
+
+Each is below the address of the map's page. ``part`` is what the page of the map itself shows of
+them to its reader (``signed_in.py``).
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar
+
+from mapshelf.accounts.audit import done_by
+from mapshelf.accounts.permissions import may_change, may_see, owns
+from mapshelf.api.browser_sessions import Session
+from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.api.documents import Kind
+from mapshelf.api.forms import MULTIPART, Form, FormLimits
+from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
+from mapshelf.api.quotas import check_uploads
+from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
+from mapshelf.api.visible_maps import no_map, until_hidden
+from mapshelf.api.votes import VOTES, set_vote
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import Moment, moment
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.map_forms import (
+    BODY,
+    LIMITS,
+    Choices,
+    MapForm,
+    checked,
+    choices_of,
+    form_of,
+    said_in,
+)
+from mapshelf.site.personal import FormKind, Page, Paths, Personal
+from mapshelf.site.responses import see_other
+from mapshelf.site.signed_in import Part
+from mapshelf.store import Store
+
+T = TypeVar("T")
+
+AT: Final = "/mindmaps/{id}/{slug}"
+
+DONE: Final = "published"
+"""What the page of a map says to its owner just after that."""
+
+FILE: Final = "map"
+"""The field with a file."""
+
+FILE_LIMITS: Final = FormLimits(fields=5, text=4096, files=(FILE,), file=LARGEST_FILE)
+FILE_BODY: Final = BodyRule(LARGEST_FILE + 16_384, (MULTIPART,))
+
+KILOBYTE: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How somebody stands to a map.
+
+    Attributes:
+        found: the map.
+        address: its page.
+        own: whether it is theirs.
+        may_change: whether they may change it.
+        uploaded: whether it was uploaded, so that its file can be replaced.
+        vote: what they think of it.
+    """
+
+    found: Map
+    address: str
+    own: bool
+    may_change: bool
+    uploaded: bool
+    vote: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version of a map in a list."""
+
+    number: int
+    name: str
+    size: str
+    created: Moment
+    created_by: str
+    current: bool
+    address: str
+
+
+class MapActionPages:
+    """The pages of one map that are for people."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._context = personal.context
+        self._templates = personal.templates
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done = self._personal.shown, self._personal.done
+        details = FormKind(LIMITS, BODY, self._refuse_details)
+        file = FormKind(FILE_LIMITS, FILE_BODY, self._refuse_file)
+        return {
+            f"{AT}/vote": (shown("vote", self._show_vote), done("vote", self._vote, "")),
+            f"{AT}/edit": (
+                shown("change a map", self._show_details),
+                done("change a map", self._edit, "", details),
+            ),
+            f"{AT}/versions": (
+                shown("list versions", self._show_versions),
+                done("replace a file", self._replace, "", file),
+            ),
+            f"{AT}/versions/{{number}}": (
+                shown("list versions", self._download),
+                done("restore a version", self._restore, ""),
+            ),
+            f"{AT}/remove": (
+                shown("remove a map", self._show_removal),
+                done("remove a map", self._remove, ""),
+            ),
+        }
+
+    # -- on the page of the map -----------------------------------------------------------
+
+    async def part(self, request: Request, session: Session) -> Part | None:
+        """Return what the page of a map shows to somebody who is signed in."""
+        try:
+            standing = await self._standing(request, session)
+        except NotFound:
+            return None
+        given = read_parameters(request.query_string, ("done",)).get("done")
+        done = given if given == DONE and standing.own else ""
+        values = {"standing": standing, "form_token": session.form_token(), "done": done}
+        make = partial(self._templates.text, "_standing.html", values)
+        text = await self._context.queues.accounts.result(object(), make, request.disconnection)
+        return Part(text.encode(), f"{session.token.id} {standing} {done}".encode())
+
+    # -- rating ---------------------------------------------------------------------------
+
+    async def _show_vote(self, request: Request, session: Session) -> Response:
+        standing = await self._standing(request, session)
+        return await self._page("vote.html", standing, session)
+
+    async def _vote(self, request: Request, session: Session, form: Form) -> Response:
+        vote = VOTES.get(form.text("vote"))
+        if vote is None:
+            raise InvalidParameter("There is no such vote.")
+        found = await self._changed(
+            request, session, self._context.queues.writing, partial(set_vote, vote), event=None
+        )
+        return see_other(self._addresses.map(found.id, found.title))
+
+    # -- what is said of it ---------------------------------------------------------------
+
+    async def _show_details(self, request: Request, session: Session) -> Response:
+        return await self._details(request, session)
+
+    async def _refuse_details(
+        self, request: Request, session: Session, error: Exception
+    ) -> Response:
+        return await self._details(request, session, error=error)
+
+    async def _edit(self, request: Request, session: Session, form: Form) -> Response:
+        standing = await self._standing(request, session, own=True)
+        said = said_in(form, from_file=not standing.uploaded)
+        try:
+            details, failures = await self._personal.ask(request, partial(checked, said))
+            if failures:
+                error = InvalidParameter("Something in the form cannot be taken.")
+                return await self._details(
+                    request, session, MapForm("", said, failures, not standing.uploaded), error
+                )
+            found = await self._changed(
+                request,
+                session,
+                self._context.queues.writing,
+                lambda store, found, user: store.edit_map(found.file_id, details),
+                event=AuditEvent.MAP_CHANGED,
+            )
+        except UNTAKEN as error:
+            form_again = MapForm("", said, from_file=not standing.uploaded)
+            return await self._details(request, session, form_again, error)
+        return see_other(self._addresses.map(found.id, found.title))
+
+    async def _details(
+        self,
+        request: Request,
+        session: Session,
+        form: MapForm | None = None,
+        error: Exception | None = None,
+    ) -> Response:
+        standing = await self._standing(request, session, own=True)
+        choices: Choices = await self._personal.ask(request, choices_of)
+        form = form or MapForm("", form_of(standing.found), from_file=not standing.uploaded)
+        values = {"form": form, "choices": choices}
+        return await self._page("edit_map.html", standing, session, values, error)
+
+    # -- files ----------------------------------------------------------------------------
+
+    async def _show_versions(self, request: Request, session: Session) -> Response:
+        return await self._versions(request, session)
+
+    async def _refuse_file(self, request: Request, session: Session, error: Exception) -> Response:
+        return await self._versions(request, session, error)
+
+    async def _versions(
+        self, request: Request, session: Session, error: Exception | None = None
+    ) -> Response:
+        standing = await self._standing(request, session, own=True)
+        file_id = standing.found.file_id
+        versions = await self._personal.ask(request, lambda store: store.versions(file_id))
+        values = {
+            "versions": [_row(version, standing.address) for version in versions],
+            "megabytes": LARGEST_FILE >> 20,
+            "uploads": self._context.settings.uploads,
+        }
+        return await self._page("versions.html", standing, session, values, error)
+
+    async def _replace(self, request: Request, session: Session, form: Form) -> Response:
+        check_uploads(self._context.settings)
+        upload = form.upload(FILE)
+        if upload is None:
+            raise InvalidParameter("Choose a file.")
+        await until_hidden(self._context, request)
+        context = self._context
+        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        replace = partial(publisher.replace, SentFile(upload.name, upload.content))
+        event = AuditEvent.MAP_REPLACED
+        found = await self._changed(request, session, context.queues.uploads, replace, event=event)
+        return see_other(self._addresses.map(found.id, found.title))
+
+    async def _restore(self, request: Request, session: Session, form: Form) -> Response:
+        context = self._context
+        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        restore = partial(publisher.restore, int(request.parts["number"]))
+        queue, event = context.queues.uploads, AuditEvent.MAP_REPLACED
+        try:
+            await until_hidden(context, request)
+            found = await self._changed(request, session, queue, restore, event=event)
+        except UNTAKEN as error:
+            return await self._versions(request, session, error)
+        return see_other(self._addresses.map(found.id, found.title))
+
+    async def _download(self, request: Request, session: Session) -> Response:
+        standing = await self._standing(request, session, own=True)
+        number, file_id = int(request.parts["number"]), standing.found.file_id
+        read = partial(self._file_of, self._context.store.get(), file_id, number)
+        queue = self._context.queues.files
+        return await queue.result(object(), read, request.disconnection)
+
+    def _file_of(self, store: Store, file_id: int, number: int) -> Response:
+        kept = store.version_file(file_id, number)
+        if kept is None:
+            raise NotFound("This map has no such version.")
+        stem, suffix = split_name(kept.name)
+        disposition = attachment(f"{stem} ({number})", suffix)
+        headers = ((b"content-disposition", disposition), (b"cache-control", b"no-store"))
+        file = KeptFile(kept.name, kept.digest, len(kept.content))
+        kind = Kind(b"application/octet-stream", headers)
+        return self._context.documents.of_file(
+            file, lambda start, count: kept.content[start : start + count], kind
+        )
+
+    # -- removing -------------------------------------------------------------------------
+
+    async def _show_removal(self, request: Request, session: Session) -> Response:
+        standing = await self._standing(request, session, own=True)
+        return await self._page("remove_map.html", standing, session)
+
+    async def _remove(self, request: Request, session: Session, form: Form) -> Response:
+        await self._changed(
+            request,
+            session,
+            self._context.queues.writing,
+            lambda store, found, user: store.remove_map(found.file_id, user.id),
+            event=AuditEvent.MAP_REMOVED,
+        )
+        return see_other(f"{self._addresses.people.account('maps')}?done=removed")
+
+    # -- common ---------------------------------------------------------------------------
+
+    async def _changed(
+        self,
+        request: Request,
+        session: Session,
+        queue: WorkQueue,
+        work: Change[T],
+        *,
+        event: AuditEvent | None,
+    ) -> T:
+        """Return the result of work with a map.
+
+        Args:
+            request: has the map in its path.
+            session: who asks for it.
+            queue: where it is done.
+            work: what is done.
+            event: what the audit log says of it; ``None`` for what one may do with maps of others.
+        """
+        user, own = session.user, event is not None
+        if event is not None:
+            work = noted_change(done_by(user, self._personal.client(request).address, event), work)
+        store = self._context.store.get()
+        change = partial(change_map, store, request.parts["id"], user, work, own)
+        return await queue.result(object(), change, owner=user.id)
+
+    async def _standing(self, request: Request, session: Session, *, own: bool = False) -> Standing:
+        """Return how somebody stands to the map in the path of a request.
+
+        Raises:
+            NotFound: there is none that they may see.
+            Forbidden: ``own``, and they may not change it.
+        """
+        look = partial(_standing_of, self._addresses, request.parts["id"], session.user, own)
+        return await self._personal.ask(request, look)
+
+    async def _page(
+        self,
+        template: str,
+        standing: Standing,
+        session: Session,
+        values: dict[str, object] | None = None,
+        error: Exception | None = None,
+    ) -> Response:
+        given = {"standing": standing, "done": "", **(values or {})}
+        page = Page(template, given, error, invalid="failure.fields")
+        return await self._personal.page(page, session)
+
+
+def _standing_of(
+    addresses: Addresses, public_id: str, user: User, own: bool, store: Store
+) -> Standing:
+    found = store.find_map(public_id)
+    if found is None or not may_see(found, user):
+        raise no_map()
+    may = may_change(found, user)
+    if own and not may:
+        raise only_owner()
+    return Standing(
+        found=found,
+        address=addresses.map(found.id, found.title),
+        own=owns(found, user),
+        may_change=may,
+        uploaded=may and bool(store.versions(found.file_id)),
+        vote=store.vote_of(found.file_id, user.id).name.lower(),
+    )
+
+
+def _row(version: Version, address: str) -> VersionRow:
+    return VersionRow(
+        number=version.number,
+        name=version.name,
+        size=f"{version.size / KILOBYTE:,.1f}",
+        created=moment(version.created),
+        created_by=version.created_by,
+        current=version.current,
+        address=f"{address}/versions/{version.number}",
+    )

@@ -1,0 +1,223 @@
+"""Pages on which people let programs in (OAuth 2), and take that back.
+
+What a program asks for is in the address of the page, and is read again when its form arrives.
+"""
+
+from functools import partial
+from typing import Final
+from urllib.parse import urlsplit
+
+from mapshelf.accounts import authorization, device_requests
+from mapshelf.accounts.audit import about_client
+from mapshelf.accounts.authorization import AuthorizationRequest
+from mapshelf.accounts.oauth_programs import is_loopback
+from mapshelf.api.browser_sessions import Session
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.oauth import AUTHORIZE, DEVICE_PAGE
+from mapshelf.clock import milliseconds
+from mapshelf.errors import AddressTooLong, InvalidParameter, NotFound, OAuthRefusal
+from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import Row, moment
+from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.people_addresses import LONGEST_RETURN
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import leading_to, see_other
+from mapshelf.tokens import SCOPES
+
+DONE: Final = ("program", "device.allowed", "device.denied")
+"""What a form may have done: the address of the next page says it, and the page tells it."""
+
+ALLOW: Final = "allow"
+"""What the button says that lets a program in; any other does not."""
+
+
+class ProgramPages:
+    """The pages about programs."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._issuer = personal.context.settings.base_url
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done = self._personal.shown, self._personal.done
+        let_in, listed = "let a program in", "list and withdraw programs"
+        consent = shown(let_in, self._show_consent), done(let_in, self._decide, "")
+        return {
+            "/oauth/auth": consent,
+            AUTHORIZE: consent,
+            DEVICE_PAGE: (
+                shown(let_in, self._show_device),
+                done(let_in, self._connect_device, self._addresses.root + DEVICE_PAGE),
+            ),
+            "/account/programs": (
+                shown(listed, self._show_programs),
+                done(listed, self._withdraw, self._addresses.people.account("programs")),
+            ),
+        }
+
+    # -- consent ----------------------------------------------------------------------------
+
+    async def _show_consent(self, request: Request, session: Session) -> Response:
+        asked = await self._asked(request)
+        if isinstance(asked, str):
+            return see_other(asked)
+        values = {
+            "program": asked.program,
+            "user": session.user,
+            "scopes": asked.scopes,
+            "action": self._addresses.people.of(request),
+            "place": "" if is_loopback(asked.back.uri) else place_of(asked.back.uri),
+        }
+        page = Page("consent.html", values, headers=leading_to(csp_source(asked.back.uri)))
+        return await self._personal.page(page, session)
+
+    async def _decide(self, request: Request, session: Session, form: Form) -> Response:
+        asked = await self._asked(request)
+        if isinstance(asked, str):
+            return see_other(asked)
+        if form.text("decision") != ALLOW:
+            denial = authorization.denial()
+            return see_other(authorization.refusal_address(asked.back, denial, self._issuer))
+        user, now = session.user, milliseconds()
+        address = await self._personal.change(
+            request,
+            session,
+            AuditEvent.GRANT_MADE,
+            lambda store: authorization.allow(store, asked, user, self._issuer, now),
+            about_client(asked.program.id),
+        )
+        return see_other(address)
+
+    async def _asked(self, request: Request) -> AuthorizationRequest | str:
+        """Return what a program asks for, or the address that tells it why that cannot be.
+
+        Raises:
+            OAuthRefusal: nobody can tell where the browser belongs, or whether it is safe there.
+            InvalidParameter: a parameter is given twice, or is no text.
+            AddressTooLong: the request is too long to come back to it after signing in.
+        """
+        if len(self._addresses.people.of(request)) > LONGEST_RETURN:
+            raise AddressTooLong(f"The address must have at most {LONGEST_RETURN} characters.")
+        parameters = read_parameters(request.query_string, authorization.PARAMETERS)
+        program, back = await self._personal.ask(
+            request, lambda store: authorization.read_return_address(store, parameters)
+        )
+        try:
+            return authorization.read_request(program, back, parameters)
+        except OAuthRefusal as refusal:
+            # Nobody has checked where such a program leads: a link to it that cannot be answered
+            # would make us an open redirector (RFC 9700, section 4.11.2).
+            if program.is_dynamic:
+                raise
+            return authorization.refusal_address(back, refusal, self._issuer)
+
+    # -- devices ----------------------------------------------------------------------------
+
+    async def _show_device(self, request: Request, session: Session) -> Response:
+        code = read_parameters(request.query_string, ("user_code",)).get("user_code", "")
+        return await self._device_page(session, code[:20])
+
+    async def _device_page(
+        self, session: Session, code: str, error: Exception | None = None
+    ) -> Response:
+        page = Page("device.html", {"code": code}, error, invalid="failure.device")
+        return await self._personal.page(page, session)
+
+    async def _connect_device(self, request: Request, session: Session, form: Form) -> Response:
+        typed, user, now = form.text("user_code"), session.user, milliseconds()
+        decision = form.text("decision")
+        find = partial(device_requests.find, typed=typed, user=user, now=now)
+        address = self._personal.client(request).address
+        decide = partial(device_requests.decide, typed=typed, user=user, now=now, address=address)
+        try:
+            if not decision:
+                asked, program = await self._personal.ask(request, find)
+                return await self._device_consent(session, program, asked)
+            allow = decision == ALLOW
+            await self._personal.ask(request, partial(decide, allow=allow))
+        except NotFound as error:
+            return await self._device_page(session, "", InvalidParameter(str(error)))
+        except SHOWN as error:
+            return await self._device_page(session, "", error)
+        return see_other(self._after("allowed" if allow else "denied"))
+
+    async def _device_consent(
+        self, session: Session, program: Program, asked: DeviceRequest
+    ) -> Response:
+        values = {
+            "program": program,
+            "user": session.user,
+            "scopes": asked.scopes.split(),
+            "action": self._addresses.root + DEVICE_PAGE,
+            # As the device shows it, whatever was typed, or was in a link.
+            "code": device_requests.shown(asked.user_code),
+        }
+        return await self._personal.page(Page("device_consent.html", values), session)
+
+    def _after(self, decision: str) -> str:
+        return f"{self._addresses.people.account('programs')}?done=device.{decision}"
+
+    # -- programs that are let in -----------------------------------------------------------
+
+    async def _show_programs(self, request: Request, session: Session) -> Response:
+        user, now = session.user.id, milliseconds()
+        grants = await self._personal.ask(request, lambda store: store.grants(user, now))
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {"programs": rows_of(grants), "done": done if done in DONE else ""}
+        return await self._personal.page(Page("programs.html", values), session)
+
+    async def _withdraw(self, request: Request, session: Session, form: Form) -> Response:
+        user, program_id = session.user, form.text("withdraw")
+        await self._personal.change(
+            request,
+            session,
+            AuditEvent.GRANT_WITHDRAWN,
+            lambda store: authorization.withdraw(store, user, program_id),
+            about_client(program_id),
+        )
+        return see_other(f"{self._addresses.people.account('programs')}?done=program")
+
+
+def rows_of(grants: list[Grant]) -> list[Row]:
+    """Return the programs with all that each of them was granted, the latest first."""
+    of_programs: dict[str, list[Grant]] = {}
+    for grant in grants:
+        of_programs.setdefault(grant.program_id, []).append(grant)
+    return [
+        Row(
+            id=program_id,
+            name=some[0].program,
+            created=moment(min(grant.created for grant in some)),
+            expires=moment(max(grant.expires for grant in some)),
+            used=moment(max(grant.last_used or grant.created for grant in some)),
+            scopes=tuple(
+                scope for scope in SCOPES if any(scope in grant.scopes.split() for grant in some)
+            ),
+        )
+        for program_id, some in of_programs.items()
+    ]
+
+
+def place_of(uri: str) -> str:
+    """Return where a redirect URI leads, for people: the host, or the scheme of a program.
+
+    A URI of a program may have a host, too, but does not lead there.
+    """
+    parts = urlsplit(uri)
+    return parts.netloc if parts.scheme in ("http", "https") else parts.scheme
+
+
+def csp_source(uri: str) -> str:
+    """Return what a Content-Security-Policy calls the place of a redirect URI.
+
+    It has no words for IPv6 addresses and for the schemes of programs but the scheme.
+    """
+    parts = urlsplit(uri)
+    if parts.scheme in ("http", "https") and "[" not in parts.netloc:
+        return f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}:"

@@ -1,0 +1,91 @@
+"""The page that leads from the topics of a map to other maps that have them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import orjson
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
+from mapshelf.api.visible_maps import FoundMap, find_map
+from mapshelf.formats.outline_codec import first_texts
+from mapshelf.query import MapQuery
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.snapshot.read import Snapshot
+
+AT: Final = "/mindmaps/{id}/{slug}/elsewhere"
+
+MOST_SEARCHED: Final = 100
+"""Different topics that are looked for in other maps, from the centre on."""
+
+_SHORTEST: Final = 5
+_LONGEST: Final = 200
+"""Letters of a topic that is looked for: a shorter one is in many maps by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTopic:
+    """A topic that other maps have.
+
+    Attributes:
+        text: what it says.
+        address: the list of all maps that say that.
+        count: how many other maps there are.
+    """
+
+    text: str
+    address: str
+    count: int
+
+
+class SharedTopicPages:
+    """The page of topics that stand in other maps, too."""
+
+    def __init__(self, context: Context, maker: PageMaker) -> None:
+        """Answer with pages made by ``maker``."""
+        self._context = context
+        self._maker = maker
+
+    async def page(self, request: Request) -> Response:
+        """Answer which topics of a map stand in others."""
+        found = await find_map(self._context, request, b"")
+        make = partial(self._page, found)
+        return await found.response(request, self._context.queues.pages, make, b"")
+
+    def _page(self, found: FoundMap) -> Response:
+        addresses = self._maker.addresses
+        encoded = self._context.store.get().outline(found.record.file_id)
+        texts = first_texts(encoded, MOST_SEARCHED) if encoded else []
+        topics = shared_topics(texts, found.snapshot, addresses, own=found.is_cached)
+        values = {
+            "title": found.record.title,
+            "address": addresses.map(orjson.loads(found.record.body)["ID"], found.record.title),
+            "topics": topics,
+        }
+        return self._maker.templates.page("elsewhere.html", values)
+
+
+def shared_topics(
+    texts: Iterable[str], snapshot: Snapshot, addresses: Addresses, *, own: bool
+) -> list[SharedTopic]:
+    """Return those of these topics that other maps have, first those that the fewest have.
+
+    Args:
+        texts: what the topics say.
+        snapshot: has the other maps.
+        addresses: our addresses.
+        own: whether the map itself is among the maps of the snapshot.
+    """
+    found = []
+    for text in dict.fromkeys(" ".join(text.replace('"', " ").split()) for text in texts):
+        if not _SHORTEST <= len(text) <= _LONGEST:
+            continue
+        phrase = f'"{text}"'
+        total = snapshot.search(MapQuery(phrase, order=None, limit=0), b"", correct=False).total
+        if total > own:
+            address = addresses.library({"query": phrase})
+            found.append(SharedTopic(text, address, total - own))
+    return sorted(found, key=lambda one: one.count)

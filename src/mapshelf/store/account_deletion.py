@@ -1,0 +1,141 @@
+"""Deleting accounts: the rules and the statements that both databases share.
+
+What matters is done at once: nobody can sign in, and no session, token or program goes on. What
+takes long follows in pieces: votes are taken back, maps go or pass to ``system``. Until then the
+name is taken, because maps bear it. At the end the row of the user stays without the name: files of
+other people's maps may refer to it, and its id is never given again.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.errors import Conflict, LastAdministrator
+from mapshelf.model import (
+    SYSTEM_USER,
+    MapDraft,
+    MapsOfClosedAccount,
+    Role,
+    Visibility,
+    Vote,
+)
+from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.publishing import (
+    Transaction,
+    delete_map,
+    find_removed_too,
+    require_user,
+    within_limits,
+)
+from mapshelf.store.publishing_queries import Read
+from mapshelf.store.sign_in import refuse_system
+
+MAPS_AT_ONCE: Final = 100
+"""Maps and votes taken in one transaction, so that other writers get their turn."""
+
+_CLOSING: Final = "SELECT id, closing FROM users WHERE closing IS NOT NULL ORDER BY id LIMIT 1"
+
+OF_ACCOUNT: Final = (
+    "DELETE FROM tokens WHERE user_id = ?",
+    "DELETE FROM authorization_codes WHERE user_id = ?",
+    "DELETE FROM device_requests WHERE user_id = ?",
+    "DELETE FROM grants WHERE user_id = ?",
+    "DELETE FROM one_time_links WHERE user_id = ?",
+    "DELETE FROM identities WHERE user_id = ?",
+    "DELETE FROM passkeys WHERE user_id = ?",
+    "DELETE FROM one_time_links WHERE created_by = ?",
+    "DELETE FROM uploads WHERE user_id = ?",
+    "DELETE FROM collections WHERE owner_id = ?",
+    "DELETE FROM saved_searches WHERE owner_id = ?",
+    "UPDATE collection_reports SET user_id = NULL WHERE user_id = ?",
+    "UPDATE reports SET user_id = NULL WHERE user_id = ?",
+)
+"""What ends at once with an account: with a table that lets people in, a statement comes here.
+
+Collections go with it: their titles and texts are the words of their owner."""
+
+
+def close_account(
+    database: Transaction, user_id: int, maps: MapsOfClosedAccount, checked: str | None
+) -> None:
+    """See ``contract.ClosedAccounts``."""
+    user = refuse_system(require_user(database, user_id))
+    # Whoever begins a session waits for this, and finds the user disabled.
+    closed = database.rows(
+        "UPDATE users SET disabled = (1 = 1), password = NULL, role = 'member', closed = ?,"
+        " closing = ? WHERE id = ? AND closed IS NULL AND password IS NOT DISTINCT FROM ?"
+        " RETURNING id",
+        (database.now, maps.value, user_id, checked),
+    )
+    if not closed:
+        require_user(database, user_id)
+        raise Conflict("the password has been changed in the meantime")
+    if user.role is Role.ADMINISTRATOR and not database.rows(
+        "SELECT 1 FROM users WHERE role = 'administrator' AND NOT (disabled = (1 = 1)) LIMIT 1"
+    ):
+        raise LastAdministrator("this is the only administrator")
+    for statement in OF_ACCOUNT:
+        database.execute(statement, (user_id,))
+
+
+def is_anything_left(read: Read) -> bool:
+    """Return whether a deleted account is not finished."""
+    return bool(read(_CLOSING, ()))
+
+
+def finish_closing(database: Transaction) -> bool:
+    """See ``contract.ClosedAccounts``."""
+    rows = database.rows(_CLOSING)
+    if not rows:
+        return False
+    ((user_id, maps),) = rows
+    if not (
+        _take_votes_back(database, user_id)
+        or _settle_maps(database, user_id, MapsOfClosedAccount(maps))
+    ):
+        # No name begins with a blank, so this is nobody's.
+        database.execute(
+            "UPDATE users SET name = ?, name_key = ?, closing = NULL WHERE id = ?",
+            (f"deleted user {user_id}", f" deleted {user_id}", user_id),
+        )
+    return True
+
+
+def _take_votes_back(database: Transaction, user_id: int) -> bool:
+    """Take some votes of a user back; return whether there were any."""
+    rows = database.rows(
+        "SELECT file_id, value FROM votes WHERE user_id = ? ORDER BY file_id LIMIT ?",
+        (user_id, MAPS_AT_ONCE),
+    )
+    for file_id, value in rows:
+        database.execute("DELETE FROM votes WHERE file_id = ? AND user_id = ?", (file_id, user_id))
+        found = find_removed_too(database, file_id)
+        up, down = Vote(value) is Vote.UP, Vote(value) is Vote.DOWN
+        counted = replace(
+            found,
+            thumbs_up=within_limits(found.thumbs_up - up),
+            thumbs_down=within_limits(found.thumbs_down - down),
+        )
+        with database.batch(MapDraft(id=found.id)) as written:
+            written.write_map(counted, written.user(found.owner, database.now))
+    return bool(rows)
+
+
+def _settle_maps(database: Transaction, user_id: int, maps: MapsOfClosedAccount) -> bool:
+    """Delete some maps of a user or pass them to ``system``; return whether there were any."""
+    rows = database.rows(
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = m.file_id)"
+        f" THEN 1 ELSE 0 END, {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ?"
+        " ORDER BY m.file_id LIMIT ?",
+        (user_id, MAPS_AT_ONCE),
+    )
+    for uploaded, *columns in rows:
+        found = map_of_row(columns)
+        if uploaded and (
+            maps is MapsOfClosedAccount.REMOVE or found.visibility is Visibility.REMOVED
+        ):
+            delete_map(database, found.file_id, found.id)
+            continue
+        with database.batch(MapDraft(id=found.id, owner=SYSTEM_USER)) as written:
+            system = written.user(SYSTEM_USER, database.now)
+            written.write_map(replace(found, owner=SYSTEM_USER), system)
+    return bool(rows)

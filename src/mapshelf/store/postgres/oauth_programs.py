@@ -1,0 +1,38 @@
+"""Registered programs in PostgreSQL."""
+
+from mapshelf.errors import AlreadyExists, NotFound
+from mapshelf.model import Program
+from mapshelf.store.oauth import PROGRAM, row_of_program
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.grants import delete_grants
+
+
+class PostgresPrograms(DatabaseUser):
+    """See ``contract.RegisteredPrograms``."""
+
+    def add_program(self, program: Program) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            added = link.execute(
+                f"INSERT INTO programs ({PROGRAM}) VALUES (%s, %s, %s, %s, %s, %s)"
+                " ON CONFLICT DO NOTHING",
+                row_of_program(program),
+            )
+            if not added.rowcount:
+                raise AlreadyExists(f"there is a program with the id {program.id} already")
+            self._connections.audit_entries.about(f"client {program.id}")
+
+    def remove_program(self, program_id: str) -> None:
+        """See ``Store``. It locks the program first, so that nothing is added to it meanwhile."""
+        key = (program_id,)
+        with self._connections.writing() as link:
+            if not link.rows("SELECT 1 FROM programs WHERE id = %s FOR UPDATE", key):
+                raise NotFound(f"there is no program with the id {program_id}")
+            delete_grants(link, "program_id = %s", key)
+            for table in ("authorization_codes", "device_requests"):
+                link.execute(
+                    f"DELETE FROM {table} WHERE digest IN (SELECT digest FROM {table}"
+                    " WHERE program_id = %s ORDER BY digest FOR UPDATE)",
+                    key,
+                )
+            link.execute("DELETE FROM programs WHERE id = %s", key)

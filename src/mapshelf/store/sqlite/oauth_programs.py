@@ -1,0 +1,33 @@
+"""Registered programs in SQLite."""
+
+from mapshelf.errors import AlreadyExists, NotFound
+from mapshelf.model import Program
+from mapshelf.store.oauth import PROGRAM, row_of_program
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.grants import delete_grants
+
+
+class SQLitePrograms(DatabaseUser):
+    """See ``contract.RegisteredPrograms``."""
+
+    def add_program(self, program: Program) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            database.execute(
+                f"INSERT INTO programs ({PROGRAM}) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO NOTHING",
+                row_of_program(program),
+            )
+            if not database.changes():
+                raise AlreadyExists(f"there is a program with the id {program.id} already")
+            self._database.audit_entries.about(f"client {program.id}")
+
+    def remove_program(self, program_id: str) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            delete_grants(database, "program_id = ?", (program_id,))
+            for table in ("authorization_codes", "device_requests"):
+                database.execute(f"DELETE FROM {table} WHERE program_id = ?", (program_id,))
+            database.execute("DELETE FROM programs WHERE id = ?", (program_id,))
+            if not database.changes():
+                raise NotFound(f"there is no program with the id {program_id}")

@@ -1,0 +1,108 @@
+"""Whoever waits for too long to be accepted is refused at once; the others go on waiting."""
+
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from select import select
+
+import pytest
+
+from mapshelf.service import accept_queue
+from mapshelf.service.accept_queue import AcceptQueue
+from mapshelf.service.listening import ListenAddress, bind_socket, listen
+from tests.cli.process import wait_for
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how many wait")
+
+HOST = "127.0.0.1"
+REQUEST = b"GET /maps HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+class Clients:
+    """Clients that have sent a request to a socket on which nobody accepts anything."""
+
+    def __init__(self, listener: socket.socket, count: int) -> None:
+        self._opened = ExitStack()
+        address = listener.getsockname()
+        self.all = [
+            self._opened.enter_context(socket.create_connection(address)) for _ in range(count)
+        ]
+        for one in self.all:
+            one.sendall(REQUEST)
+
+    def answered(self) -> list[int]:
+        """Return which of them have an answer."""
+        found, _, _ = select(self.all, [], [], 0)
+        return [number for number, one in enumerate(self.all) if one in found]
+
+    def close(self) -> None:
+        self._opened.close()
+
+
+@pytest.fixture
+def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    monkeypatch.setattr(accept_queue, "MOST_WAITING", 20)
+    with bind_socket(ListenAddress(HOST, (HOST,), 0)) as made:
+        listen(made)
+        yield made
+
+
+def read_to_the_end(client: socket.socket) -> str:
+    client.settimeout(30)
+    pieces = []
+    while piece := client.recv(65_536):
+        pieces.append(piece)
+    return b"".join(pieces).decode()
+
+
+def test_the_oldest_are_refused_until_few_wait(listener: socket.socket) -> None:
+    with closing(Clients(listener, 50)) as clients:
+        queue = AcceptQueue(listener, lambda: True, lambda: False)
+        queue.watch()
+        wait_for(lambda: len(clients.answered()) >= 40)
+        queue.end()
+        assert clients.answered() == list(range(40))
+        for refused in clients.all[:40]:
+            head, _, body = read_to_the_end(refused).partition("\r\n\r\n")
+            assert head.startswith("HTTP/1.1 503 ")
+            assert "\r\nretry-after: 1\r\n" in head
+            assert f"content-length: {len(body)}\r\n" in head
+            assert '"temporarily_unavailable"' in body
+        for _ in range(10):  # the others still wait for a worker
+            listener.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket) -> None:
+    looked: list[bool] = []
+
+    def asked() -> bool:
+        looked.append(True)
+        return False
+
+    with closing(Clients(listener, 50)) as clients:
+        queue = AcceptQueue(listener, asked, lambda: True)
+        queue.watch()
+        wait_for(lambda: len(looked) > 3)
+        queue.end()
+        assert clients.answered() == []
+
+
+def test_few_that_wait_are_refused_only_where_workers_have_no_room(
+    listener: socket.socket,
+) -> None:
+    looked: list[bool] = []
+
+    def are_full() -> bool:
+        looked.append(len(looked) >= 3)
+        return looked[-1]
+
+    with closing(Clients(listener, 20)) as clients:
+        queue = AcceptQueue(listener, lambda: not clients.answered(), are_full)
+        queue.watch()
+        wait_for(lambda: len(clients.answered()) == 20)
+        queue.end()
+        assert looked == [False, False, False, True]
+        assert " 503 " in read_to_the_end(clients.all[-1])

@@ -1,0 +1,655 @@
+"""What ``contract.Administration`` promises: reports, decisions, audit log, deleted accounts."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from mapshelf.errors import (
+    AlreadyDecided,
+    AlreadyExists,
+    Conflict,
+    LastAdministrator,
+    MapDeleted,
+    MapHidden,
+    NotFound,
+    TooManyReports,
+)
+from mapshelf.model import (
+    DAY,
+    HOUR,
+    SYSTEM_USER,
+    AuditEntry,
+    AuditEvent,
+    DecisionKind,
+    LinkKind,
+    MapDetails,
+    MapsOfClosedAccount,
+    Reason,
+    Report,
+    Role,
+    Visibility,
+    Vote,
+)
+from mapshelf.store import Store
+from mapshelf.store.audit import MOST_FAILURES
+from mapshelf.store.moderation import REPORTS_A_DAY
+from tests.store.clock import Clock
+from tests.store.contract.publishing import PeopleSuite, published
+from tests.store.contract.suite import ALL, Open, present, put, title
+from tests.store.drafts import source, upload
+
+HIDE, DELETE, DISABLE, DISMISS = DecisionKind
+REMOVE, PASS_ON = MapsOfClosedAccount
+
+
+def finish(store: Store) -> None:
+    while store.finish_closing():
+        pass
+
+
+def named(store: Store, name: str) -> int:
+    (user,) = (one.id for one in store.users() if one.name == name)
+    return user
+
+
+def entries(store: Store) -> list[AuditEntry]:
+    return [record.entry for record in store.audit_records(0, 0, ALL)]
+
+
+class ReportsContract(PeopleSuite):
+    """Reports of maps."""
+
+    def test_a_report_waits_for_a_decision(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        first, second = (published(store, ann, upload(name)) for name in "ab")
+        revision = store.revision()
+        store.report_map(second.file_id, bob, Reason.SPAM, "Buy!")
+        store.report_map(first.file_id, bob, Reason.OTHER, "")
+        store.report_map(second.file_id, named(store, SYSTEM_USER), Reason.ILLEGAL, "so")
+        assert store.count_reported_maps() == 2
+        one, other = store.reported_maps(10)
+        assert (one.map, other.map) == (second, first)
+        assert one.reports == (
+            Report(Reason.SPAM, "Buy!", clock.now, "bob"),
+            Report(Reason.ILLEGAL, "so", clock.now, SYSTEM_USER),
+        )
+        assert (one.count, one.hidden, one.owner_can_be_disabled) == (2, False, True)
+        assert store.reported_maps(1) == [one]
+        assert store.revision() == revision
+
+    def test_another_report_of_the_same_person_replaces_the_words(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "a")
+        store.report_map(found.file_id, bob, Reason.PRIVACY, "b")
+        (reported,) = store.reported_maps(10)
+        assert [(one.reason, one.note) for one in reported.reports] == [(Reason.PRIVACY, "b")]
+
+    def test_what_cannot_be_reported(self, store: Store, ann: int, bob: int) -> None:
+        found = published(store, ann)
+        with pytest.raises(Conflict, match="own"):
+            store.report_map(found.file_id, ann, Reason.SPAM, "")
+        for file_id, user in ((99, bob), (found.file_id, 99)):
+            with pytest.raises(NotFound):
+                store.report_map(file_id, user, Reason.SPAM, "")
+        store.remove_map(found.file_id, ann)
+        with pytest.raises(NotFound):
+            store.report_map(found.file_id, bob, Reason.SPAM, "")
+        assert store.reported_maps(10) == []
+
+    def test_nobody_reports_without_end(self, store: Store, bob: int, clock: Clock) -> None:
+        maps = [put(store, title(f"t{number}")) for number in range(REPORTS_A_DAY + 1)]
+        for found in maps[:-1]:
+            store.report_map(found.file_id, bob, Reason.SPAM, "")
+            clock.now += 1000
+        store.report_map(maps[0].file_id, bob, Reason.SPAM, "more words are no more reports")
+        with pytest.raises(TooManyReports) as raised:
+            store.report_map(maps[-1].file_id, bob, Reason.SPAM, "")
+        clock.now += raised.value.retry_after * 1000 - 1000
+        with pytest.raises(TooManyReports):
+            store.report_map(maps[-1].file_id, bob, Reason.SPAM, "")
+        clock.now += 1000
+        store.report_map(maps[-1].file_id, bob, Reason.SPAM, "")
+        assert store.count_reported_maps() == REPORTS_A_DAY + 1
+
+    def test_reports_of_removed_maps_wait_with_them(self, store: Store, ann: int, bob: int) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        store.remove_map(found.file_id, ann)
+        assert (store.reported_maps(10), store.count_reported_maps()) == ([], 0)
+        store.undo_removal(found.file_id)
+        assert len(store.reported_maps(10)) == store.count_reported_maps() == 1
+
+
+class DecisionsContract(PeopleSuite):
+    """What administrators do about reports."""
+
+    @pytest.mark.parametrize("visibility", [Visibility.PUBLISHED, Visibility.UNLISTED])
+    @pytest.mark.parametrize("noted", [False, True])
+    def test_a_hidden_map_is_private_until_that_is_undone(
+        self, store: Store, bob: int, clock: Clock, visibility: Visibility, noted: bool
+    ) -> None:
+        found = put(store, title("t", id="t", owner="ann", visibility=visibility))
+        if noted:
+            found = store.edit_map(found.file_id, MapDetails(visibility=visibility))
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        decision = store.decide(found.file_id, HIDE, bob)
+        assert store.decisions(10) == [replace(decision, map=present(store)["t"])]
+        assert (decision.decided, decision.decided_by, decision.reports) == (clock.now, "bob", 1)
+        assert store.reported_maps(10) == []
+        assert store.changes(0, ALL)[-1].map is None
+        assert present(store)["t"].visibility is Visibility.PRIVATE
+        for shown in (Visibility.PUBLISHED, Visibility.UNLISTED):
+            with pytest.raises(MapHidden):
+                store.edit_map(found.file_id, MapDetails(visibility=shown, title="x"))
+            store.put_maps([title("t", id="t", visibility=shown)])
+        edited = store.edit_map(
+            found.file_id, MapDetails(visibility=Visibility.PRIVATE, tags=("x",))
+        )
+        assert edited.visibility is Visibility.PRIVATE
+        with pytest.raises(AlreadyDecided):
+            store.decide(found.file_id, HIDE, bob)
+        back = store.undo_decision(decision.id)
+        settled = found.set_by_people | {"tags"} if noted else {"tags"}
+        assert back == replace(found, tags=("x",), set_by_people=frozenset(settled))
+        assert store.find_map("t") == back
+        assert len(store.reported_maps(10)) == 1
+        with pytest.raises(NotFound):
+            store.undo_decision(decision.id)
+
+    def test_a_hidden_map_that_its_owner_removes_comes_back_hidden(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found = published(store, ann)
+        decision = store.decide(found.file_id, HIDE, bob)
+        store.remove_map(found.file_id, ann)
+        assert store.undo_removal(found.file_id).visibility is Visibility.PRIVATE
+        store.remove_map(found.file_id, ann)
+        assert store.undo_decision(decision.id).visibility is Visibility.REMOVED
+        assert store.undo_removal(found.file_id).visibility is Visibility.PUBLISHED
+
+    def test_a_deleted_map_comes_back_by_its_decision_alone(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        decision = store.decide(found.file_id, DELETE, bob)
+        assert store.find_map(found.id) is None
+        assert store.reported_maps(10) == []
+        with pytest.raises(MapDeleted):
+            store.undo_removal(found.file_id)
+        with pytest.raises(NotFound):
+            store.decide(found.file_id, HIDE, bob)
+        assert store.undo_decision(decision.id) == found
+        assert store.find_map(found.id) == found
+        assert store.count_reported_maps() == 1
+
+    def test_a_purged_map_takes_its_decisions_along(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        store.decide(found.file_id, DELETE, bob)
+        assert store.purge_removed(clock.now + 1) == 1
+        assert store.decisions(10) == []
+        assert store.check() == []
+
+    def test_an_owner_is_disabled_and_enabled_again(self, store: Store, ann: int, bob: int) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        version = store.tokens_version()
+        decision = store.decide(found.file_id, DISABLE, bob)
+        assert decision.user == "ann"
+        assert store.tokens_version() != version
+        assert [one.disabled for one in store.users() if one.id == ann] == [True]
+        assert store.find_map(found.id) == found
+        with pytest.raises(AlreadyDecided):
+            store.decide(found.file_id, DISABLE, bob)
+        store.report_map(found.file_id, bob, Reason.SPAM, "again")
+        assert not store.reported_maps(10)[0].owner_can_be_disabled
+        store.undo_decision(decision.id)
+        assert [one.disabled for one in store.users() if one.id == ann] == [False]
+
+    def test_nobody_disables_themselves_or_system(self, store: Store, ann: int, bob: int) -> None:
+        own, ours = published(store, ann), put(store, title("t"))
+        for found in (own, ours):
+            store.report_map(found.file_id, bob, Reason.SPAM, "")
+            with pytest.raises(Conflict):
+                store.decide(found.file_id, DISABLE, ann)
+        assert store.decisions(10) == []
+        assert store.count_reported_maps() == 2
+        assert not any(one.disabled for one in store.users())
+
+    def test_of_two_who_disable_each_other_one_stays(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        hers, his = (published(store, user, upload(str(user))) for user in (ann, bob))
+        store.decide(his.file_id, DISABLE, ann)
+        with pytest.raises(Conflict, match="bob is disabled"):
+            store.decide(hers.file_id, DISABLE, bob)
+        assert [one.disabled for one in store.users() if one.id == ann] == [False]
+
+    def test_reports_are_dismissed_once(self, store: Store, ann: int, bob: int) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        revision = store.revision()
+        decision = store.decide(found.file_id, DISMISS, ann)
+        with pytest.raises(AlreadyDecided):
+            store.decide(found.file_id, DISMISS, ann)
+        assert [one.id for one in store.decisions(10)] == [decision.id]
+        assert store.decisions(10, decision.id) == []
+        store.undo_decision(decision.id)
+        assert store.count_reported_maps() == 1
+        assert store.revision() == revision
+
+    def test_of_each_user_one_report_is_open_when_a_decision_is_undone(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found, cat = published(store, ann), store.add_user("cat").id
+        store.report_map(found.file_id, bob, Reason.SPAM, "old")
+        store.report_map(found.file_id, cat, Reason.SPAM, "of cat")
+        decision = store.decide(found.file_id, DISMISS, ann)
+        store.report_map(found.file_id, bob, Reason.ILLEGAL, "new")
+        store.undo_decision(decision.id)
+        (reported,) = store.reported_maps(10)
+        assert [one.note for one in reported.reports] == ["of cat", "new"]
+        assert store.check() == []
+
+    def test_old_decisions_are_forgotten_unless_they_are_in_force(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        first, second, third = (published(store, ann, upload(name)) for name in "abc")
+        for found in (first, second, third):
+            store.report_map(found.file_id, bob, Reason.SPAM, "")
+        store.decide(first.file_id, HIDE, bob)
+        store.decide(second.file_id, DISMISS, bob)
+        store.decide(third.file_id, DISABLE, bob)
+        assert store.purge_decisions(clock.now) == 0
+        assert store.purge_decisions(clock.now + 1) == 2
+        assert [one.kind for one in store.decisions(10)] == [HIDE]
+        assert store.count_reported_maps() == 0
+        assert [one.disabled for one in store.users() if one.id == ann] == [True]
+
+    def test_of_decisions_at_the_same_moment_one_is_made(
+        self, store: Store, reopen: Open, ann: int, bob: int
+    ) -> None:
+        found = published(store, ann)
+        stores = [store, reopen(), reopen()]
+
+        def hide(number: int) -> bool:
+            try:
+                stores[number].decide(found.file_id, HIDE, bob)
+            except AlreadyDecided:
+                return False
+            return True
+
+        with ThreadPoolExecutor(3) as pool:
+            assert sorted(pool.map(hide, range(3))) == [False, False, True]
+        assert len(store.decisions(10)) == 1
+
+
+class AuditContract(PeopleSuite):
+    """The audit log."""
+
+    def test_a_change_and_its_note_are_one(self, store: Store, ann: int, clock: Clock) -> None:
+        found = published(store, ann)
+        entry = AuditEntry(AuditEvent.MAP_REMOVED, f"map {found.id}", ann, "ann", "192.0.2.1")
+        with store.auditing(entry):
+            store.remove_map(found.file_id, ann)
+        (record,) = store.audit_records(0, 0, ALL)
+        assert record.entry == entry
+        assert (record.at, record.last, record.count) == (clock.now, clock.now, 1)
+        with pytest.raises(NotFound), store.auditing(entry):
+            store.remove_map(found.file_id, ann)
+        store.undo_removal(found.file_id)
+        assert entries(store) == [entry], "neither what failed nor what came later"
+
+    def test_who_writes_without_a_note_leaves_none(self, store: Store, ann: int) -> None:
+        store.remove_map(published(store, ann).file_id, ann)
+        assert entries(store) == []
+
+    def test_the_id_of_a_new_map_is_noted(self, store: Store, ann: int) -> None:
+        entry = AuditEntry(AuditEvent.MAP_PUBLISHED, "", ann, "ann", "")
+        with store.auditing(entry):
+            found = published(store, ann)
+        with store.auditing(entry):
+            again = store.publish(upload(), MapDetails(title="again"), ann, None)
+        assert again == (found, False)
+        assert entries(store) == [replace(entry, target=f"map {found.id}")]
+
+    def test_two_notes_of_one_change_are_kept_together(self, store: Store, ann: int) -> None:
+        both = [
+            AuditEntry(AuditEvent.PASSWORD_CHANGED, "", ann, "ann"),
+            AuditEntry(AuditEvent.ACCESS_ENDED, "tokens, programs", ann, "ann"),
+        ]
+        with store.auditing(*both):
+            store.set_password(ann, "encoded", keep=None)
+        with pytest.raises(NotFound), store.auditing(*both):
+            store.set_password(99, "encoded", keep=None)
+        store.set_password(ann, "other", keep=None)
+        assert entries(store) == both
+
+    def test_what_changes_nothing_is_not_noted(self, store: Store, ann: int) -> None:
+        found = published(store, ann)
+        entry = AuditEntry(AuditEvent.MAP_CHANGED, f"map {found.id}", ann, "ann")
+        with store.auditing(entry):
+            store.edit_map(found.file_id, MapDetails())
+        with store.auditing(entry):
+            store.replace_file(found.file_id, upload(), ann)
+        assert entries(store) == []
+        with store.auditing(entry):
+            store.edit_map(found.file_id, MapDetails(title="x"))
+        assert entries(store) == [entry]
+
+    def test_threads_note_their_own(self, store: Store, ann: int, bob: int) -> None:
+        maps = [published(store, ann, upload(f"n{number}")) for number in range(20)]
+
+        def remove(number: int) -> None:
+            user = (ann, bob)[number % 2]
+            target = f"map {maps[number].id}"
+            with store.auditing(AuditEntry(AuditEvent.MAP_REMOVED, target, user, str(user))):
+                store.remove_map(maps[number].file_id, user)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(remove, range(20)))
+        found = {entry.target: entry.user_id for entry in entries(store)}
+        assert found == {f"map {one.id}": (ann, bob)[n % 2] for n, one in enumerate(maps)}
+
+    def test_records_are_read_in_pieces(self, store: Store, ann: int, bob: int) -> None:
+        for number in range(5):
+            user = bob if number == 2 else ann
+            store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"token {number}", user, "x"))
+        every = store.audit_records(0, 0, ALL)
+        assert [one.entry.target for one in every] == [f"token {number}" for number in range(5)]
+        assert store.audit_records(0, every[1].id, 2) == every[2:4]
+        assert store.audit_records_of(ann, every[0].id, 2) == [every[1], every[3]]
+
+    def test_records_since_a_time(self, store: Store, ann: int, clock: Clock) -> None:
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
+        clock.now += 10
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "new", ann))
+        (record,) = store.audit_records(clock.now, 0, ALL)
+        assert record.entry.target == "new"
+
+    def test_what_is_repeated_is_counted(self, store: Store, ann: int, clock: Clock) -> None:
+        begin = clock.now
+        for user, address in ((ann, "a"), (ann, "a"), (None, "a"), (ann, "b"), (ann, "a")):
+            store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", user, "", address))
+            clock.now += 1
+        found = [
+            (one.entry.user_id, one.entry.address, one.count)
+            for one in store.audit_records(0, 0, ALL)
+        ]
+        assert found == [(ann, "a", 3), (None, "a", 1), (ann, "b", 1)]
+        (first, *_) = store.audit_records(0, 0, ALL)
+        assert (first.at, first.last) == (begin, begin + 4)
+        clock.now = begin + HOUR
+        store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", ann, "", "a"))
+        assert len(entries(store)) == 4
+        for _ in range(2):
+            store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN, "", ann, "ann", "a"))
+        assert len(entries(store)) == 6
+
+    def test_failures_are_bounded_and_push_nothing_else_out(
+        self, store: Store, ann: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.audit.MOST_FAILURES", 50)
+        assert MOST_FAILURES > 50
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "kept", ann))
+        for number in range(260):
+            store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, address=f"a{number}"))
+        found = entries(store)
+        assert found[0].target == "kept"
+        assert 50 <= len(found) - 1 < 150
+        assert found[-1].address == "a259"
+
+    def test_one_user_drives_out_only_what_the_same_user_did(
+        self, store: Store, ann: int, bob: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.audit.MOST_OF_USER", 50)
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "kept", bob))
+        for number in range(260):
+            store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"t{number}", ann))
+        found = entries(store)
+        assert found[0].target == "kept"
+        assert 50 <= len(found) - 1 < 150
+        assert found[-1].target == "t259"
+
+    def test_removing_and_bringing_back_in_turns_is_two_entries(
+        self, store: Store, ann: int
+    ) -> None:
+        mine = published(store, ann)
+        for _ in range(3):
+            with store.auditing(AuditEntry(AuditEvent.MAP_REMOVED, "it", ann)):
+                store.remove_map(mine.file_id, ann)
+            with store.auditing(AuditEntry(AuditEvent.MAP_RESTORED, "it", ann)):
+                store.undo_removal(mine.file_id)
+        records = store.audit_records(0, 0, 10)
+        assert [(one.entry.event, one.count) for one in records] == [
+            (AuditEvent.MAP_REMOVED, 3),
+            (AuditEvent.MAP_RESTORED, 3),
+        ]
+
+    def test_a_refused_file_is_no_new_file(self, store: Store, ann: int) -> None:
+        with store.auditing(AuditEntry(AuditEvent.MAP_REPLACED, "it", ann)):
+            store.note_refused_upload(ann)
+        assert entries(store) == []
+        assert store.usage(ann).recent == 1
+
+    def test_old_records_are_deleted(
+        self, store: Store, ann: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
+        clock.now += 90 * DAY
+        for number in range(3):
+            store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"new {number}", ann))
+        assert store.purge_audit(clock.now) == 1
+        assert store.purge_audit(clock.now) == 0
+        monkeypatch.setattr("mapshelf.store.audit.MOST_RECORDS", 2)
+        assert store.purge_audit(clock.now) == 1
+        assert [entry.target for entry in entries(store)] == ["new 1", "new 2"]
+
+
+class ClosedAccountsContract(PeopleSuite):
+    """Accounts that are deleted."""
+
+    def test_everything_that_lets_somebody_in_ends_at_once(self, store: Store, ann: int) -> None:
+        store.set_password(ann, "encoded", keep=None)
+        store.add_token("ann", b"t" * 32, label="", scopes="maps", expires=None)
+        store.add_session(ann, b"s" * 32, "", 2**50, None)
+        store.add_link(LinkKind.PASSWORD, b"l" * 32, ann, 2**50, None)
+        store.add_link(LinkKind.INVITATION, b"i" * 32, None, 2**50, ann)
+        version = store.tokens_version()
+        store.close_account(ann, REMOVE, "encoded")
+        assert store.tokens_version() != version
+        assert store.find_credentials([b"t" * 32, b"s" * 32]) == {}
+        assert store.link(b"l" * 32, 0) is store.link(b"i" * 32, 0) is None
+        record = store.password_of("ann")
+        assert record
+        assert (record.user.disabled, record.encoded) == (True, None)
+        with pytest.raises(Conflict):
+            store.add_session(ann, b"n" * 32, "", 2**50, None)
+        assert "ann" not in [one.name for one in store.users()]
+        with pytest.raises(NotFound):
+            store.close_account(ann, REMOVE, None)
+
+    @pytest.mark.parametrize("checked", ["former", None])
+    def test_a_password_that_is_not_the_present_one_deletes_nothing(
+        self, store: Store, ann: int, checked: str | None
+    ) -> None:
+        store.set_password(ann, "encoded", keep=None)
+        store.add_token("ann", b"t" * 32, label="", scopes="maps", expires=None)
+        with pytest.raises(Conflict):
+            store.close_account(ann, REMOVE, checked)
+        record = store.password_of("ann")
+        assert record
+        assert (record.user.disabled, record.encoded) == (False, "encoded")
+        assert store.find_credentials([b"t" * 32])
+
+    def test_nobody_comes_back_by_being_enabled(self, store: Store, ann: int) -> None:
+        store.close_account(ann, REMOVE, None)
+        store.enable_user("ann")
+        store.set_role("ann", Role.ADMINISTRATOR)
+        record = store.password_of("ann")
+        assert record
+        assert (record.user.disabled, record.user.role) == (True, Role.MEMBER)
+
+    def test_uploaded_maps_go(self, store: Store, ann: int, bob: int) -> None:
+        first, second = (published(store, ann, upload(name)) for name in "ab")
+        kept = published(store, bob, upload("c"))
+        folder = put(store, title("t", owner="ann", source=source()))
+        store.remove_map(second.file_id, ann)
+        store.close_account(ann, REMOVE, None)
+        finish(store)
+        assert present(store) == {
+            kept.id: kept,
+            folder.id: replace(folder, owner=SYSTEM_USER),
+        }
+        assert store.removed_maps(None) == []
+        gone = {one.file_id for one in store.changes(0, ALL) if one.map is None}
+        assert gone == {first.file_id, second.file_id}
+        assert store.check() == []
+
+    def test_uploaded_maps_pass_to_system(self, store: Store, ann: int) -> None:
+        first, second = (published(store, ann, upload(name)) for name in "ab")
+        private = published(store, ann, upload("c"), visibility=Visibility.PRIVATE)
+        store.remove_map(second.file_id, ann)
+        store.close_account(ann, PASS_ON, None)
+        finish(store)
+        assert present(store) == {
+            one.id: replace(one, owner=SYSTEM_USER) for one in (first, private)
+        }
+        assert store.removed_maps(None) == []
+        (version,) = store.versions(first.file_id)
+        assert version.created_by == f"deleted user {ann}"
+        assert store.check() == []
+
+    def test_votes_are_taken_back(self, store: Store, ann: int, bob: int) -> None:
+        up, down = put(store, title("t", thumbs_up=5)), put(store, title("u", thumbs_down=3))
+        gone = put(store, title("v"))
+        for found in (up, gone):
+            store.set_vote(found.file_id, ann, Vote.UP)
+        store.set_vote(down.file_id, ann, Vote.DOWN)
+        store.set_vote(up.file_id, bob, Vote.UP)
+        store.remove_map(gone.file_id, bob)
+        store.close_account(ann, PASS_ON, None)
+        finish(store)
+        now = present(store)
+        assert now[up.id] == replace(up, thumbs_up=6)
+        assert now[down.id] == down
+        assert store.undo_removal(gone.file_id) == gone
+        assert store.vote_of(up.file_id, ann) is Vote.NONE
+        assert store.put_maps([title("t", id=up.id, thumbs_up=6)])[0].verdict.name == "UNCHANGED"
+
+    def test_it_is_done_in_pieces(
+        self, store: Store, ann: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.account_deletion.MAPS_AT_ONCE", 2)
+        for number in range(5):
+            published(store, ann, upload(f"n{number}"))
+        store.close_account(ann, REMOVE, None)
+        left = []
+        while store.finish_closing():
+            left.append(len(present(store)))
+        assert left == [3, 1, 0, 0]
+        assert not store.finish_closing()
+
+    def test_the_name_is_free_when_no_map_bears_it(self, store: Store, ann: int) -> None:
+        published(store, ann)
+        store.close_account(ann, PASS_ON, None)
+        for name in ("ann", "ANN"):
+            with pytest.raises(AlreadyExists):
+                store.add_user(name)
+        finish(store)
+        again = store.add_user("Ann")
+        assert again.id != ann
+        assert present(store).popitem()[1].owner == SYSTEM_USER
+
+    def test_reports_stay_without_a_name(self, store: Store, ann: int, bob: int) -> None:
+        found = published(store, ann)
+        store.report_map(found.file_id, bob, Reason.SPAM, "")
+        store.close_account(bob, REMOVE, None)
+        (reported,) = store.reported_maps(10)
+        assert reported.reports[0].reporter is None
+
+    def test_what_was_on_its_way_changes_nothing(self, store: Store, ann: int, bob: int) -> None:
+        found = published(store, bob)
+        store.close_account(ann, REMOVE, None)
+        for _ in range(2):
+            for late in (
+                lambda: store.set_vote(found.file_id, ann, Vote.UP),
+                lambda: store.report_map(found.file_id, ann, Reason.SPAM, ""),
+                lambda: store.remove_map(found.file_id, ann),
+                lambda: store.publish(upload("late"), MapDetails(title="t"), ann, None),
+            ):
+                with pytest.raises(NotFound):
+                    late()
+            finish(store)
+        assert present(store) == {found.id: found}
+
+    def test_the_last_administrator_stays(self, store: Store, ann: int, bob: int) -> None:
+        for name in ("ann", "bob"):
+            store.set_role(name, Role.ADMINISTRATOR)
+        store.disable_user("bob")
+        with pytest.raises(LastAdministrator):
+            store.close_account(ann, REMOVE, None)
+        assert not next(one.disabled for one in store.users() if one.id == ann)
+        store.enable_user("bob")
+        store.close_account(ann, REMOVE, None)
+        with pytest.raises(LastAdministrator):
+            store.close_account(bob, REMOVE, None)
+        with pytest.raises(Conflict):
+            store.close_account(named(store, SYSTEM_USER), REMOVE, None)
+
+    def test_two_last_administrators_do_not_both_go(self, store: Store, reopen: Open) -> None:
+        users = [store.add_user(name, Role.ADMINISTRATOR).id for name in ("a", "b")]
+        stores = [store, reopen()]
+
+        def close(number: int) -> bool:
+            try:
+                stores[number].close_account(users[number], REMOVE, None)
+            except LastAdministrator:
+                return False
+            return True
+
+        with ThreadPoolExecutor(2) as pool:
+            assert sorted(pool.map(close, range(2))) == [False, True]
+
+
+class UserDataContract(PeopleSuite):
+    """What people take along of their data."""
+
+    def test_all_maps_of_a_user_and_no_others(self, store: Store, ann: int, bob: int) -> None:
+        mine = [
+            published(store, ann, upload(name), visibility=visibility)
+            for name, visibility in zip("abc", list(Visibility)[:3], strict=True)
+        ]
+        published(store, bob, upload("d"))
+        store.remove_map(mine[1].file_id, ann)
+        mine[1] = replace(mine[1], visibility=Visibility.REMOVED)
+        assert store.maps_of(ann, 0, 10) == mine
+        assert store.maps_of(ann, mine[0].file_id, 1) == [mine[1]]
+
+    def test_all_votes_and_reports_of_a_user_and_no_others(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        maps = [put(store, title(name)) for name in "ab"]
+        for found, vote in zip(maps, (Vote.UP, Vote.DOWN), strict=True):
+            store.set_vote(found.file_id, ann, vote)
+            store.report_map(found.file_id, ann, Reason.SPAM, found.title)
+        store.set_vote(maps[0].file_id, bob, Vote.DOWN)
+        store.report_map(maps[0].file_id, bob, Reason.OTHER, "not mine")
+        first, second = maps
+        assert store.votes_of(ann, 0, 10) == [
+            (first.file_id, first.id, Vote.UP),
+            (second.file_id, second.id, Vote.DOWN),
+        ]
+        assert store.votes_of(ann, first.file_id, 10) == store.votes_of(ann, 0, 10)[1:]
+        reports = store.reports_of(ann, 0, 10)
+        assert [(public_id, report) for _, public_id, report in reports] == [
+            (found.id, Report(Reason.SPAM, found.title, clock.now, "ann")) for found in maps
+        ]
+        assert store.reports_of(ann, reports[0][0], 1) == reports[1:]
