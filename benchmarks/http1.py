@@ -16,6 +16,8 @@ LARGEST_HEAD: Final = 1 << 18
 
 NO_BODY: Final = (204, 304)
 
+BOUNDARY: Final = "boundary-of-parts"
+
 IP_BIND_ADDRESS_NO_PORT: Final = 24
 """Of Linux; Python 3.11 has no name for it."""
 
@@ -146,3 +148,15 @@ def get_request(path: str, token: str = "") -> bytes:
     """Return the bytes of a ``GET``, with a token if there is one."""
     authorization = f"Authorization: Bearer {token}\r\n" if token else ""
     return f"GET {path} HTTP/1.1\r\nHost: {ADDRESS}\r\n{authorization}\r\n".encode()
+
+
+def upload_request(content: str, token: str) -> bytes:
+    """Return the bytes of an upload of a FreeMind map, whose file is ``content``."""
+    disposition = 'Content-Disposition: form-data; name="map"; filename="plan.mm"'
+    body = f"--{BOUNDARY}\r\n{disposition}\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n".encode()
+    head = (
+        f"POST /maps HTTP/1.1\r\nHost: {ADDRESS}\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body

@@ -228,12 +228,12 @@ def worker_processes(target: Target) -> list[int]:
     return [pid for pid in family if pid not in (target.pid, *children(target.pid))]
 
 
-def new_token_in(url: str) -> str:
+def new_token_in(url: str, scopes: str = "account maps") -> str:
     """Return a fresh token for the catalogue in a database; none is kept on disk."""
     store = open_store(url)
     with suppress(AlreadyExists):
         store.add_user("benchmark")
     token = new_token()
-    store.add_token("benchmark", token_digest(token), label="", scopes="account maps", expires=None)
+    store.add_token("benchmark", token_digest(token), label="", scopes=scopes, expires=None)
     store.close()
     return token

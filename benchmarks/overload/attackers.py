@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.http1 import Connection, connected_socket, get_request
+from benchmarks.http1 import Connection, connected_socket, get_request, upload_request
 from benchmarks.overload.load import offer
 from mapshelf.tokens import new_token
 
@@ -36,6 +36,9 @@ HANDSHAKES: Final = 100
 
 HELD: Final = 0.05
 """Seconds after which clients hang up that do not mean to wait."""
+
+CRAWLED: Final = 1 << 20
+"""Bytes of a file that is never sent to its end."""
 
 AGAIN_AFTER: Final = 0.1
 """Seconds until a client connects again whose connection broke."""
@@ -118,6 +121,33 @@ async def slow_readers(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
     for reader in readers:
         told[_first_word(reader)] += 1
         reader.close()
+    return dict(told)
+
+
+async def crawling_uploads(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+    """Send uploads a byte at a time; begin others for those that are answered or cut off."""
+    told: Counter[str] = Counter()
+    head, dot, body = upload_request("x" * CRAWLED, aim.token).partition(b"\r\n\r\n")
+
+    async def crawling(connection: Connection) -> None:
+        connection.send(head + dot)
+        for place in range(len(body)):
+            connection.send(body[place : place + 1])
+            await asyncio.sleep(aim.pause)
+            if not connection.is_usable:
+                return
+
+    async def uploading() -> None:
+        connection = await Connection.opened(aim.port, SOURCE)
+        told["begun"] += 1
+        sending = asyncio.create_task(crawling(connection))
+        try:
+            told[f"answered {(await connection.reply()).status}"] += 1
+        finally:
+            sending.cancel()
+            connection.close()
+
+    await _until(ended, [_again(uploading, ended, told) for _ in range(aim.count)])
     return dict(told)
 
 

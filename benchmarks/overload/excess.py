@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from benchmarks.catalogue import Catalogue, owner_name, owners_of, words_of
-from benchmarks.http1 import ADDRESS, get_request
+from benchmarks.http1 import ADDRESS, get_request, upload_request
 from benchmarks.overload.attackers import library_paths
 from benchmarks.overload.child import MEASURING, Child
 from benchmarks.overload.open_loop import Load, sent
@@ -57,8 +57,6 @@ LISTED: Final = 50
 
 UPLOADERS: Final = 20
 """Users who upload, each in turn."""
-
-BOUNDARY: Final = "boundary-of-parts"
 
 Requests = Iterator[bytes]
 
@@ -249,18 +247,7 @@ def _uploads(field: Field) -> Requests:
             f'<node TEXT="{" ".join(chance.choices(words, k=4))}"/>' for _ in range(30)
         )
         content = f'<map version="1.0.1"><node TEXT="Plan {number}">{topics}</node></map>'
-        yield _upload(content, field.tokens[number % len(field.tokens)])
-
-
-def _upload(content: str, token: str) -> bytes:
-    disposition = 'Content-Disposition: form-data; name="map"; filename="plan.mm"'
-    body = f"--{BOUNDARY}\r\n{disposition}\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n".encode()
-    head = (
-        f"POST /maps HTTP/1.1\r\nHost: {ADDRESS}\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+        yield upload_request(content, field.tokens[number % len(field.tokens)])
 
 
 def _listed(field: Field, offset: int) -> list[dict[str, str]]:

@@ -44,6 +44,7 @@ from mapshelf.model import MAP_KEYS
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
+from mapshelf.tokens import SCOPES
 
 T = TypeVar("T")
 Answers = Iterator[tuple[str, Any]]
@@ -298,6 +299,15 @@ def _memory_and_held(field: Field) -> dict[str, Any]:
     return {**field.memory(), "connections": held(field.target.port, SOURCE)}
 
 
+def _crawling_uploads(field: Field) -> Answers:
+    token = new_token_in(field.catalogue.settings.database, " ".join(SCOPES))
+    aim = replace(field.aim(count=100), token=token, pause=0.1)
+    crawling = Child(attackers.crawling_uploads, aim, nice=ATTACKING)
+    with _beside(field, crawling) as (attack, answers):
+        yield from answers
+        yield "attackers", attack.end()
+
+
 def _hang_ups(field: Field) -> Answers:
     aim = field.aim(*_costly_paths(field), count=50)
     with _beside(field, Child(attackers.hang_ups, aim, nice=ATTACKING)) as (attack, answers):
@@ -428,6 +438,7 @@ class _Killer(Thread):
 ATTACKS: Final[dict[str, Callable[[Field], Answers]]] = {
     "half-sent": _half_sent,
     "slow-readers": _slow_readers,
+    "crawling-uploads": _crawling_uploads,
     "hang-ups": _hang_ups,
     "invented-tokens": partial(_invented_tokens, pause=0.1),
     "token-flood": partial(_invented_tokens, pause=0.0),
