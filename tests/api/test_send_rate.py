@@ -2,8 +2,9 @@
 
 import asyncio
 import io
+import threading
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -144,14 +145,21 @@ class Client:
         raise NotImplementedError
 
 
-def answered(folder: Path, monkeypatch: pytest.MonkeyPatch, client: Client, others: int) -> None:
+def never_opened(_: Response) -> io.BytesIO:
+    raise AssertionError("the body is opened")
+
+
+def answered(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    client: Client,
+    others: int,
+    opened: Callable[[Response], io.BytesIO] = never_opened,
+) -> None:
     """Have ``client`` ask for a large body while it goes to ``others`` of its address."""
 
     async def large(*_: object) -> tuple[Response, Headers]:
         return Response(200, (), bytes(LARGE_BODY)), ()
-
-    def opened(_: Response) -> io.BytesIO:
-        raise AssertionError("the body is opened")
 
     application = create_app(Shelf(folder).settings, site_routes).application
     monkeypatch.setattr(application.handler, "answer", large)
@@ -186,3 +194,29 @@ def test_who_hangs_up_before_a_large_body_begins_costs_no_file(
     monkeypatch.setattr(SendRate, "wait", never)
     answered(tmp_path, monkeypatch, Client(gone=True), 0)
     assert sizes == [BYTES_OF_BEGINNING]
+
+
+def test_the_connection_of_a_stalled_client_is_not_looked_for_in_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Going through hundreds of descriptors takes milliseconds, and fifty clients may stall."""
+    threads: list[threading.Thread] = []
+
+    async def stalled(*_: object) -> bool:
+        return False
+
+    def end(client: str) -> bool:
+        assert client == Scope.client
+        threads.append(threading.current_thread())
+        return True
+
+    class Slow(Client):
+        def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
+            self.status = status
+
+    monkeypatch.setattr(Pipe, "send", stalled)
+    monkeypatch.setattr(rsgi, "end_connection", end)
+    client = Slow()
+    answered(tmp_path, monkeypatch, client, 0, opened=lambda _: io.BytesIO())
+    assert client.status == 200
+    assert [thread is threading.main_thread() for thread in threads] == [False]

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import os
 import socket
-import stat
 from ipaddress import ip_address
 from typing import BinaryIO, Final
 
@@ -91,6 +90,9 @@ def _set(future: "asyncio.Future[None]") -> None:
 def end_connection(client: str) -> bool:
     """Shut down the connection of this process to ``client``; return whether there was one.
 
+    It goes through all open descriptors, which takes milliseconds if there are hundreds: call it in
+    a thread.
+
     Args:
         client: address and port of the other end, as Granian reports them.
     """
@@ -102,20 +104,28 @@ def end_connection(client: str) -> bool:
 def _ends(descriptor: int, wanted: tuple[object, int]) -> bool:
     """Shut down a descriptor if it is the wanted socket; return whether it is."""
     try:
-        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            return False
-        # The duplicate stays valid, even if the server closes its own descriptor meanwhile.
-        copy = os.dup(descriptor)
-    except OSError:  # closed meanwhile
+        connection = socket.socket(fileno=descriptor)
+    except OSError:  # not a socket, or closed meanwhile
         return False
     try:
-        connection = socket.socket(fileno=copy)
-    except OSError:  # not a socket
-        os.close(copy)
+        if not _leads_to(connection, wanted):
+            return False
+        # The duplicate stays valid, even if the server closes its own descriptor meanwhile.
+        copy = connection.dup()
+    except OSError:
         return False
-    with connection, contextlib.suppress(OSError, ValueError):  # not connected, or locally
+    finally:
+        connection.detach()
+    with copy:
+        if not _leads_to(copy, wanted):  # closed before it was duplicated, and in use again
+            return False
+        with contextlib.suppress(OSError):
+            copy.shutdown(socket.SHUT_RDWR)
+        return True
+
+
+def _leads_to(connection: socket.socket, wanted: tuple[object, int]) -> bool:
+    with contextlib.suppress(OSError, ValueError):  # not connected, or locally
         host, port, *_ = connection.getpeername()
-        if port == wanted[1] and ip_address(host) == wanted[0]:
-            connection.shutdown(socket.SHUT_RDWR)
-            return True
+        return port == wanted[1] and ip_address(host) == wanted[0]
     return False

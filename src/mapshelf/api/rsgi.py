@@ -163,7 +163,7 @@ class RSGIApplication:
             headers = self._fixed_headers(response) + _as_text(own_headers)
             protocol.response_file(response.status, headers, pipe.path)
             if not await pipe.send(body, stream):
-                end_connection(scope.client)
+                await asyncio.to_thread(end_connection, scope.client)
 
     def _refuse(self, protocol: HTTPProtocol, error: Exception, own_headers: Headers) -> None:
         self._application.measurements.note_error(error)
