@@ -1,8 +1,9 @@
 """All tables of what was measured, for ``benchmarks.report``."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
+from benchmarks.overload.excess_table import excess_table
 from benchmarks.tables import Sizes, count, having, header, label, megabytes, number, row
 
 COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor time": "cpu_p99"}
@@ -265,35 +266,9 @@ def _fuzzing(fuzzing: Sizes) -> Iterator[str]:
 
 
 def _excess(excess: Sizes) -> Iterator[str]:
-    yield "## Three times the peak (ms)"
+    yield "## Three times the peak"
     yield ""
-    names = ("peak per second", "sent per second", "served, of the peak", "p50, p99 of these")
-    refused = ("refused", "p50, p99 of these", "served at half of the peak afterwards", "p99")
-    yield from header("maps", "requests", *names, *refused)
-    for size, kinds in excess.items():
-        for name, part in kinds.items():
-            if "failed" in part:
-                yield row(count(size), name, f"failed: {part['failed']}", *[""] * 7)
-                continue
-            after, due = part["afterwards served a second"], part["afterwards asked a second"]
-            cells = (
-                number(part["peak a second"]),
-                number(part["asked a second"]),
-                f"{part['of the peak']:.0%}",
-                _pair(part, "served"),
-                f"{part['refused count']:,}",
-                _pair(part, "refused"),
-                f"{after / due:.0%}" if due else "",
-                number(part.get("afterwards served p99")),
-            )
-            yield row(count(size), name, *cells)
-    yield ""
-
-
-def _pair(part: dict[str, Any], what: str) -> str:
-    """Return median and p99, nothing if there were no such answers."""
-    times = [part.get(f"{what} {name}") for name in ("p50", "p99")]
-    return "; ".join(map(number, times)) if None not in times else ""
+    yield from excess_table(excess)
 
 
 SECTIONS: Final[dict[str, Callable[[Sizes], Iterator[str]]]] = {
