@@ -53,7 +53,7 @@ class Collection:
 class CollectionDetails:
     """The editable fields of a collection. ``None`` leaves a field unchanged.
 
-    A new one has no text, and is private, unless that is said.
+    By default, a new collection has no text and is private.
     """
 
     title: str | None = None

@@ -1,9 +1,9 @@
-"""The names of markers, the same for all programs.
+"""The common vocabulary of markers, shared by all formats.
 
 Programs have between twenty and two hundred icons each, with names of their own (``full-1``,
-``priority-1``, ``urn:mindjet:Prio1``). Readers translate them by a table, so that pictures, exports
-and searches need only these names. What has no name here is ``other-`` and the program's own name:
-it is kept and listed, and drawn as a plain mark.
+``priority-1``, ``urn:mindjet:Prio1``). Readers map them to the names in this module, so that
+pictures, exports and searches need only one vocabulary. An icon without an equivalent is stored as
+``other-`` and its original name; it is listed, and drawn as a plain mark.
 """
 
 import re
@@ -19,10 +19,10 @@ COLOURS: Final = (
 COLOURED: Final = (
     *("flag", "star", "person", "group", "pin", "circle", "square", "tag", "heart", "hat"),
 )
-"""Markers that come in colours: ``flag`` and ``flag-red``."""
+"""Markers that exist in several colours: ``flag`` and ``flag-red``."""
 
 PROGRESS: Final = (0, 10, 12, 20, 25, 30, 37, 40, 50, 60, 62, 70, 75, 80, 87, 90, 100)
-"""Per cent of ``progress-50`` and its like."""
+"""Percentages of the progress markers (``progress-50``)."""
 
 FACES: Final = (
     *("happy", "laughing", "wink", "neutral", "sad", "crying", "angry", "surprised", "confused"),
@@ -73,7 +73,7 @@ _OTHER: Final = re.compile(r"[^0-9a-z]+")
 
 
 def is_known(name: str) -> bool:
-    """Return whether ``name`` is a name of this vocabulary, and not just kept."""
+    """Return whether ``name`` belongs to the vocabulary, rather than only to one program."""
     return name in _VOCABULARY or _EMOJI.fullmatch(name) is not None
 
 
@@ -81,8 +81,8 @@ def marker(name: str, original: str) -> Marker:
     """Return a marker.
 
     Args:
-        name: its name in this vocabulary; empty if it has none.
-        original: what the program calls it.
+        name: its name in the vocabulary, empty if it has none.
+        original: its name in the program.
     """
     return Marker(name or f"other-{_OTHER.sub('-', original.lower()).strip('-')[:50]}", original)
 

@@ -49,9 +49,9 @@ class AuthorizationCode:
     Attributes:
         digest: SHA-256 of the code.
         program_id: the program it was issued to.
-        user_id: who let the program in.
-        scopes: what the program may do, separated by spaces.
-        redirect_uri: the one in the request, empty if the request had none.
+        user_id: the user who authorised the program.
+        scopes: granted scopes, separated by spaces.
+        redirect_uri: the redirect URI of the request, empty if it had none.
         challenge: the PKCE challenge (RFC 7636, method S256), empty if there was none.
         expires: when it expires.
     """
@@ -71,11 +71,11 @@ class Grant:
 
     Attributes:
         id: identifies it.
-        user_id: who let the program in.
+        user_id: the user who authorised the program.
         program_id: the program.
-        program: the name of the program.
-        scopes: what the program may do, separated by spaces.
-        created: when the user allowed it.
+        program: name of the program.
+        scopes: granted scopes, separated by spaces.
+        created: when the user authorised it.
         expires: when the newest refresh token expires.
         last_used: last known use of one of its tokens.
     """

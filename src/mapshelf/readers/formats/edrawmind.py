@@ -1,11 +1,11 @@
-"""EdrawMind (formerly MindMaster) ``.emmx`` up to version 8: an archive with XML pages.
+"""Read EdrawMind (formerly MindMaster) ``.emmx`` up to version 8: an archive with XML pages.
 
-A page is a drawing, and a sheet of the map (``edrawmind_page``). Newer programs write
-``mmpage/page.bin`` instead, an undocumented and partly encrypted binary form; such files are
+Each page is a drawing, and becomes a sheet of the map (``edrawmind_page``). Newer versions write
+``mmpage/page.bin`` instead, in an undocumented and partly encrypted binary format; such files are
 recognised, and refused with advice.
 
-* ``document.xml`` has author, times and version. Its times have no zone and count as UTC.
-* ``rels/page_rels.xml`` has the paths of the pictures on a page. Pages after the first have
+* ``document.xml`` contains author, times and version. Its times have no zone and count as UTC.
+* ``rels/page_rels.xml`` contains the paths of the images on a page. Pages after the first have
   numbers.
 """
 
@@ -30,7 +30,7 @@ _FACTS: Final = "document.xml"
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` is a map of EdrawMind, of either kind."""
+    """Return whether ``content`` is an EdrawMind map, in either format."""
     archive = content.archive
     return archive is not None and any(
         _PAGE.fullmatch(name) or _BINARY.fullmatch(name) for name in archive.names
@@ -41,7 +41,7 @@ def read(content: Content) -> Outline:
     """Return the outline of an EdrawMind map with all its pages.
 
     Raises:
-        UnreadableFile: it is of the newer, binary kind.
+        UnreadableFile: it has the newer, binary format.
         BrokenFile: it is damaged or has no topic.
         TooLarge: it exceeds a limit.
     """
@@ -69,7 +69,7 @@ def _number(page: str) -> int:
 
 
 def _targets(page: str, archive: Archive, limits: Limits) -> dict[str, str]:
-    """Return the members of the archive that a page names, by what it calls them."""
+    """Return the archive members that a page refers to, by their names on the page."""
     found = _PAGE.fullmatch(page)
     member = f"rels/{found[1]}_rels.xml" if found else ""
     if member not in archive.names:

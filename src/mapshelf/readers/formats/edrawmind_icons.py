@@ -1,8 +1,8 @@
 """Map EdrawMind's marks to the common vocabulary of markers.
 
-A mark has a group and a name, which is the group's with a number: ``star1``, ``priority1``. What
-the numbers of most groups stand for is not written anywhere, so only those that say it themselves
-are translated with their number.
+A mark has a group and a name, which is the group's name with a number: ``star1``, ``priority1``.
+The numbers of most groups are undocumented, so they are translated only where their meaning is
+obvious.
 """
 
 import re
@@ -24,7 +24,7 @@ _GROUPS: Final = {
     "smiley": "face-happy",
     "emotion": "face-happy",
 }
-"""For groups whose members differ in colour or mood: what they have in common."""
+"""Markers for groups whose members differ only in colour or mood."""
 
 _NAME: Final = re.compile(r"([a-z]+?)[\s_-]*(\d{0,3})")
 

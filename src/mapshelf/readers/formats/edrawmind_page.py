@@ -1,14 +1,14 @@
-"""A page of EdrawMind: a list of shapes, about half of which are topics.
+"""Read a page of EdrawMind: a list of shapes, about half of which are topics.
 
-* A topic names its parent (``Super``) and, in order, its children (``SubLevel``); a callout names
-  its topic in ``Data``. Topics without a parent float beside the central one.
-* Lines between topics are shapes (``MMConnector``), which have the colour of a branch. So are
-  arrows between any two topics (``RelatConnector``), whose text says "Label" in the language of
-  the program until the author changes it.
-* A ``Summary`` is a brace around siblings, its words are in a topic of the type ``SummaryTopic``.
-  Either names the other.
-* Places are absolute and the program's own layout, so only those of floating topics are kept, and
-  the side of main ones.
+* A topic refers to its parent (``Super``) and, in order, its children (``SubLevel``); a callout
+  refers to its topic in ``Data``. Topics without a parent are floating topics.
+* Lines between topics are shapes (``MMConnector``) with the colour of the branch. Arrows between
+  arbitrary topics are shapes, too (``RelatConnector``); until the author changes their text, it is
+  "Label" in the language of the program.
+* A ``Summary`` is a brace around siblings; its text is in a topic of the type ``SummaryTopic``.
+  Either refers to the other.
+* Positions are absolute, and mostly from automatic layout. So only those of floating topics are
+  used, and the sides of main topics.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,12 +41,12 @@ _AROUND: Final = frozenset({"Boundary", "Summary"})
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A page, its trees not yet counted and cleaned.
+    """A page, with trees that are not yet counted and cleaned.
 
     Attributes:
-        trees: the central topic, those that float, those that sum up others. None if the page has
+        trees: the central topic, the floating topics, and the summary topics; empty if the page has
             no topics.
-        summed: the ids of the topics that the last of ``trees`` sum up, for each of these.
+        summed: for each summary topic, which are the last of ``trees``, the ids of its topics.
         title, relationships, boundaries, background: as in ``Sheet``.
     """
 
@@ -59,7 +59,7 @@ class Drawing:
 
 
 class Media:
-    """The pictures of a page, by the names it has for them."""
+    """The images of a page, by their names on the page."""
 
     def __init__(self, images: Images, archive: Archive, targets: Mapping[str, str]) -> None:
         self._images = images
@@ -67,7 +67,7 @@ class Media:
         self._targets = targets
 
     def image(self, name: str, width: float = 0.0, height: float = 0.0) -> Image:
-        """Return the picture that the page calls ``name``."""
+        """Return the image with this name."""
         member = self._targets.get(name, "")
         data = None
         if member in self._archive.names:
@@ -79,12 +79,12 @@ class Media:
 
 
 def drawing(page: Element, media: Media, prefix: str) -> Drawing:
-    """Return what is on a page.
+    """Return the content of a page.
 
     Args:
         page: its root element.
-        media: its pictures.
-        prefix: begins the ids of its topics.
+        media: its images.
+        prefix: prefix for the ids of its topics.
     """
     shapes = page.findall("Shape")
     lines = {_id(shape): shape for shape in shapes if shape.get("Type") == _LINE}
@@ -120,9 +120,9 @@ def _ids(names: tuple[str, ...], prefix: str) -> tuple[str, ...]:
 
 
 def _topics(shapes: list[Element]) -> Iterator[tuple[str, Element]]:
-    """Yield the shapes that are topics with their keys, the central one first."""
+    """Yield the keys and shapes of all topics, the central one first."""
     found = [shape for shape in shapes if _is_topic(shape)]
-    # The central topic comes after the lines that lead to it.
+    # In the file, the central topic follows its connecting lines.
     found.sort(key=lambda shape: shape.get("Type") != _CENTRE)
     for position, shape in enumerate(found):
         yield _id(shape) or f"#{position}", shape
@@ -145,11 +145,11 @@ def _parent(shape: Element) -> str:
     return value(shape, "LevelData/Super") or value(shape, "Data")
 
 
-# --- What stands beside the tree ---------------------------------------------------------------
+# --- Outside the tree --------------------------------------------------------------------------
 
 
 def _summed(shapes: list[Element], topics: Mapping[str, Element]) -> dict[str, tuple[str, ...]]:
-    """Return the topics that sum up others, each with the ids of these."""
+    """Return the summary topics, each with the ids of the topics it summarises."""
     braces = {_id(shape): shape for shape in shapes if shape.get("Type") == "Summary"}
     named = {
         part.get("V", ""): name
@@ -163,14 +163,14 @@ def _summed(shapes: list[Element], topics: Mapping[str, Element]) -> dict[str, t
             continue
         above = value(shape, "LevelData/Super")
         names = (above, value(shape, "Data"), named.get(key, ""))
-        # Each brace has one topic; thousands that name the same one get nothing.
+        # Each brace has one topic; further topics that refer to it get none.
         brace = next((braces.pop(name) for name in names if name in braces), None)
         found[key] = _around(brace) if brace is not None else (above,)
     return found
 
 
 def _around(shape: Element) -> tuple[str, ...]:
-    """Return the ids of the topics that a brace or boundary is around."""
+    """Return the ids of the topics that a brace or boundary encloses."""
     part = shape.find("*/Shapes")
     return tuple(filter(None, (part.get("V", "") if part is not None else "").split(";")))
 
@@ -203,7 +203,7 @@ def _fill(page: Element) -> str:
 
 
 def _arrange(trees: list[Topic], shapes: Mapping[int, Element]) -> None:
-    """Put main topics on their sides, and what floats in its place."""
+    """Set the sides of main topics and the positions of floating ones."""
     centre = _middle(shapes[id(trees[0])]) if trees else None
     if centre is None:
         return

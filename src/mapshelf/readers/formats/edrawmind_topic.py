@@ -1,8 +1,8 @@
-"""Read a topic of EdrawMind: the content of its shape besides the text.
+"""Read a topic of EdrawMind: the content of its shape, except the text.
 
-* Marks and pictures are shapes inside it; pictures in its note are named there.
-* Colours begin with their opacity. All shapes have them, mostly from the theme.
-* Times of tasks are seconds, 0 for none, as are priorities.
+* Marks and images are shapes inside it; its note refers to images by name.
+* Colours begin with the opacity. All shapes have colours, mostly from the theme.
+* Task times are in seconds; 0 means not set, also for priorities.
 """
 
 from collections.abc import Callable
@@ -17,20 +17,20 @@ from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.notes import Note
 
 Pictures = Callable[[str, float, float], Image]
-"""Returns the picture with a name, shown as wide and high as said, in pixels."""
+"""Returns the image with a name, for display at a width and height in pixels."""
 
 _LONGEST_NAME: Final = 100
 _NO: Final = frozenset({"", "0", "false", "False"})
 
 
 def value(element: Element, path: str) -> str:
-    """Return the attribute ``V``, in which EdrawMind has most values, of what is at ``path``."""
+    """Return the attribute ``V`` of the element at ``path``: EdrawMind stores most values there."""
     found = element.find(path)
     return "" if found is None else found.get("V", "")
 
 
 def words(part: Element | None) -> str:
-    """Return the text in ``part``: paragraphs (``pp``) of pieces (``tp``)."""
+    """Return the text in ``part``: paragraphs (``pp``) of text runs (``tp``)."""
     if part is None:
         return ""
     paragraphs = part.findall("TextBlock/Text/pp")
@@ -38,7 +38,7 @@ def words(part: Element | None) -> str:
 
 
 def complete(topic: Topic, shape: Element, line: Element | None, pictures: Pictures) -> None:
-    """Add what is inside the shape of a topic, and the colour of the line that leads to it."""
+    """Add the content of a topic's shape, and the colour of the line to its parent."""
     topic.style = _style(shape, line)
     _add_note(topic, shape, pictures)
     for inner in shape.findall(".//Shape"):
@@ -71,7 +71,7 @@ def _add_note(topic: Topic, shape: Element, pictures: Pictures) -> None:
 
 
 def _add_inner(topic: Topic, shape: Element, pictures: Pictures) -> None:
-    """Add a mark or a picture."""
+    """Add a mark or an image."""
     mark = shape.find("MarkData")
     if mark is not None:
         group, name = (mark.get(key, "")[:_LONGEST_NAME] for key in ("GroupName", "Name"))

@@ -1,23 +1,23 @@
-"""FreeMind 0.8-1.1 and Freeplane 1.x: XML, one ``node`` element inside another.
+"""Read FreeMind 0.8-1.1 and Freeplane 1.x: XML with nested ``node`` elements.
 
-Both programs, and the many that export for them, write variants of the same format. What is handled
-below was found in real files, not in a description of the format.
+Both programs, and the many that export for them, write variants of the same format. The rules below
+come from real files, not from a specification.
 
-* A topic's text is in ``TEXT``, or as HTML in ``richcontent``, or HTML escaped inside ``TEXT``,
-  or a key of Freeplane's translations in ``LOCALIZED_TEXT``.
+* A topic's text is in ``TEXT``, or as HTML in ``richcontent``, or as escaped HTML inside ``TEXT``,
+  or ``LOCALIZED_TEXT`` has a key of Freeplane's translations.
 * A ``stylenode`` has text, icons and notes too, but belongs to the style sheet, not to the map
   (``freemind_styles``).
-* Details, note and the note of old FreeMind plug-ins make the note of a topic
+* Details, the note, and the note of old FreeMind plug-ins form the note of a topic
   (``freemind_topics``).
-* A clone repeats another topic by its id. It is shown with all that is at that topic but its
+* A clone repeats another topic by its id. It is shown with the content of that topic except its
   arrows; the branch below is not repeated, because clones of clones could grow without limit.
 * Free topics and summaries are ordinary nodes with a hook (``freemind_groups``).
-* Coggle exports its further centres as elements of its own; they are floating topics.
-* An arrow is written at both ends, as ``arrowlink`` and ``linktarget``. Only the first counts.
-* The content of an encrypted node is not read; the node itself is an ordinary topic, and its note
-  says that it is encrypted.
-* The format has no author and no mark for templates. Every node has its own times: the map was
-  created when its central topic was, and modified when the latest change to a topic was made.
+* Coggle exports further central topics as separate elements; they become floating topics.
+* An arrow is stored at both ends, as ``arrowlink`` and ``linktarget``. Only the first is read.
+* The content of an encrypted node is not read; the node itself is an ordinary topic, with a note
+  that it is encrypted.
+* The format has no author and no template flag. Every node has its own times: the map was
+  created when its central topic was, and modified when any topic was last modified.
 """
 
 import re
@@ -44,7 +44,7 @@ _PROGRAMS: Final = {"freeplane": "Freeplane", "docear": "Docear", "freemind": "F
 def sniff(content: Content) -> bool:
     """Return whether ``content`` is a map of FreeMind or Freeplane.
 
-    The root element of WiseMapping is ``map`` as well, with other versions and elements.
+    WiseMapping's root element is ``map`` as well, with other versions and elements.
     """
     if content.root_name != "map":
         return False
@@ -74,7 +74,7 @@ def read(content: Content) -> Outline:
 
 def _last_edit(document: Element) -> int | None:
     written = {node.get("MODIFIED", "") for node in document.iter("node")}
-    # Nearly all are milliseconds of thirteen digits, in whose order only the last needs parsing.
+    # Nearly all are 13-digit milliseconds, which sort as text: only the largest is parsed.
     usual = {time for time in written if len(time) == 13 and time.isascii() and time.isdigit()}
     last = next(filter(None, map(milliseconds, sorted(usual, reverse=True))), None)
     others = map(milliseconds, written - usual)
@@ -102,7 +102,7 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
         summaries=tuple(_summary(*found, groups, topics) for found in groups.summaries),
         background=styles.background,
     )
-    # Neither program writes a second central topic; what does has no such things.
+    # Neither program writes a second central topic; programs that do write no such elements.
     return (first, *map(Sheet, roots[1 : len(centres)]))
 
 
@@ -120,6 +120,6 @@ def _software(content: Content) -> tuple[str, str]:
         return _PROGRAMS.get(name.lower(), name), number.strip()
     head = content.text[: content.text.find("<node")]
     if any("freeplane" in comment.lower() for comment in _COMMENT.findall(head)):
-        # The first Freeplanes wrote the version of FreeMind's format, not their own.
+        # Early versions of Freeplane wrote the version of FreeMind's format, not their own.
         return "Freeplane", ""
     return "FreeMind", number.strip()

@@ -1,9 +1,9 @@
-r"""Formulas of Freeplane, which are written in four ways.
+r"""Parse the formulas of Freeplane, which it stores in four ways.
 
-In a hook of their own beside the text; as the whole text, which then begins with ``\latex`` or has
-the format of LaTeX; or between dollar signs, as people write them everywhere. Text that is LaTeX is
-prose with formulas in it, so the prose becomes ``\text{...}``, unless it has commands of its own:
-then it stays unchanged, and is shown as text if it cannot be drawn.
+A formula may be in a hook of its own; the whole text, which then begins with ``\latex`` or has the
+LaTeX format; or part of a text, between dollar signs. A text in LaTeX format is prose with
+formulas, so the prose becomes ``\text{...}``, unless it contains LaTeX commands: then it stays
+unchanged, and is shown as text if it cannot be drawn.
 """
 
 import re
@@ -17,11 +17,11 @@ _LONGEST: Final = 4096
 
 
 def formula_of(text: str, *, latex: bool) -> tuple[str, str]:
-    """Return the formula that a text is, empty if it is none, and the text to show instead of it.
+    """Return the formula in a text, empty if there is none, and the text to show without it.
 
     Args:
         text: the text of a topic.
-        latex: whether the topic has the format of LaTeX.
+        latex: whether the topic has the LaTeX format.
     """
     plain = text.strip()
     if prefix := _PREFIX.match(plain):
@@ -33,14 +33,14 @@ def formula_of(text: str, *, latex: bool) -> tuple[str, str]:
     source = _COMMENT.sub("", plain).strip() if latex else plain
     pieces = _MATHEMATICS.split(source)
     if not latex and (pieces[::2] != ["", ""] or _inside(source) != _inside(source).strip()):
-        return "", text  # prices, for instance
+        return "", text  # such as prices
     if any(_COMMAND.search(prose) for prose in pieces[::2]):
         return source, plain
     return "".join(_joined(pieces)).strip(), plain
 
 
 def _joined(pieces: list[str]) -> list[str]:
-    """Return the pieces, prose and formulas by turns, as one formula."""
+    """Return the pieces, alternately prose and formulas, as one formula."""
     return [
         _inside(piece).strip() if place % 2 else "\\text{" + piece.replace("\n", " ") + "}"
         for place, piece in enumerate(pieces)

@@ -1,13 +1,13 @@
 """Read the elements outside the tree of a Freeplane map: free topics, and braces with summaries.
 
-In the file all of them are ordinary nodes with a hook. FreeMind has none of this.
+In the file, all of these are ordinary nodes with a hook. FreeMind has none of them.
 
-* A node with the hook ``FreeNode`` was put where the author wanted it. Below the central topic it
-  is a floating topic; below another it stays near that and is drawn without a line: a callout.
-* ``SummaryNode`` is a brace over the siblings before it, up to the one with ``FirstGroupNode`` or
-  to the summary before. A summary right after another one is a brace over summaries.
-* Newer Freeplanes write braces as nodes without text: one begins the group and is nothing else,
-  one ends it and holds the topics that sum up. A single such topic is taken for the summary.
+* A node with the hook ``FreeNode`` was positioned by the author. Below the central topic it is a
+  floating topic; below other topics it is drawn near its parent, without a line: a callout.
+* ``SummaryNode`` is a brace over the preceding siblings, back to the one with ``FirstGroupNode`` or
+  to the previous summary. A summary directly after another one is a brace over summaries.
+* Newer versions of Freeplane write braces as nodes without text: one only begins the group, another
+  ends it and contains the summary topics. A single such topic is used as the summary.
 """
 
 from collections.abc import Iterable
@@ -20,10 +20,10 @@ _FREE: Final = "FreeNode"
 _FIRST: Final = "FirstGroupNode"
 _SUMMARY: Final = "SummaryNode"
 _BARE: Final = frozenset({"node", "hook", "edge", "font"})
-"""What may be in a brace that says nothing itself."""
+"""Elements that may be in a brace without content of its own."""
 
 _SILENT: Final = frozenset({_FREE, _FIRST, _SUMMARY, "AlwaysUnfoldedNode"})
-"""The hooks that may be in it."""
+"""Hooks that may be in it."""
 
 
 class Groups:
@@ -32,7 +32,7 @@ class Groups:
     Attributes:
         floating: the nodes of floating topics.
         callouts: the nodes of callouts.
-        summaries: the nodes that each summary is about, and the node of the summary itself.
+        summaries: the nodes in each summary, and the node of the summary itself.
     """
 
     def __init__(self, centres: Iterable[Element], content: Content) -> None:
@@ -46,14 +46,14 @@ class Groups:
             self._find(list(centres))
 
     def children(self, node: Element) -> list[Element]:
-        """Return the nodes below ``node`` that are branches of it, or callouts."""
+        """Return the children of ``node`` that are branches or callouts."""
         children = node.findall("node")
         if self._absent:
             children = [child for child in children if child not in self._absent]
         return children
 
     def shown(self, node: Element) -> Element:
-        """Return the node that is the topic for ``node``: another one for some summaries."""
+        """Return the node whose topic represents ``node``: another one for some summaries."""
         return self._stands_for.get(node, node)
 
     def _find(self, centres: list[Element]) -> None:
@@ -79,8 +79,8 @@ class Groups:
                     )
 
     def _group(self, siblings: Iterable[tuple[Element, set[str]]]) -> None:
-        # As Freeplane does (SummaryLevels): an item has level 0, a summary one more than the
-        # sibling before it. A summary without an item before it is an item itself.
+        # The algorithm of Freeplane (SummaryLevels): an item has level 0, a summary one more than
+        # the sibling before it. A summary without an item before it is itself an item.
         groups: list[list[Element]] = [[]]
         level = 0
         after_item = False

@@ -1,8 +1,8 @@
 """Map the icons of FreeMind and Freeplane to the vocabulary of ``model.markers``.
 
-The programs name icons after the picture files of an old desktop (``ksmiletris``, ``licq``), which
-often say something else than the picture shows: ``yes`` is an exclamation mark, ``bookmark`` a
-star. The table follows the pictures in Freeplane 1.7, because these are what authors chose by.
+The programs name icons after the image files of an old desktop (``ksmiletris``, ``licq``). The
+names are often misleading: ``yes`` is an exclamation mark, ``bookmark`` a star. The table follows
+the images in Freeplane 1.7, because authors choose icons by their looks.
 """
 
 import re
@@ -115,14 +115,14 @@ def markers_of(icons: Iterable[Element]) -> tuple[Marker, ...]:
 
 
 def progress_of(markers: Iterable[Marker]) -> int | None:
-    """Return how much is done according to the icons of a topic, in per cent."""
+    """Return the progress according to the icons of a topic, in per cent."""
     found = (_PERCENT.fullmatch(marker.original) for marker in markers)
     return next((int(percent[1]) for percent in found if percent), None)
 
 
 def icon_marker(name: str) -> Marker:
     """Return the marker for an icon."""
-    # Icons of the author's own, and of other parts of the program, are paths.
+    # Custom icons, and icons from other parts of the program, are paths.
     known = _NAMES.get(name, "") or _NAMES.get(name.rpartition("/")[2], "")
     if not known and _EMOJI.fullmatch(name):
         known = name.lower()

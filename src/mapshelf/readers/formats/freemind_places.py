@@ -1,10 +1,9 @@
 """Compute the positions of Freeplane's floating topics.
 
-The file tells how far the near edges of two boxes are from each other, not the middles: ``HGAP``
-from the left edge of the central topic to the left edge of the floating one (between the right
-edges if that is on the left), ``VSHIFT`` between the upper edges. How large the boxes are is
-estimated (``formats.freemind_boxes``), right to a few dozen pixels. Coggle writes the position
-itself.
+The file stores distances between the edges of two boxes, not their middles: ``HGAP`` from the left
+edge of the central topic to the left edge of the floating one (between the right edges if that is
+on the left), and ``VSHIFT`` between the upper edges. The sizes of the boxes are estimated
+(``formats.freemind_boxes``), accurate to a few dozen pixels. Coggle writes the position itself.
 """
 
 import re
@@ -23,8 +22,8 @@ def place(node: Element, topic: Topic, centre: Topic) -> tuple[float, float] | N
 
     Args:
         node: its element.
-        topic: the topic made of it.
-        centre: the central topic it is placed by.
+        topic: its topic.
+        centre: the central topic, which the position is relative to.
     """
     coggle = _length(node, "X_COGGLE_POSX"), _length(node, "X_COGGLE_POSY")
     if coggle[0] is not None and coggle[1] is not None:

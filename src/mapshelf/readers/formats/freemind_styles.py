@@ -1,9 +1,9 @@
 """Read topic styles of FreeMind and Freeplane: from the node itself, or from a named style.
 
-Freeplane keeps its styles in the map, as ``stylenode`` elements below the first hook ``MapStyle``.
-A topic names one of them, or gets one by its level if the author switched on automatic layout.
-What the topic sets itself comes first. The default styles of the map are the program's affair: the
-same few templates stand in nearly every file.
+Freeplane stores styles in the map, as ``stylenode`` elements below the first hook ``MapStyle``.
+A topic refers to one of them by name, or gets one by its level if automatic layout is on. The
+topic's own properties take precedence. The default styles of the map are ignored, because nearly
+every file has those of the same few templates.
 """
 
 import re
@@ -15,7 +15,7 @@ from mapshelf.model import Style
 from mapshelf.readers.parsing.colours import colour
 
 Parts = Mapping[str, list[Element]]
-"""The elements inside a node by their tags, without the nodes below it."""
+"""The elements inside a node by tag, without the child nodes."""
 
 _SHAPES: Final = {
     "bubble": "rounded",
@@ -31,14 +31,14 @@ _AUTOMATIC: Final = "accessories/plugins/AutomaticLayout.properties"
 _NO_ATTRIBUTES: Final[Mapping[str, str]] = {}
 
 Look = tuple[str | None, ...]
-"""What is set at an element, as it is written, in the order of ``_look``."""
+"""The raw properties of an element, in the order of ``_look``."""
 
 
 class Styles:
     """The styles of one map.
 
     Attributes:
-        background: colour of the map, as the file has it.
+        background: background colour of the map, as written in the file.
     """
 
     def __init__(self, document: Element) -> None:
@@ -54,13 +54,13 @@ class Styles:
                 self._levels = _levels(document)
 
     def named(self, node: Element) -> Element | None:
-        """Return the style that a topic was given, ``None`` if it has none of its own."""
+        """Return the named style of a topic, ``None`` if it has none."""
         own = node.attrib
         name = own.get("STYLE_REF") or own.get("LOCALIZED_STYLE_REF")
         return self._named.get(name) if name else None
 
     def look(self, node: Element, parts: Parts) -> Style | None:
-        """Return how a topic looks, ``None`` if nothing is set."""
+        """Return the style of a topic, ``None`` if nothing is set."""
         style = self.named(node)
         if style is None and self._levels:
             style = self._named.get(self._levels.get(node, ""))
@@ -77,7 +77,7 @@ class Styles:
 
 
 def parts_of(node: Element) -> dict[str, list[Element]]:
-    """Return the elements inside ``node`` by their tags, without the nodes below it."""
+    """Return the elements inside ``node`` by tag, without the child nodes."""
     parts: dict[str, list[Element]] = {}
     for part in node:
         if part.tag not in ("node", "stylenode"):
@@ -90,7 +90,7 @@ def _name(style: Element) -> str:
 
 
 def _levels(document: Element) -> dict[Element, str]:
-    """Return the style of each topic by its level, as automatic layout chooses them."""
+    """Return the style of each topic by its level, as automatic layout assigns them."""
     found: dict[Element, str] = {}
     level, name = document.findall("node"), "AutomaticLayout.level.root"
     number = 0

@@ -1,7 +1,7 @@
 """Convert nodes of FreeMind and Freeplane to topics, with everything attached to a node.
 
-Arrows and clouds are written at a node too, but belong to the sheet. They are collected here while
-the topics are made, since every node is visited only once.
+Arrows and clouds are stored at nodes too, but belong to the sheet. They are collected while the
+topics are created, since every node is visited only once.
 """
 
 import base64
@@ -50,7 +50,7 @@ _FORMATS: Final = frozenset(
         *("li", "ol", "pre", "s", "strike", "strong", "sub", "sup", "table", "tt", "u", "ul"),
     }
 )
-"""Elements that make a text more than plain."""
+"""Elements that make a text formatted."""
 
 _FORMAT_TAG: Final = re.compile(rf"<(?:{'|'.join(sorted(_FORMATS))})[\s>]", re.IGNORECASE)
 _IMAGE_TAG: Final = re.compile(r"<img\b([^<>]*)>", re.IGNORECASE)
@@ -66,14 +66,14 @@ _BLANKS_AT_BLOCKS: Final = re.compile(
 _LENGTH: Final = re.compile(r"\d{1,5}(?:\.\d{1,9})?", re.ASCII)
 
 _LABELS: Final = ("SOURCE_LABEL", "MIDDLE_LABEL", "TARGET_LABEL")
-"""Words on an arrow, from its beginning to its end."""
+"""Labels of an arrow, from its start to its end."""
 
 
 class Topics:
-    """Makes the topics of one map.
+    """Creates the topics of one map.
 
     Attributes:
-        relationships: the arrows at the topics made so far.
+        relationships: the arrows of the topics created so far.
         boundaries: the clouds around them.
     """
 
@@ -89,7 +89,7 @@ class Topics:
         self._unnamed = 0
 
     def topic(self, node: Element) -> Topic:
-        """Return the topic for ``node``, without those below it, and remember it."""
+        """Return the topic for ``node``, without its children, and record it."""
         source = node
         if "TEXT" not in node.attrib:
             source = self._originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
@@ -118,11 +118,11 @@ class Topics:
         return topic
 
     def id_of(self, node: Element) -> str:
-        """Return the id of the topic made for ``node``; it gets one if it has none."""
+        """Return the id of the topic for ``node``; assign one if it has none."""
         return self._named(self._made[node])
 
     def made_for(self, node: Element) -> Topic:
-        """Return the topic that was made for ``node``."""
+        """Return the topic created for ``node``."""
         return self._made[node]
 
     def _named(self, topic: Topic) -> str:
@@ -132,7 +132,7 @@ class Topics:
         return reference(topic.id)
 
     def _add_text(self, topic: Topic, node: Element, parts: Parts) -> None:
-        if (rich := _rich(parts, "NODE")) is not None:  # the programs, too, prefer it
+        if (rich := _rich(parts, "NODE")) is not None:  # as in the programs
             self._add_rich_text(topic, rich)
         elif "TEXT" in node.attrib:
             self._add_written(topic, latex=node.get("FORMAT") in _LATEX_FORMATS)
@@ -177,7 +177,7 @@ class Topics:
             self._add_cloud(topic, parts["cloud"][0])
 
     def _add_style(self, topic: Topic, style: Element, parts: Parts) -> None:
-        """Add icons and cloud of the style that the author gave the topic."""
+        """Add the icons and cloud of the topic's named style."""
         topic.markers += markers_of(style.findall("icon"))
         cloud = style.find("cloud")
         if cloud is not None and "cloud" not in parts:
@@ -229,7 +229,7 @@ class Topics:
         return self._images.add(None, width, height, alt or source.rpartition("/")[2])
 
     def _scaled(self, source: str, factor: str) -> Image:
-        """Return the picture of a hook, which Freeplane shows so many times its own size."""
+        """Return the image of a hook, scaled by the factor that Freeplane applies."""
         image = self._image({"src": source})
         width, height = self._images.size(image)
         times = _length(factor) or 1.0
@@ -237,7 +237,7 @@ class Topics:
 
 
 def side_of(node: Element) -> str:
-    """Return the side of the central topic that ``node`` is on, empty if it does not say."""
+    """Return the side of the central topic that ``node`` is on, empty if not set."""
     return _SIDES.get(node.get("POSITION", ""), "")
 
 
@@ -258,7 +258,7 @@ def _add_rich(note: Note, rich: Element) -> None:
 
 
 def _is_plain(rich: Element) -> bool:
-    # Line ends matter in plain text and Markdown, but not in HTML.
+    # Line breaks matter in plain text and Markdown, but not in HTML.
     return rich.get("CONTENT-TYPE", "").startswith("plain")
 
 
@@ -268,7 +268,7 @@ def _body(rich: Element) -> Element:
 
 
 def _compact(html: str) -> str:
-    """Return HTML without the blanks that the programs indent it with."""
+    """Return HTML without the white space that the programs indent it with."""
     if "<pre" not in html:
         html = _BLANKS_AT_BLOCKS.sub(r"\1", _BLANKS.sub(" ", html)).strip()
     if html.startswith("<p>") and html.endswith("</p>") and html.count("<p") == 1:
@@ -277,7 +277,7 @@ def _compact(html: str) -> str:
 
 
 def _links(*links: str) -> tuple[str, ...]:
-    """Return those of ``links`` that lead anywhere: others are commands of the program."""
+    """Return the ``links`` that have a target; others are commands of the program."""
     return tuple(link for link in links if link and not link.startswith("menuitem:"))
 
 
@@ -297,7 +297,7 @@ def _attribute(attribute: Element) -> tuple[str, str]:
 
 
 def _tags(pattern: re.Pattern[str], html: str) -> Iterator[dict[str, str]]:
-    """Yield the attributes of some tags in HTML that is text."""
+    """Yield the attributes of some tags in HTML source."""
     for tag in pattern.findall(html):
         found = _ATTRIBUTE.findall(tag)
         yield {name.lower(): unescape(double or single) for name, double, single in found}

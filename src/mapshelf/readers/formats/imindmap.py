@@ -1,12 +1,12 @@
-"""iMindMap ``.imx``: an archive with ``data.xml``, a graph of ideas and the branches between them.
+"""Read iMindMap ``.imx``: an archive with ``data.xml``, a graph of ideas and branches.
 
-There is no published description. Others derived the elements from real files (a loader and a
-script in public repositories, with tests), and they agree with what we know about real files.
+The format is undocumented. The elements are known from two public projects (a loader and a script,
+with tests) that derived them from real files.
 
-* ``floatingIdea`` is the central topic of a map; further ones float. ``branch`` leads from
-  ``source`` to ``target``. In real files the text is at the branch, not at its ``branchNode``.
+* ``floatingIdea`` is the central topic of a map; further ones are floating topics. ``branch`` links
+  ``source`` to ``target``. In real files it has the text, rather than its ``branchNode``.
 * Text is a property, or HTML inside one.
-* ``mapmeta.xml`` has author and time, as elements with a ``value`` or as attributes.
+* ``mapmeta.xml`` contains author and time, as elements with a ``value`` or as attributes.
 * The names of notes and links are unknown, so they are not read; nor are relationships and images.
 """
 
@@ -69,7 +69,7 @@ def _members(document: Element) -> dict[str, Member]:
     }
     nodes = {cell.get("id"): cell for cell in cells}
     for position, branch in enumerate(cell for cell in cells if cell.tag == _BRANCH):
-        # A branch without a node at its end is a topic too.
+        # A branch without a node at its end is a topic, too.
         key = branch.get("target") or branch.get("id", "")
         node = nodes.get(key)
         text = _text(branch) or ("" if node is None else _text(node))
@@ -86,12 +86,12 @@ def _text(cell: Element) -> str:
             return part.get("value", part.text or "")
         if part.get("key") == _LABEL:
             label = label or element_to_text(part)
-    # It may be HTML as text, not only HTML as XML.
+    # HTML may be escaped in the text, or be part of the XML.
     return html_to_text(label) if "<" in label else label
 
 
 def _meta(archive: Archive, content: Content) -> tuple[str, int | None]:
-    """Return author and time of creation; damaged metadata is ignored."""
+    """Return author and creation time; damaged metadata is ignored."""
     try:
         meta = parse_xml(decode(archive.read(_META)), content.limits)
     except UnreadableFile:

@@ -1,13 +1,13 @@
-"""iThoughts: an archive with ``mapdata.xml``, one ``topic`` element inside another.
+"""Read iThoughts: an archive with ``mapdata.xml``, nested ``topic`` elements.
 
 * ``author`` is the name of a device.
-* Floating topics are further top topics, or lie inside the tree and say so; a topic that sums up
-  siblings names the first and the last.
-* A topic without a colour has that of the topic above; without any, the one that the program gives
-  to all topics. A callout has the one that it gives to callouts. None is in a file, but all are in
-  the previews.
-* The place of a topic counts from the topic above it. All have one, mostly by the program's own
-  layout, so only that of floating topics is kept, and the side of main ones.
+* Floating topics are further top-level topics, or marked topics inside the tree; a summary topic
+  refers to the first and the last of the siblings it summarises.
+* A topic without a colour inherits that of its parent; if there is none, it has the default colour
+  of the program. Callouts have their own default colour. The defaults are not in the files, but
+  visible in the previews.
+* Positions are relative to the parent. All topics have one, mostly from automatic layout, so only
+  those of floating topics are used, and the sides of main topics.
 """
 
 import re
@@ -46,7 +46,7 @@ _MEMBERS: Final = re.compile(r"member\d{1,6}")
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` is a map of iThoughts, in an archive or alone."""
+    """Return whether ``content`` is an iThoughts map, as an archive or bare XML."""
     if content.archive is None:
         return content.root_name == _ROOT
     return _MEMBER in content.archive.names
@@ -96,10 +96,10 @@ def read(content: Content) -> Outline:
 
 
 def _coloured(sheet: Sheet) -> Sheet:
-    """Return the sheet with the colours and shapes that the program shows."""
+    """Return the sheet with the colours and shapes that the program would show."""
     fills: dict[str, str] = {}  # of topics with an id
-    above: dict[int, str] = {}  # by the id() of the topics below
-    shown: dict[Style, Style] = {}  # one object for all that look alike
+    above: dict[int, str] = {}  # by the id() of the children
+    shown: dict[Style, Style] = {}  # one object per distinct style
     for level in levels(sheet):
         topic = level.topic
         style = topic.style or Style()
@@ -118,18 +118,18 @@ def _coloured(sheet: Sheet) -> Sheet:
     return replace(sheet, boundaries=tuple(boundaries))
 
 
-# --- What stands beside the tree ---------------------------------------------------------------
+# --- Outside the tree --------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Beside:
-    """Topics that lie inside the tree of the file, but not in that of the map.
+    """Topics that are inside the tree of the file, but not in that of the map.
 
     Attributes:
         floating: floating topics.
-        places: where, by the id of the object.
-        summaries: those that sum up others.
-        siblings: the ids of these others, for each of ``summaries``.
+        places: their positions, by the id of the object.
+        summaries: summary topics.
+        siblings: for each of ``summaries``, the ids of the topics it summarises.
     """
 
     floating: list[Element] = field(default_factory=list)
@@ -153,7 +153,7 @@ class _Beside:
 
 
 def _set_apart(tops: Iterable[Element]) -> _Beside:
-    """Take floating topics and summaries out of the trees ``tops``."""
+    """Remove floating topics and summaries from the trees ``tops``."""
     beside = _Beside()
     pending = [(top, place(top.get("position")) or (0.0, 0.0)) for top in tops]
     while pending:

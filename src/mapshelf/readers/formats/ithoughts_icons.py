@@ -1,8 +1,8 @@
 """Map iThoughts' icons to the common vocabulary of markers.
 
-iThoughts has two hundred icons from several collections, each with names of its own kind
-(``icon-pencil``, ``smiley_sad``, ``signal-flag-red``, ``p1``). Most names say what the icon shows,
-so a few rules and a short table translate them.
+iThoughts has two hundred icons from several collections, with different kinds of names
+(``icon-pencil``, ``smiley_sad``, ``signal-flag-red``, ``p1``). Most names describe the icon, so a
+few rules and a short table translate them.
 """
 
 import re

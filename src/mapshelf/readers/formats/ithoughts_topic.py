@@ -1,9 +1,9 @@
 """Read a topic of iThoughts from the attributes of its element.
 
-* Notes are Markdown and kept as they were typed.
-* Topics with only a picture have no text, but are topics too. Pictures and attached files are at
-  ``assets/ID/NAME``. Topics without a picture have an ``image-width`` as well.
-* Progress over 100 means that the program works it out from the topics below; the mean comes near.
+* Notes are Markdown and are preserved as typed.
+* Topics that contain only an image have no text. Images and attached files are at
+  ``assets/ID/NAME``. Topics without an image have an ``image-width`` as well.
+* Progress over 100 means that the program computes it from the children; their mean is close.
 """
 
 import re
@@ -24,7 +24,7 @@ _PLAIN: Final = frozenset(
         *("text-width", "text-alignment", "image-width"),
     }
 )
-"""What most topics have. Those that have nothing else are read without looking for more."""
+"""Attributes of most topics. Topics without further ones are read faster."""
 
 _STYLE: Final = ("color", "text-color", "text-font", "text-size")
 _TASK: Final = "task-"
@@ -70,7 +70,7 @@ def topic_from(element: Element, content: Content) -> Topic:
 
 
 def _format(topic: Topic) -> None:
-    """Take the marks of Markdown out of the text: the program shows what they mean."""
+    """Convert the Markdown in the text to formatting, as the program does."""
     found = inline_markdown(_HEADING.sub("", topic.text))
     topic.text, topic.text_html = found.text, found.html
     topic.links = (*topic.links, *found.links)
@@ -105,7 +105,7 @@ def _task(element: Element) -> Task | None:
 
 
 def _summed_progress(element: Element) -> int | None:
-    """Return the mean progress of the topics right below ``element`` that have one."""
+    """Return the mean progress of those children of ``element`` that have one."""
     found = (_number(child.get("task-progress")) for child in element.iterfind("topic"))
     known = [progress for progress in found if progress is not None and 0 <= progress <= _ALL]
     return round(sum(known) / len(known)) if known else None
@@ -123,7 +123,7 @@ def _date(text: str) -> str:
 
 
 def _attach(topic: Topic, own: Mapping[str, str], content: Content) -> None:
-    """Add the picture or the file that is attached to a topic."""
+    """Add the image or the attached file of a topic."""
     name = own["att-name"]
     data: bytes | None = None
     if content.archive is not None:

@@ -1,11 +1,11 @@
-"""KityMinder, and Baidu's Naotu, which is based on it: JSON, ``data`` and ``children``.
+"""Read KityMinder, and Baidu's Naotu, which is based on it: JSON with ``data`` and ``children``.
 
-* The oldest files are the central topic itself; later ones have it as ``root``.
-* Notes are Markdown and kept as they were typed. What the program calls resources are tags.
+* In the oldest files, the document is the central topic; in later ones, its ``root`` is.
+* Notes are Markdown and are preserved as typed. Resources, as the program calls them, are tags.
 * Priority is a marker; progress, from 1 (not begun) to 9 (done), is the state of a task.
-* Pictures are in the file as data URIs, or only linked to. The theme is not read.
-* ``.km`` is also the extension of key maps and other files, so the structure of the content
-  decides.
+* Images are embedded as data URIs, or only linked to. The theme is not read.
+* ``.km`` is also the extension of key maps and other files, so the format is detected from the
+  structure of the content.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ Node = dict[str, object]
 _SIGNS: Final = ('"data"', '"text"')
 _TREES: Final = ('"root"', '"children"')
 _DONE: Final = 9
-"""The progress that means finished; 1 means not begun."""
+"""The progress of a finished task; 1 means not begun."""
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` may be a map of KityMinder; ``read`` checks more."""
+    """Return whether ``content`` may be a KityMinder map; ``read`` checks more."""
     if content.archive is not None or not content.text[:100].lstrip().startswith("{"):
         return False
     signs = (sign in content.text for sign in _SIGNS)

@@ -1,7 +1,7 @@
 """Parse the colours in map files to ``#rrggbb``.
 
-Programs write them in six ways. Transparent, unknown and damaged colours count as not set, so the
-topic is drawn in our colours.
+Programs write colours in six ways. Transparent, unknown and invalid colours count as not set, and
+the topic is drawn in the default colours.
 """
 
 import re
@@ -26,11 +26,11 @@ _NAMES: Final = {
 
 
 def colour(text: str | None, *, alpha_first: bool = False) -> str:
-    """Return a colour as ``#rrggbb``, empty if ``text`` is none.
+    """Return a colour as ``#rrggbb``, empty if ``text`` is not a colour.
 
     Args:
         text: ``#rgb``, ``#rrggbb``, eight digits, ``rgb(…)``, ``rgba(…)``, or one of ten names; the
-            number sign may be missing.
+            number sign is optional.
         alpha_first: whether eight digits begin with the opacity (MindManager, Windows) or end with
             it (CSS, Freeplane).
     """
@@ -45,7 +45,7 @@ def colour(text: str | None, *, alpha_first: bool = False) -> str:
 
 
 def colour_of_fractions(red: float, green: float, blue: float, alpha: float = 1.0) -> str:
-    """Return a colour of channels from 0 to 1, empty if it is transparent."""
+    """Return the colour with channels from 0 to 1, empty if it is transparent."""
     if not alpha > 0:
         return ""
     channels = (round(255 * min(1.0, max(0.0, channel))) for channel in (red, green, blue))
@@ -53,7 +53,7 @@ def colour_of_fractions(red: float, green: float, blue: float, alpha: float = 1.
 
 
 def colour_of_number(number: int) -> str:
-    """Return a colour written as one integer, 0xRRGGBB; higher bits are its opacity."""
+    """Return the colour of an integer, 0xRRGGBB; higher bits, for the opacity, are ignored."""
     return f"#{number & 0xFFFFFF:06x}"
 
 

@@ -1,7 +1,7 @@
 """The input of readers: the bytes of a file, with cached views of them.
 
-Every reader asks the same questions to detect its format (is it an archive, which members does it
-have, what is the root element). Each is answered at most once for a file.
+Every reader asks the same questions to detect its format: whether the file is an archive, which
+members it has, what its root element is. Each answer is computed at most once per file.
 """
 
 from functools import cached_property
@@ -15,14 +15,14 @@ from mapshelf.readers.parsing.zip_files import Archive
 
 
 class Content:
-    """The bytes of one file and the limits it is read under.
+    """The bytes of one file and the limits for parsing it.
 
     Attributes:
         data: the bytes.
         limits: the limits.
         name: the name of the file without folders, empty if unknown. Only for formats that cannot
             be detected from the content.
-        images: takes the pictures of topics.
+        images: collects the images of topics.
     """
 
     def __init__(
@@ -35,17 +35,17 @@ class Content:
 
     @cached_property
     def archive(self) -> Archive | None:
-        """The file as a zip archive, ``None`` if it is none.
+        """The file as a zip archive, ``None`` if it is not one.
 
         Raises:
-            UnreadableFile: it begins as one, but is damaged or too large.
+            UnreadableFile: it begins like one, but is damaged or too large.
         """
         if not self.data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return None
         return Archive(self.data, self.limits)
 
     def member(self, name: str) -> bytes | None:
-        """Return a member of the archive, ``None`` if it is not there or cannot be read."""
+        """Return a member of the archive, ``None`` if it is missing or cannot be read."""
         if self.archive is None or name not in self.archive.names:
             return None
         try:
@@ -55,15 +55,15 @@ class Content:
 
     @cached_property
     def text(self) -> str:
-        """The file as text, whatever its encoding."""
+        """The file as text, in any encoding."""
         return decode(self.data)
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the text, whatever ends them.
+        """The lines of the text, with any line endings.
 
         Raises:
-            TooLarge: there are too many, or they are too long together.
+            TooLarge: there are too many lines, or the text is too long.
         """
         text = self.text
         if len(text) > self.limits.prose:
@@ -74,12 +74,12 @@ class Content:
 
     @property
     def root_name(self) -> str:
-        """Name of the XML root element without prefix, empty if the file is not XML."""
+        """The name of the XML root element without prefix, empty if the file is not XML."""
         return self._root[0]
 
     @property
     def root_tag(self) -> str:
-        """The whole start tag of the XML root element, empty if the file is not XML."""
+        """The complete start tag of the XML root element, empty if the file is not XML."""
         return self._root[1]
 
     @cached_property

@@ -1,8 +1,8 @@
 """Parse the dates in map files, which come in half a dozen formats.
 
-Each file format writes dates in its own way, and so do different versions of one program. All of
-them are tried here. Nothing here fails, because a map is not refused for a bad date. A date that
-means different days in different countries (``02/09/2017``) is never guessed.
+Date formats differ between programs, and between versions of one program, so all of them are tried
+here. Invalid dates never raise, because a map is not refused for one. A date that is ambiguous
+between countries (``02/09/2017``) is never guessed.
 """
 
 import re
@@ -16,10 +16,10 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _LARGEST: Final = 10**13
 _LONGEST: Final = 100
-"""Characters; the dates of JavaScript, which name the time zone in brackets, have seventy."""
+"""In characters; JavaScript dates, with the name of the time zone in brackets, have seventy."""
 
 _DIGITS: Final = re.compile(r"[0-9]{9,13}")
-_SECONDS: Final = 11  # up to so many digits are seconds, more are milliseconds
+_SECONDS: Final = 11  # numbers with more digits are milliseconds
 
 _SLASHES: Final = re.compile(r"(\d{4})/(\d{2})/(\d{2})", re.ASCII)
 _ISO: Final = re.compile(r"\d{4}-?\d\d", re.ASCII)
@@ -30,10 +30,10 @@ _JAVASCRIPT: Final = re.compile(
 
 
 def milliseconds(value: object) -> int | None:
-    """Return a date in milliseconds since 1970-01-01 UTC, ``None`` if ``value`` is no date.
+    """Return a date in milliseconds since 1970-01-01 UTC, ``None`` if ``value`` is not a date.
 
-    Accepted are ISO 8601 (also with a blank for the ``T``, slashes for the hyphens, or digits
-    alone), counts of seconds or milliseconds, the dates of mail and RSS (RFC 822), and those of
+    Accepts ISO 8601 (also with a space instead of the ``T``, slashes instead of hyphens, or only
+    digits), counts of seconds or milliseconds, the dates of mail and RSS (RFC 822), and those of
     JavaScript. A time without a zone counts as UTC. Years before 1980 and from 2200 are rejected.
     """
     if isinstance(value, datetime):

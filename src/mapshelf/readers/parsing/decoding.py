@@ -1,8 +1,8 @@
 """Decode text whose declared encoding may be missing or wrong.
 
-Parsers that decode by themselves refuse what they cannot decode. But real maps are often saved in
-a national encoding without a declaration, or declare UTF-8 wrongly. People expect them to open, if
-with a few wrong letters. So decoding is done here, and never fails.
+Parsers that decode input themselves refuse invalid bytes. But real maps are often saved in a legacy
+encoding without a declaration, or wrongly declare UTF-8. Users expect them to open, even with a few
+wrong characters. So text is decoded here, and decoding never fails.
 """
 
 import codecs
@@ -11,7 +11,7 @@ from typing import Final
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is a prefix of it
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -30,7 +30,7 @@ _SUPERSETS: Final = {
     "iso8859-1": "cp1252",
     "ascii": "utf-8",
 }
-"""Declared encoding → the larger one programs write under its name."""
+"""Declared encoding → the superset that programs actually write."""
 
 _ACCEPTED: Final = frozenset(
     {"utf-8", "gb18030", "cp932", "cp949", "big5", "big5hkscs", "euc_jp", "iso2022_jp"}
@@ -38,8 +38,8 @@ _ACCEPTED: Final = frozenset(
     | {f"cp{number}" for number in range(1250, 1259)}
     | {f"iso8859-{number}" for number in range(2, 17)}
 )
-"""Codecs a file may choose. Python has others (punycode, unicode_escape, utf-7 …) that are slow
-or yield lone surrogates, and UTF-16 is not possible where the declaration is readable as ASCII."""
+"""Codecs a file may declare. Other codecs of Python (punycode, unicode_escape, utf-7 …) are slow
+or yield lone surrogates, and a declaration that is readable as ASCII rules out UTF-16."""
 
 _DECLARATION: Final = re.compile(
     rb"""\s*<\?xml[^>]{1,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']"""
@@ -49,8 +49,9 @@ _DECLARATION: Final = re.compile(
 def decode(data: bytes) -> str:
     """Return ``data`` as text, without byte-order mark.
 
-    In this order: the byte-order mark, UTF-16 seen from its zero bytes, the encoding an XML
-    declaration names, UTF-8, and last Windows-1252 (Latin-1 where that has no character).
+    The encoding is, in this order: that of the byte-order mark, UTF-16 if zero bytes indicate it,
+    that of an XML declaration, UTF-8, and finally Windows-1252 (Latin-1 for bytes it leaves
+    undefined).
     """
     for mark, codec in _MARKS:
         if data.startswith(mark):

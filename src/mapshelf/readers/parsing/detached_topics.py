@@ -1,7 +1,7 @@
 """Move floating topics and summaries out of the tree of a sheet.
 
-Some formats store floating topics and summaries next to the ordinary children of a topic. They are
-parsed like all others, so that the limits apply to all topics together, and then moved to the
+Some formats store floating topics and summaries among the ordinary children of a topic. They are
+parsed like other topics, so that the limits apply to all topics together, and are then moved to the
 fields of the sheet.
 """
 
@@ -20,7 +20,7 @@ class DetachedTopics(NamedTuple):
     Attributes:
         root: the central topic.
         floating: floating topics.
-        summaries: summary topics, each after its former parent.
+        summaries: summary topics, each with its former parent.
     """
 
     root: Topic
@@ -53,10 +53,10 @@ def detach(root: Topic) -> DetachedTopics:
 
 
 def give_ids(sheets: Iterable[DetachedTopics]) -> None:
-    """Give every topic its final id.
+    """Assign every topic its final id.
 
-    Only for files in which something refers to topics by their place: a topic whose file gives it
-    no id, or one that is taken, could not be referred to before.
+    Needed only if a file refers to topics by position: a topic without an id in the file, or with
+    a duplicate one, cannot be referred to before.
     """
     assign_topic_ids(
         Outline(

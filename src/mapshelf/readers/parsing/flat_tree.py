@@ -1,9 +1,9 @@
 """Build trees from flat lists of topics, each with a level or with the key of its parent.
 
-Text formats show the level by indentation or repeated characters. Drawing programs write a list of
-shapes, each with a reference to its parent. Both can be inconsistent: missing levels, missing
-parents, cycles. This module handles that for all such formats: every topic in a file gets exactly
-one place.
+Text formats express the level by indentation or repeated characters. Drawing programs store a list
+of shapes, each with a reference to its parent. Both can be inconsistent: missing levels, missing
+parents, cycles. This module handles that for all such formats: every topic in a file appears
+exactly once in the tree.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,11 +18,11 @@ from mapshelf.readers.parsing.topic_tree import grow
 class Levels:
     """Builds a tree of topics that are added in order, each with its level.
 
-    The parent of a topic is the last one before it that has a lower level; a topic without such a
-    one is a root. Levels may start at any number, and need not be consecutive.
+    The parent of a topic is the last preceding topic with a lower level; a topic without one is a
+    root. Levels may start at any number, and need not be consecutive.
 
     Attributes:
-        roots: the roots so far, with everything below them.
+        roots: the roots so far, with all their descendants.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -36,13 +36,13 @@ class Levels:
         """Add ``topic``.
 
         Args:
-            level: how deep it is.
-            topic: without children.
-            side: of maps that grow from their root to several sides in turns, the one meant: only
-                topics of that side, and the root, can have ``topic`` below them.
+            level: its level.
+            topic: the topic, without children.
+            side: its side, for formats that interleave the sides of a map: only topics of that
+                side, and the root, can be its parent.
 
         Raises:
-            TooLarge: there are too many. (How deep they may be is for ``grow`` to say.)
+            TooLarge: there are too many topics. (``grow`` checks the depth.)
         """
         self._count += 1
         if self._count > self._limits.topics:
@@ -63,11 +63,11 @@ class Levels:
 
 @dataclass(slots=True)
 class Member:
-    """A topic that names its parent.
+    """A topic with the key of its parent.
 
     Attributes:
-        topic: without children.
-        parent: key of another member; of none, if the topic is a root.
+        topic: the topic, without children.
+        parent: key of another member; unknown if the topic is a root.
         heirs: keys of its children in order, as listed in the file.
     """
 
@@ -79,9 +79,8 @@ class Member:
 def joined(members: dict[str, Member]) -> list[Topic]:
     """Return the roots of ``members`` in their order, each topic with its children.
 
-    Children come in the order their parent names them in, those it does not name after these.
-    A topic that descends from itself, or from such a one, becomes a root where that is needed to
-    give it a place.
+    Listed children come first, in the order of the list, then the others. To break a cycle, one of
+    its topics becomes a root.
     """
     roots: list[str] = []
     below: dict[str, list[str]] = {key: [] for key in members}
@@ -103,7 +102,7 @@ def joined(members: dict[str, Member]) -> list[Topic]:
 
 
 def _place(start: str, below: dict[str, list[str]], placed: set[str]) -> None:
-    """Note in ``placed`` all that can be reached from ``start``."""
+    """Add to ``placed`` everything reachable from ``start``."""
     pending = [start]
     while pending:
         key = pending.pop()
@@ -112,10 +111,10 @@ def _place(start: str, below: dict[str, list[str]], placed: set[str]) -> None:
 
 
 def regrow(roots: Iterable[Topic], limits: Limits) -> tuple[Topic, ...]:
-    """Return trees of raw topics as ``grow`` makes them: counted and cleaned.
+    """Return trees of raw topics in the form ``grow`` returns: counted and cleaned.
 
     Raises:
-        BrokenFile: there is no topic at all.
+        BrokenFile: there is no topic.
         TooLarge: there are too many, or they are nested too deep.
     """
     return grow(roots, _alone, _children, limits)

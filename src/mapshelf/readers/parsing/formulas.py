@@ -1,7 +1,7 @@
 r"""Find formulas between dollar signs in text.
 
-A short text with formulas in it is one formula, with its words in ``\text{...}``, so that it can be
-drawn as it is meant. Of a longer one only the formulas are drawn, below the text.
+A short text that contains formulas becomes a single formula, with its words in ``\text{...}``, so
+that it is drawn as intended. For a longer text, only the formulas are drawn, below the text.
 """
 
 import re
@@ -11,20 +11,20 @@ _MATHEMATICS: Final = re.compile(
     r"\$\$([^$]{1,4000})\$\$"
     r"|(?<![\\$\w])\$(?=[^\s$])(?=[^$\n]*?[\\^_{}=])([^$\n]{1,2000})(?<=\S)\$(?![\d$])"
 )
-"""Without one of these signs, what is between single dollar signs may be money."""
+"""Without one of these characters, text between single dollar signs may be about money."""
 
 _NO_PROSE: Final = re.compile("[^\x20-\u052f\u2010-\u2026]|[\\\\{}$%&#~^_]")
-"""Signs that LaTeX takes for commands, and scripts that fonts for mathematics lack."""
+"""LaTeX special characters, and scripts missing from mathematical fonts."""
 
 _LONGEST: Final = 80
 
 
 class Mixture(NamedTuple):
-    """The formulas in a text, as one.
+    """The formulas in a text, combined into one.
 
     Attributes:
-        formula: in LaTeX, empty if there are none.
-        whole: whether it has the words of the text, too.
+        formula: LaTeX, empty if there are no formulas.
+        whole: whether it includes the words of the text.
     """
 
     formula: str

@@ -1,8 +1,8 @@
 """Collect the images in the topics of one file.
 
-Topics refer to pictures by digest. The original bytes are stored up to a limit per map, and decoded
+Topics refer to images by digest. The original bytes are stored up to a limit per map, and decoded
 only on demand (``readers.parsing.pictures``). If an image is missing, too large or invalid, the
-topic keeps an ``Image`` without a digest, so that its place and alternative text are still shown.
+topic has an ``Image`` without a digest, so that its place and alternative text are still shown.
 Invalid images count towards the limit, so that a map cannot cause thousands of futile checks.
 """
 
@@ -29,7 +29,7 @@ class Images:
     """The images of one file.
 
     Attributes:
-        found: the bytes of each picture, by its digest.
+        found: the bytes of each image, by its digest.
     """
 
     def __init__(self, limits: Limits, beside: ReadLinkedFile) -> None:

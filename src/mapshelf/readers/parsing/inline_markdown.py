@@ -1,7 +1,7 @@
-"""Inline marks of Markdown: emphasis, code and links in the text of a topic.
+"""Convert inline Markdown in topics (emphasis, code, links) to plain text and HTML.
 
-Markdown outlines have them, and so have the topics of iThoughts. No library is used: the same holds
-as for blocks (``readers.formats.markdown``).
+Markdown outlines and iThoughts maps use it. No library is used, for the reasons given in
+``readers.formats.markdown``.
 """
 
 import html
@@ -26,7 +26,7 @@ _MARKS: Final = (
     (re.compile(r"~~(?=\S)([^~\n]{1,2000})(?<=\S)~~"), "del"),
     (re.compile(r"==(?=\S)([^=\n]{1,2000})(?<=\S)=="), "u"),
 )
-"""Emphasis, with the HTML element that shows it."""
+"""Patterns of emphasis, with their HTML elements."""
 
 _BREAK: Final = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
 _TAG: Final = re.compile(
@@ -39,12 +39,12 @@ _KEPT: Final = re.compile("\0(\\d{1,7})\0")
 
 
 class Inline(NamedTuple):
-    """A text without marks.
+    """A text without Markdown syntax.
 
     Attributes:
         text: as plain text.
         html: with formatting; empty if it has none.
-        links: the addresses in it.
+        links: link targets in it.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Inline(NamedTuple):
 
 
 def inline_markdown(words: str) -> Inline:
-    """Return what ``words`` say without the marks of Markdown."""
+    """Return the content of ``words`` without Markdown syntax."""
     if not _SPECIAL.search(words):
         return Inline(words, "", [])
     kept: list[str] = []
@@ -79,7 +79,7 @@ def inline_markdown(words: str) -> Inline:
         links.append(_KEPT.sub(restore, link[2]))
         return link[1]
 
-    # NUL marks pieces that must not be changed.
+    # NUL marks pieces that must stay unchanged.
     text = _PIECES.sub(keep, words.replace("\0", "").strip())
     text = _LINK.sub(follow, _IMAGE.sub(r"\1", text))
     text = _TAG.sub("", _BREAK.sub("\n", text))

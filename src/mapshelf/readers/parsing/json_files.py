@@ -1,8 +1,8 @@
 """Parse untrusted JSON with the standard parser, under limits.
 
-orjson is faster, but it refuses what real maps contain: raw control characters, lone surrogates,
-numbers beyond 64 bits. ``json`` accepts them. This module limits size and depth, and keeps numbers
-of thousands of digits away from ``int``.
+orjson is faster, but rejects what real maps contain: raw control characters, lone surrogates,
+numbers beyond 64 bits. ``json`` accepts them. This module limits size and depth, and does not
+convert numbers of thousands of digits to ``int``.
 """
 
 import json
@@ -18,7 +18,7 @@ def parse_json(text: str, limits: Limits) -> object:
         BrokenFile: it is not JSON.
         TooLarge: it has too many values or levels.
     """
-    # An upper bound (brackets in strings count too) that costs nothing, before memory is spent.
+    # A cheap upper bound (it includes brackets in strings), checked before memory is allocated.
     if sum(text.count(mark) for mark in "{[,") > 10 * limits.elements:
         raise TooLarge(f"it has more than {10 * limits.elements:,} JSON values")
     try:
@@ -33,22 +33,22 @@ def parse_json(text: str, limits: Limits) -> object:
 
 
 def as_object(value: object) -> dict[str, object]:
-    """Return ``value`` if it is an object, else an empty one."""
+    """Return ``value`` if it is an object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[object]:
-    """Return ``value`` if it is a list, else an empty one."""
+    """Return ``value`` if it is a list, otherwise an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str:
-    """Return ``value`` if it is a string, a whole number in digits, and else an empty string."""
+    """Return a string as it is, an integer as digits, and for anything else an empty string."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else ""
 
 
 def _whole_number(digits: str) -> int | float:
-    # Python refuses to convert more than 4,300 digits; no map needs more than a time stamp's.
+    # Python refuses to convert more than 4,300 digits; the longest numbers in maps are timestamps.
     return int(digits) if len(digits) < 40 else float("inf")

@@ -11,9 +11,9 @@ class Level(NamedTuple):
 
     Attributes:
         topic: the topic.
-        kind: of the topic at the top of its tree: a callout begins a tree of its own.
-        depth: below that topic; 0 for itself, 1 for main branches.
-        branch: number of the main branch it belongs to, 0 if it belongs to none.
+        kind: kind of the root of its tree; a callout starts a tree of its own.
+        depth: depth below that root; 0 for the root, 1 for main branches.
+        branch: number of its main branch, 0 if it is in none.
     """
 
     topic: Topic

@@ -1,8 +1,8 @@
 """Resource limits for parsing an untrusted file.
 
 In every format, a small file can describe something huge: nested archives, deep trees, a million
-empty elements. Each parser takes the same ``Limits`` and stops at the first that is exceeded, so
-these numbers bound the cost of the worst file. They are far above real maps: of 1,700 that we
+empty elements. Every parser enforces the same ``Limits`` and stops when one is exceeded, so these
+numbers bound the cost of the worst file. They are far above real maps: of 1,700 that we
 examined, the largest had 6,394 topics, the deepest 33 levels, and one unpacked to 6 MB.
 """
 
@@ -18,21 +18,21 @@ class Limits:
     """Limits beyond which a file is refused (or, for ``text``, truncated).
 
     Attributes:
-        file: bytes of the file itself.
-        unpacked: bytes that all members read from an archive may unpack to, together.
-        members: entries of an archive.
-        ratio: unpacked bytes for each packed one, of members over 1 MiB unpacked.
+        file: size of the file in bytes.
+        unpacked: total uncompressed size of the members read from an archive, in bytes.
+        members: entries in an archive.
+        ratio: compression ratio of members over 1 MiB uncompressed.
         depth: levels of topics, the root counting as one.
         topics: topics in all sheets together.
         text: bytes of UTF-8 in the text of one topic, and in its note. Longer ones are truncated,
             not refused, so that a map with a whole book in one topic is still readable.
-        picture: bytes of a picture that a file carries; a larger one is left out.
-        pixels: of such a picture, likewise. The largest seen had 2.7 million.
-        pictures: bytes of all pictures in the topics of a map; those beyond are left out.
-        most_pictures: number of different ones, likewise.
-        cpu_seconds: processor time for one file (child processes only).
-        memory: bytes of address space a file may add to a bare child process.
-        wall_seconds: time on the clock for one file (child processes only).
+        picture: bytes of an embedded image; larger ones are omitted.
+        pixels: pixels of such an image, likewise. The largest in a real map had 2.7 million.
+        pictures: total bytes of the images in the topics of a map; further ones are omitted.
+        most_pictures: number of different images, likewise.
+        cpu_seconds: CPU time per file (child processes only).
+        memory: bytes of address space a file may add to that of an idle child process.
+        wall_seconds: wall-clock time per file (child processes only).
     """
 
     file: int = 32 * MIB
@@ -52,12 +52,12 @@ class Limits:
 
     @property
     def nesting(self) -> int:
-        """Levels of XML elements: some formats wrap each topic in three, and notes hold HTML."""
+        """Levels of XML elements: some formats nest three per topic, and notes contain HTML."""
         return 4 * self.depth
 
     @property
     def elements(self) -> int:
-        """XML elements or JSON values: a topic comes with its fonts, edges, icons and HTML."""
+        """XML elements or JSON values: a topic has fonts, edges, icons and HTML."""
         return 10 * self.topics
 
     @property
@@ -67,13 +67,13 @@ class Limits:
 
     @property
     def lines(self) -> int:
-        """Lines of formats that are plain text: a topic has one, and its note some more."""
+        """Lines of plain-text formats: one per topic, and several per note."""
         return 2 * self.topics
 
     @property
     def prose(self) -> int:
-        """Characters of formats that are plain text. Real ones have some ten thousand.
+        """Characters of plain-text formats. Real ones have some ten thousand.
 
-        Every mark in them has to be looked at, which costs more than XML or JSON does.
+        Processing a character costs more than in XML or JSON.
         """
         return self.file // 16

@@ -1,10 +1,10 @@
-"""Parse numbers in untrusted attributes, which may contain anything else."""
+"""Parse numbers in untrusted attributes, which may contain arbitrary text."""
 
 from math import isfinite
 
 
 def number(text: object, default: float = 0.0) -> float:
-    """Return ``text`` as a number, ``default`` if it is none or not finite. Units are ignored."""
+    """Return ``text`` as a number, ``default`` if it is not a finite one. Units are ignored."""
     if isinstance(text, str):
         text = text.strip().rstrip("ptxmc% ")
     try:

@@ -1,18 +1,17 @@
 """Decode and re-encode images in map files: previews, and images in topics.
 
-A preview is a picture of the map, which many programs add to their archives for the desktop's file
-manager. It shows what our drawing does not: colours, icons, and where the author placed the topics.
-So pages offer it as well, but never the original bytes: a picture from an untrusted file may be a
-bomb, a script, or of another
-format than it says. Here it is decoded under limits and encoded again without anything else that
-was in it. Only PNG and JPEG are accepted, and no animations. A bad picture costs nothing but the
-picture.
+A preview is an image of the map, which many programs add to their archives for the desktop's file
+manager. It shows what our own drawing lacks: colours, icons, and the author's arrangement of the
+topics. So pages offer it as well, but never its original bytes: an image from an untrusted file may
+be a decompression bomb, contain a script, or have another format than declared. Here it is decoded
+under limits and re-encoded without metadata. Only PNG and JPEG without animation are accepted. A
+broken preview is omitted; the map remains readable.
 
-The pictures in topics come the same way, but they may be of more kinds, and they keep what is
-transparent.
+Images in topics are handled the same way, but more formats are accepted, and transparency is
+preserved.
 
-Pillow does the decoding. It knows thirty formats, of which only those here are enabled, and it runs
-in child processes only (``readers.sandboxed_reader``, ``render.render_worker``,
+Pillow decodes the images. It supports thirty formats, of which only those listed here are enabled,
+and it runs only in child processes (``readers.sandboxed_reader``, ``render.render_worker``,
 ``render.image_worker``).
 """
 
@@ -45,27 +44,28 @@ _ICON_HEAD: Final = 6
 _ICON_ENTRY: Final = 16
 _MOST_ICONS: Final = 64
 _LARGEST_ICON: Final = 1024
-"""Bytes at the beginning of an ICO and for each icon in it; how many, and pixels across."""
+"""Sizes of the ICO header and of each directory entry in bytes, most icons, and most pixels across.
+"""
 
 _PLAIN: Final = frozenset({"raw", "packbits"})
-"""The TIFF that is shown: as Macs put pictures on their clipboard. Everything else would be decoded
-by libtiff, a large library with a history of holes."""
+"""The only accepted kind of TIFF, which Macs put on their clipboard. All others would be decoded
+by libtiff, a large library with a history of vulnerabilities."""
 
 _SCAN: Final = b"\xff\xda"
 _MOST_SCANS: Final = 64
-"""Most scans of a JPEG; encoders make some ten, and each costs as much as the whole picture."""
+"""Maximum scans in a JPEG; encoders write about ten, and each costs as much as a whole image."""
 
 _PAPER: Final = (255, 255, 255)
-"""The background of transparent pictures: most are dark lines made for a white window."""
+"""The background of transparent images: most are dark lines made for a white window."""
 
 
 def find_preview(archive: Archive | None, names: Iterable[str]) -> bytes | None:
     """Return the bytes of the first of ``names`` in ``archive``, ``None`` if it has none.
 
-    The names may lie in a folder: some documents are folders that were zipped whole.
+    The names may be inside a folder: some documents are folders that were zipped as a whole.
 
     Raises:
-        UnreadableFile: the picture cannot be read or is too large.
+        UnreadableFile: the preview cannot be read or is too large.
     """
     if archive is None:
         return None
@@ -79,7 +79,7 @@ def find_preview(archive: Archive | None, names: Iterable[str]) -> bytes | None:
 def preview_digest(archive: Archive | None, names: Iterable[str], limits: Limits) -> str:
     """Return the SHA-256 of the preview in ``archive``, empty if it has no usable one.
 
-    Never raises for a bad picture: the map can be read without it.
+    Never raises for a broken preview, because the map can be read without it.
     """
     try:
         data = find_preview(archive, names)
@@ -92,7 +92,7 @@ def preview_digest(archive: Archive | None, names: Iterable[str], limits: Limits
 
 
 def fit_preview(data: bytes, digest: str, limits: Limits, width: int, height: int) -> bytes:
-    """Return a preview as a PNG of at most ``width`` x ``height``; a smaller one is not enlarged.
+    """Return a preview as a PNG of at most ``width`` x ``height``; smaller ones are not enlarged.
 
     Raises:
         PreviewChanged: its digest is not ``digest``; the map has been replaced.
@@ -114,12 +114,12 @@ def fit_preview(data: bytes, digest: str, limits: Limits, width: int, height: in
 
 
 def image_png(data: bytes, limits: Limits, width: int, height: int) -> bytes:
-    """Return a picture in a topic as a PNG of at most ``width`` x ``height``, never enlarged.
+    """Return an image of a topic as a PNG of at most ``width`` x ``height``, never enlarged.
 
-    What is transparent stays so; of what moves, the first frame is shown.
+    Transparency is preserved. Of an animation, only the first frame is used.
 
     Raises:
-        BrokenFile: it is damaged, or of a kind that is not shown.
+        BrokenFile: it is damaged, or in an unsupported format.
         TooLarge: it exceeds one of ``limits``.
     """
     from PIL import Image  # noqa: PLC0415 - most children never need it
@@ -130,7 +130,7 @@ def image_png(data: bytes, limits: Limits, width: int, height: int) -> bytes:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data), formats=(kind,)) as picture:
-                picture.draft("RGB", size)  # a JPEG is decoded no larger than needed
+                picture.draft("RGB", size)  # decodes a JPEG no larger than needed
                 whole = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
                 scaled = whole.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
                 scaled.info.clear()
@@ -138,22 +138,22 @@ def image_png(data: bytes, limits: Limits, width: int, height: int) -> bytes:
                 scaled.save(buffer, "PNG")
     except MemoryError:
         raise
-    except Exception as error:  # decoders raise whatever comes to hand
+    except Exception as error:  # decoders raise exceptions of many types
         raise BrokenFile("the picture is damaged") from error
     return buffer.getvalue()
 
 
 def fitting(size: tuple[int, int], width: int, height: int) -> tuple[int, int]:
-    """Return ``size`` in its proportions, scaled down to at most ``width`` x ``height``."""
+    """Return ``size`` scaled down to at most ``width`` x ``height``, preserving its proportions."""
     scale = min(1.0, width / size[0], height / size[1])
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 
 
 def measure(data: bytes, limits: Limits) -> tuple[int, int]:
-    """Return width and height of a picture in a topic, from its header; nothing is decoded.
+    """Return the width and height of an image of a topic from its header, without decoding it.
 
     Raises:
-        BrokenFile: it is damaged, or of a kind that is not shown.
+        BrokenFile: it is damaged, or in an unsupported format.
         TooLarge: it exceeds one of ``limits``.
     """
     from PIL import Image  # noqa: PLC0415 - most maps have no picture
@@ -175,7 +175,7 @@ def measure(data: bytes, limits: Limits) -> tuple[int, int]:
                 plain = kind != "TIFF" or all(tile[0] in _PLAIN for tile in picture.tile)
     except MemoryError:
         raise
-    except Exception as error:  # decoders raise whatever comes to hand
+    except Exception as error:  # decoders raise exceptions of many types
         raise BrokenFile("the picture is damaged") from error
     _check_size(width, height, limits)
     if not plain:
@@ -191,7 +191,7 @@ def _check_size(width: int, height: int, limits: Limits) -> None:
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
-    """Return the size in the header of a WebP, for which the decoder takes memory at once."""
+    """Return the size in the header of a WebP: its decoder allocates memory for it at once."""
     form, start = data[12:16], data[20:30]
     if len(start) < 10:
         raise BrokenFile("the picture is damaged")
@@ -205,7 +205,7 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 
 
 def _check_icon(data: bytes) -> None:
-    """Refuse an ICO with pictures in it that are larger than icons, whatever its header says."""
+    """Refuse an ICO that contains images larger than icons, whatever its header declares."""
     count = int.from_bytes(data[4:6], "little")
     if not 0 < count <= _MOST_ICONS:
         raise BrokenFile("the picture is damaged")
@@ -216,7 +216,7 @@ def _check_icon(data: bytes) -> None:
             raise BrokenFile("the picture is damaged")
         if head.startswith(b"\x89PNG"):
             sides = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
-        else:  # a BMP without its file header; twice as high, for the mask is below
+        else:  # a BMP without file header, of double height: the mask is below
             sides = int.from_bytes(head[4:8], "little"), int.from_bytes(head[8:12], "little") // 2
         if max(sides) > _LARGEST_ICON:
             raise TooLarge(f"the icon is larger than {_LARGEST_ICON} pixels")
@@ -236,7 +236,7 @@ def _decoded(data: bytes, limits: Limits) -> "Image":
                 picture = picture.convert("RGBA")
     except (UnreadableFile, MemoryError):
         raise
-    except Exception as error:  # decoders raise whatever comes to hand
+    except Exception as error:  # decoders raise exceptions of many types
         raise BrokenFile("the picture is damaged") from error
     return picture
 

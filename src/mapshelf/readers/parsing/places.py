@@ -1,25 +1,25 @@
 """Parse the positions of topics: pairs of numbers, with or without braces.
 
-Mac programs write points as ``{12.5, -3}``, others as ``12,-3``. Anything else counts as no
-position; the layout then places the topic.
+Mac programs write points as ``{12.5, -3}``, others as ``12,-3``. Any other text counts as no
+position, and the layout places the topic.
 """
 
 import re
 from typing import Final
 
 Place = tuple[float, float]
-"""To the right and down, in pixels."""
+"""x (to the right) and y (downwards), in pixels."""
 
 _NUMBER: Final = r"([-+]?\d{1,12}(?:\.\d{0,40})?(?:e[-+]?\d{1,3})?)"
 _PAIR: Final = re.compile(
     rf"\s*\{{?\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\}}?\s*", re.ASCII | re.IGNORECASE
 )
 _LONGEST: Final = 200
-"""Characters; Mac programs write all digits of a number, which are some twenty."""
+"""In characters; Mac programs write numbers with all their digits, some twenty."""
 
 
 def place(text: str | None) -> Place | None:
-    """Return the pair of numbers that ``text`` consists of, ``None`` if it is none."""
+    """Parse a pair of numbers; return ``None`` if ``text`` is not one."""
     if not text or len(text) > _LONGEST:
         return None
     found = _PAIR.fullmatch(text)
@@ -27,14 +27,14 @@ def place(text: str | None) -> Place | None:
 
 
 def moved(point: Place, origin: Place | None, sign: int = 1) -> Place:
-    """Return ``point`` with ``origin`` added, or subtracted if ``sign`` is -1."""
+    """Return ``point`` plus ``origin``, or minus ``origin`` if ``sign`` is -1."""
     if origin is None:
         return point
     return point[0] + sign * origin[0], point[1] + sign * origin[1]
 
 
 def side_of(distance: float) -> str:
-    """Return the side of a main topic that is so far to the right of the central one."""
+    """Return the side of a main topic, given its distance to the right of the central one."""
     if distance:
         return "left" if distance < 0 else "right"
     return ""

@@ -1,8 +1,8 @@
-"""Untrusted Apple property lists: XML with our own limits, binary ones checked first.
+"""Parse untrusted Apple property lists, XML and binary, under limits.
 
-The standard library reads both, without limits: in a binary list, a few bytes can repeat a list of
-a million entries in thousands of places. So XML goes through ``parse_xml``, and a binary list is
-refused if two objects share bytes.
+The standard library parses both without limits: in a binary list, a few bytes can repeat a list of
+a million entries in thousands of places. So XML lists are parsed with ``parse_xml``, and a binary
+list is refused if two objects share bytes.
 """
 
 import plistlib
@@ -22,15 +22,15 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 MAGIC: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _CONTAINERS: Final = {0xA: 1, 0xC: 1, 0xD: 2}
-"""Kinds of objects that contain references → references for each entry."""
+"""Types of objects that contain references → references per entry."""
 
 _WHOLE_NUMBER: Final = 0x1
 _LARGEST_NUMBER: Final = 4
-"""Binary logarithm of the bytes of the largest number Apple writes; plistlib reads up to 32,768."""
+"""Binary logarithm of the size of the largest number Apple writes; plistlib accepts 32 KiB."""
 
 _NUMBER: Final = re.compile(r"[-+]?\d{1,38}(\.\d{0,40}(?:e[-+]?\d{1,3})?)?", re.ASCII)
 
-# Whatever plistlib raises for what it cannot read.
+# The exceptions that plistlib raises for invalid input.
 _DAMAGE: Final = (
     plistlib.InvalidFileException,
     ExpatError,
@@ -46,7 +46,7 @@ _DAMAGE: Final = (
 def parse_plist(data: bytes, limits: Limits) -> object:
     """Return the content of a property list: dictionaries, lists, strings, numbers, dates, bytes.
 
-    In a binary list, an object may be in several places, and even inside itself.
+    In a binary list, an object may occur in several places, even inside itself.
 
     Raises:
         BrokenFile: it is not a property list.

@@ -1,7 +1,7 @@
 """Split the HTML of topics into plain text, formatting, links and images.
 
-Some programs write every text as HTML, formatted or not. To be shown as HTML it needs to have
-more than paragraphs; otherwise the plain words say the same.
+Some programs write every text as HTML, formatted or not. HTML that contains only paragraphs is
+reduced to plain text, because it has no formatting worth showing.
 """
 
 import base64
@@ -32,12 +32,12 @@ _DATA: Final = re.compile(r"data:[\w.+-]{0,60}/?[\w.+-]{0,60}((?:;[\w.=+-]{1,60}
 
 
 class RichText(NamedTuple):
-    """What HTML in a topic says.
+    """The content of HTML in a topic.
 
     Attributes:
-        text: its words.
-        html: the HTML, not yet safe; empty if it has no formatting.
-        links: what it links to.
+        text: its plain text.
+        html: the HTML, not yet sanitised; empty if it has no formatting.
+        links: its link targets.
     """
 
     text: str
@@ -46,26 +46,26 @@ class RichText(NamedTuple):
 
 
 def rich_text(source: str) -> RichText:
-    """Return what ``source``, HTML, says."""
+    """Parse the HTML in ``source``."""
     formatted = _FORMATTING.search(source) is not None
     links = tuple(map(html.unescape, _LINK.findall(source))) if formatted else ()
     return RichText(html_to_text(source), source if formatted else "", links)
 
 
 def has_elements(text: str) -> bool:
-    """Return whether ``text`` is HTML although nothing says so: it has tags that end, or breaks."""
+    """Return whether unmarked ``text`` is HTML: it has closing tags or line breaks (``br``)."""
     return "<" in text and _ELEMENT.search(text) is not None
 
 
 def embedded_pictures(source: str) -> list[bytes]:
-    """Return the pictures that ``source``, HTML, contains as ``data:`` URLs, as they are."""
+    """Return the undecoded images that the HTML in ``source`` embeds as ``data:`` URLs."""
     if "data:" not in source:
         return []
     return [data for url in _PICTURE.findall(source) if (data := data_of_url(url))]
 
 
 def data_of_url(url: str) -> bytes:
-    """Return what a ``data:`` URL contains, nothing if it is another or damaged."""
+    """Return the content of a ``data:`` URL, empty if it is invalid or another URL."""
     head = _DATA.match(url)
     if head is None:
         return b""

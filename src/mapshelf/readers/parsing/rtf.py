@@ -1,7 +1,7 @@
 """Extract the text of the simple RTF that macOS writes for short texts.
 
-Old Mac programs store titles as RTF and nothing else. Fonts and colours are in inner groups, so the
-words are what stands in the outermost one.
+Old Mac programs store titles only as RTF. Fonts and colours are in nested groups, so the text is
+what the outermost group contains directly.
 """
 
 import re
@@ -21,7 +21,7 @@ def is_rtf(text: str) -> bool:
 
 
 def rtf_to_text(rtf: str) -> str:
-    """Return the words of ``rtf``."""
+    """Return the plain text of ``rtf``."""
     page = _CODE_PAGE.search(rtf)
     codec = f"cp{page[1]}" if page and page[1] in {"932", "936", "949", "950"} else "cp1252"
     pieces = bytearray()
@@ -29,7 +29,7 @@ def rtf_to_text(rtf: str) -> str:
     for token in _RTF.finditer(rtf):
         if token["brace"]:
             depth += 1 if token["brace"] == "{" else -1
-        elif depth == 1:  # inner groups contain fonts and colours
+        elif depth == 1:  # nested groups contain fonts and colours
             pieces += _piece(token, codec)
     return pieces.decode(codec, "replace")
 

@@ -1,9 +1,8 @@
 """Validate the sheets of an outline: drop dangling references and clean labels.
 
-What topics refer to each other by is ids, which files may leave out, repeat, or use for topics that
-are not there. So this runs after every topic has an id of its own
-(``readers.parsing.topic_ids``): it cleans the words beside topics, and drops relationships,
-boundaries and summaries that refer to nothing.
+Relationships, boundaries and summaries refer to topics by id, which files may omit, repeat, or use
+for missing topics. So this runs after ``readers.parsing.topic_ids`` has made all ids unique: it
+cleans the texts outside topics, and drops elements that refer to no topic.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,22 +16,23 @@ from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line
 Part = TypeVar("Part")
 
 _LONGEST_TITLE: Final = 500
-"""Bytes of the title of a sheet."""
+"""Maximum length of the title of a sheet, in bytes."""
 
 _LONGEST_LABEL: Final = 4096
-"""Bytes of the words on a relationship or boundary."""
+"""Maximum length of the label of a relationship or boundary, in bytes."""
 
 MOST_RELATIONSHIPS: Final = 10_000
-"""On one sheet; the most in a real map are some 200. Boundaries likewise."""
+"""Maximum per sheet; real maps have up to 200. The same applies to boundaries."""
 
 
 MOST_MEMBERS: Final = 100_000
-"""Topics that the boundaries of a sheet name together, and its summaries: fifty thousand summaries
-of a hundred topics each, which a file says in a megabyte, would take half a gigabyte."""
+"""Maximum number of topic references in the boundaries of a sheet, and in its summaries: fifty
+thousand summaries of a hundred topics each, which fit into a megabyte, would take half a gigabyte.
+"""
 
 
 def sound_sheets(outline: Outline) -> Outline:
-    """Return ``outline`` with sheets of which every part can be shown."""
+    """Return ``outline`` with only those parts of its sheets that can be shown."""
     return replace(outline, sheets=tuple(map(_sound, outline.sheets)))
 
 
@@ -72,7 +72,7 @@ def _boundaries(sheet: Sheet, ids: set[str]) -> Iterator[Boundary]:
 def _summaries(sheet: Sheet, ids: set[str]) -> Iterator[Summary]:
     left = MOST_MEMBERS
     for summary in sheet.summaries:
-        # The words of a summary stay; what is too much of it is about its first topic only.
+        # The text of a summary remains; an excess one covers only its first topic.
         topics = _known(summary.topics if left > 0 else summary.topics[:1], ids)
         left -= len(topics)
         yield Summary(topics, summary.topic)

@@ -1,11 +1,10 @@
 """Estimate the cost of SVG filters, masks and clip paths, and remove costly ones.
 
-A filter computes each pixel of what it is used on, once for each of its steps. A mask or a clip
-path is drawn again wherever it is used, also within others. A file of a few hundred bytes can ask
-for hours of that. Clip paths that are not within others are not counted: drawing programs use
-hundreds of small ones. What is estimated here is an upper bound, as if everything
-were as large as the picture; so the limit is generous, and the limits of the child that draws
-(``render.image_worker``) end what is below it and slow all the same.
+A filter computes every pixel of its target once per step. A mask or clip path is drawn again for
+each use, even inside other ones. A file of a few hundred bytes can thus require hours. Clip paths
+outside other ones are not counted: drawing programs use hundreds of small ones. The estimate is an
+upper bound, which assumes that every element covers the whole image. So the limit is generous, and
+the limits of the child process that draws (``render.image_worker``) stop slow images below it.
 """
 
 import re
@@ -13,13 +12,13 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 _MOST_WORK: Final = 500_000_000
-"""Pixels that filters may compute: drawing programs give a hundred shapes a shadow."""
+"""Pixels that filters may compute: drawing programs give hundreds of shapes a shadow."""
 
 _FUNCTION_STEPS: Final = 3
-"""Of a filter that is a function in CSS, such as ``blur(3px)``."""
+"""Steps of a CSS filter function such as ``blur(3px)``."""
 
 _DEEPEST: Final = 200
-"""Levels, those of what ``use`` copies included: deeper ones are counted as too much."""
+"""Maximum levels, including those of ``use`` copies: deeper elements count as too costly."""
 
 _COVERS: Final = ("mask", "clip-path")
 _USED: Final = re.compile(r"url\(\s*[\"']?#([^\"')]*)")
@@ -30,9 +29,9 @@ _SELECTED: Final = re.compile(r"[.#]?[\w-]+|\*")
 
 
 def drop_costly_filters(root: Element, pixels: int) -> None:
-    """Remove what takes too long to compute in a picture of ``pixels``.
+    """Remove what takes too long to compute in an image of ``pixels``.
 
-    These are all uses of filters, and if that is not enough, those of masks and clip paths.
+    All uses of filters are removed, and if that is not enough, those of masks and clip paths.
     """
     if _Steps(root).of(root) * pixels <= _MOST_WORK:
         return
@@ -60,20 +59,20 @@ class _Steps:
             element.get("id", ""): sum(map(_steps, element)) for element in root.iter("filter")
         }
         sheets = [element.text or "" for element in root.iter("style")]
-        # A style sheet may use any filter on anything.
+        # A style sheet may apply any filter to any element.
         anywhere = any(_STYLED.search(sheet) for sheet in sheets)
         self._least = max(self._filters.values(), default=_FUNCTION_STEPS) if anywhere else 0
-        self._covers_of: dict[str, list[str]] = {}  # by a selector, such as ".class"
+        self._covers_of: dict[str, list[str]] = {}  # by selector, such as ".class"
         for sheet in sheets:
             self._add_rules(sheet)
         self._known: dict[tuple[Element, bool], float] = {}
 
     def of(self, element: Element, depth: int = 0, *, inside: bool = False) -> float:
-        """Return how many steps drawing an element takes.
+        """Return the number of steps for drawing an element.
 
         Args:
             element: the element.
-            depth: how many levels it is below the first one, copies included.
+            depth: its level below the first element, including copies.
             inside: whether it is in a mask or a clip path, where further ones count.
         """
         known = self._known.get((element, inside))
@@ -81,7 +80,7 @@ class _Steps:
             return known
         if depth > _DEEPEST:
             return float("inf")
-        self._known[element, inside] = 0  # what contains itself is not drawn
+        self._known[element, inside] = 0  # elements that contain themselves are not drawn
         steps = max(self._least, self._own(element))
         for name in self._covers(element):
             cover = self._by_id.get(name)
@@ -101,7 +100,7 @@ class _Steps:
                 self._covers_of.setdefault(selector, []).extend(used)
 
     def _covers(self, element: Element) -> list[str]:
-        """Return the ids of the masks and clip paths that are used on an element."""
+        """Return the ids of the masks and clip paths applied to an element."""
         used = [element.get(name, "") for name in _COVERS]
         names = _USED.findall(" ".join([*used, *_COVERED.findall(element.get("style", ""))]))
         if self._covers_of:
@@ -117,6 +116,6 @@ class _Steps:
 
 
 def _steps(primitive: Element) -> int:
-    """Return how often a primitive of a filter computes each pixel."""
+    """Return how many times a filter primitive computes each pixel."""
     octaves = re.match(r"\s*\+?(\d{1,9})", primitive.get("numOctaves", ""))
     return 1 + (int(octaves[1]) if octaves else 0)

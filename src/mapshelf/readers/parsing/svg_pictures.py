@@ -1,8 +1,8 @@
 """Measure and sanitise SVG images in topics.
 
-An SVG is a program of sorts: scripts, files from elsewhere, copies of copies without end. Only
-drawing elements are kept, without references outside the image. ``render.png`` draws it in a
-sandboxed child, which limits costs that counting elements cannot.
+SVG allows scripts, external files, and copies of copies without end. Only drawing elements are
+preserved, without external references. ``render.png`` draws the image in a sandboxed child process,
+which limits costs that counting elements cannot.
 """
 
 import re
@@ -20,17 +20,17 @@ from mapshelf.readers.parsing.svg_filters import drop_costly_filters
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
 
 Measure = Callable[[bytes, Limits], tuple[int, int]]
-"""Returns width and height of a picture made of pixels, see ``pictures.measure``."""
+"""Returns the width and height of a raster image; see ``pictures.measure``."""
 
 _HEAD: Final = 64 * KIB
-"""Bytes in which the root element must begin."""
+"""The root element must begin within this number of bytes."""
 
 _BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""Bytes allowed before the first character of an SVG, in any encoding."""
+"""Maximum bytes before the first character of an SVG, in any encoding."""
 
 _MOST_LEVELS: Final = 50
 _MOST_ELEMENTS: Final = 50_000
-"""Most levels (in the unit of ``Limits.depth``) and elements; large drawings have some thousand."""
+"""Maximum levels (as in ``Limits.depth``) and elements; large drawings have some thousand."""
 
 _UNITS: Final = {
     "": 1.0,
@@ -44,14 +44,14 @@ _UNITS: Final = {
     "rem": 16.0,
     "ex": 8.0,
 }
-"""Pixels in each unit of length."""
+"""Pixels per unit of length."""
 
 _LENGTH: Final = re.compile(r"\s*\+?(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]{0,3})\s*")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?")
 _DATA: Final = re.compile(r"\s*data:image/(?:png|jpe?g|gif|webp)(;base64)?,", re.IGNORECASE)
 
 _DEFAULT: Final = (300.0, 150.0)
-"""Width and height of an SVG that says nothing, as in browsers."""
+"""Default width and height of an SVG, as in browsers."""
 
 _HARMFUL: Final = frozenset(
     {"script", "foreignObject", "handler", "listener", "animate", "set", "iframe"}
@@ -63,7 +63,7 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 
 def is_svg(data: bytes) -> bool:
     """Return whether ``data`` begins like an SVG."""
-    begins = data[:200].lstrip(_BLANK).startswith(b"<")  # all others are told apart by that
+    begins = data[:200].lstrip(_BLANK).startswith(b"<")  # no other image format begins like this
     return begins and root_tag(decode(data[:_HEAD]))[0] == "svg"
 
 
@@ -79,7 +79,7 @@ def svg_size(data: bytes, limits: Limits) -> tuple[int, int]:
 
 
 def safe_svg(data: bytes, limits: Limits, size: tuple[int, int], measure: Measure) -> str:
-    """Return an SVG without scripts and references to anything outside, of ``size`` in pixels.
+    """Return an SVG of ``size`` in pixels, without scripts and external references.
 
     Raises:
         UnreadableFile: as ``svg_size``.
@@ -105,7 +105,7 @@ def _parsed(data: bytes, limits: Limits) -> Element:
 
 
 def _size(root: Element) -> tuple[float, float]:
-    """Return the width and height that the root element gives, or those of what it shows."""
+    """Return the width and height from the root element, or those of its view box."""
     box = _box(root)
     width, height = _length(root.get("width", "")), _length(root.get("height", ""))
     if not box:
@@ -118,7 +118,7 @@ def _size(root: Element) -> tuple[float, float]:
 def _box(root: Element) -> tuple[float, float] | None:
     numbers = _NUMBER.findall(root.get("viewBox", "")[:200])
     width, height = map(float, numbers[2:]) if len(numbers) == 4 else (0.0, 0.0)
-    # Beyond these bounds, quotients are no sizes any more.
+    # Beyond these bounds, quotients are not meaningful sizes.
     return (width, height) if 1e-6 < width < 1e9 and 1e-6 < height < 1e9 else None
 
 
@@ -128,7 +128,7 @@ def _length(text: str) -> float:
 
 
 def _clean(root: Element, limits: Limits, measure: Measure) -> None:
-    """Remove what does not draw, and every reference out of the picture."""
+    """Remove elements that do not draw, and all external references."""
     room = limits.pixels
     for element in list(root.iter()):
         for child in [child for child in element if child.tag in _HARMFUL]:
@@ -148,7 +148,7 @@ def _is_harmful(name: str) -> bool:
 
 
 def _pixels(target: str, limits: Limits, measure: Measure) -> int:
-    """Return how many pixels the picture in a data URL has, 0 if it is none that may be drawn."""
+    """Return the number of pixels of the image in a data URL, 0 if it may not be drawn."""
     found = _DATA.match(target)
     if found is None:
         return 0

@@ -1,7 +1,7 @@
 """Parse the dates of tasks, to the day or the minute.
 
-Unlike the dates of files (``readers.parsing.dates``), these are what the author wrote into a
-calendar: they are in the author's time, whatever zone that was, and are never converted.
+Unlike the dates of files (``readers.parsing.dates``), these are calendar dates that the author
+entered: they are in the author's unknown time zone, and are never converted.
 """
 
 import re
@@ -16,13 +16,13 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def task_date(text: str) -> str:
-    """Return a date as ``Task`` keeps it: ``2026-01-31``, or ``2026-01-31T09:30``.
+    """Return a date in the format of ``Task``: ``2026-01-31``, or ``2026-01-31T09:30``.
 
-    Midnight is what programs write where the author chose only a day.
+    Midnight counts as no time of day: programs write it if the author chose only a day.
 
     Args:
-        text: ISO 8601, or a count of seconds or milliseconds since 1970-01-01 UTC; anything else
-            is no date, and the result empty.
+        text: ISO 8601, or a count of seconds or milliseconds since 1970-01-01 UTC; the result is
+            empty for any other text.
     """
     text = text.strip()
     if found := _ISO.match(text):

@@ -1,11 +1,11 @@
 """Clean the text and HTML of map files.
 
-Every text of a map passes through ``clean`` once, where trees are built. So no code after the
-readers has to handle NUL, lone surrogates or characters that reverse a line. Rich text is converted
+Every text of a map passes through ``clean`` once, when trees are built. So code outside the readers
+need not handle NUL, lone surrogates or bidirectional control characters. Rich text is converted
 to plain text here, too. The standard library's HTML parser is good enough for that, because the
 result is never used as HTML.
 
-HTML that is shown is cleaned by nh3. It parses like browsers, in time quadratic in the depth (ten
+HTML for display is sanitised by nh3. It parses like browsers, in time quadratic in the depth (ten
 seconds for 256 KiB of ``<div>``). So its input is rewritten first: balanced, shallow, and without
 elements that would be removed anyway.
 """
@@ -24,19 +24,19 @@ from mapshelf.readers.parsing.limits import KIB
 
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _UNWANTED: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but tab and line feed
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and line feed
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder the surrounding text
-    "\ud800-\udfff\ufffe\uffff]"  # no characters at all
+    "\ud800-\udfff\ufffe\uffff]"  # surrogates and noncharacters
 )
 _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and a pattern that are blank."""
+"""Letters and a braille pattern that are blank."""
 
 _BLANKS: Final = " \t\n\r\f"
 _SPACE: Final = re.compile(f"[{_BLANKS}]+")
 _TAG: Final = re.compile(r"<[^<>]*>")
 _MARKUP: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
 _EMBEDDED: Final = re.compile(r"""(\bsrc\s*=\s*["'])data:[^"'<>]*""", re.IGNORECASE)
-"""A picture inside its own tag: megabytes that are no words."""
+"""An image as a data URL in a tag: megabytes without any words."""
 
 _HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
 
@@ -57,27 +57,27 @@ _SHOWN: Final = {
     *("h5", "h6", "hr", "i", "li", "ol", "p", "pre", "s", "strong", "sub", "sup", "table", "tbody"),
     *("td", "th", "thead", "tr", "u", "ul"),
 }
-"""Elements of notes that are kept for display."""
+"""Elements of notes that are preserved for display."""
 
 _VOID: Final = frozenset({"br", "hr"})
 _DEEPEST: Final = 50
-"""Levels of HTML elements that are kept for display; the text of deeper ones stays."""
+"""Maximum levels of HTML elements for display; the text of deeper ones is preserved."""
 
 _MAX_HTML: Final = 256 * KIB
-"""Characters of HTML looked at: four times what may be kept of a topic."""
+"""Maximum characters of HTML to parse: four times the limit of a topic's text."""
 
 
 def clean(text: str) -> str:
-    """Return ``text`` with line feeds as the only line ends, trimmed, free of what misleads.
+    """Return ``text`` trimmed, with line feeds as line endings and without unsafe characters.
 
-    Removed are control characters except tab and line feed, lone surrogates, noncharacters that
-    XML forbids, and the characters that change the direction of the text around them.
+    These are control characters except tab and line feed, lone surrogates, noncharacters that
+    XML forbids, and bidirectional control characters.
     """
     return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text)).strip()
 
 
 def cut(text: str, size: int) -> str:
-    """Return ``text``, cut and ended with … if it is over ``size`` bytes in UTF-8."""
+    """Return ``text``, truncated and ended with … if it is longer than ``size`` bytes of UTF-8."""
     if len(text) * 4 <= size:
         return text
     data = text.encode()
@@ -87,12 +87,12 @@ def cut(text: str, size: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` with every run of white space made a single blank."""
+    """Return ``text`` with every run of white space replaced by one space."""
     return " ".join(text.split())
 
 
 def is_visible(text: str) -> bool:
-    """Return whether ``text`` shows anything: a link without visible text cannot be found."""
+    """Return whether ``text`` has a visible character: a link without one cannot be found."""
     return any(
         letter.isprintable()
         and letter not in _FILLERS
@@ -102,14 +102,14 @@ def is_visible(text: str) -> bool:
 
 
 def is_html(text: str) -> bool:
-    """Return whether ``text`` is an HTML document, as some programs put into plain attributes."""
+    """Return whether ``text`` is an HTML document, which some programs put into attributes."""
     return _HTML.match(text) is not None
 
 
 def safe_html(html: str) -> str:
-    """Return ``html`` with nothing in it but formatting and links that are safe to show.
+    """Return ``html`` with only formatting and links, safe for display.
 
-    Longer than ``_MAX_HTML`` it is left out: unlike text, HTML means little cut.
+    The result is empty if it is longer than ``_MAX_HTML``: unlike text, truncated HTML is useless.
     """
     html = _EMBEDDED.sub(r"\1", html)
     if len(html) > _MAX_HTML:
@@ -122,37 +122,37 @@ def safe_html(html: str) -> str:
 
 
 def html_to_text(html: str) -> str:
-    """Return the words of ``html``, a line for each block."""
+    """Return the plain text of ``html``, one line per block."""
     text = _PlainText()
     html = _EMBEDDED.sub(r"\1", html)
     if len(html) > _MAX_HTML:
-        html = html[:_MAX_HTML].rpartition("<")[0]  # no half tag, which would pass for words
+        html = html[:_MAX_HTML].rpartition("<")[0]  # without an incomplete tag
     return text.result() if _fed(html, text) else _TAG.sub(" ", html)
 
 
 def _fed(html: str, sink: "_Sink") -> bool:
     """Pass the parts of ``html`` to ``sink``; return whether the parser accepted it."""
     parser = _Parser(sink)
-    # The parser is quadratic on comments, declarations and tags that never end. The first two
-    # hold no words; a tag that never ends is none.
+    # The parser is quadratic for unterminated comments, declarations and tags. The first two
+    # contain no text; an unterminated tag is not a tag.
     tags, end, rest = _MARKUP.sub("", html).rpartition(">")
     try:
         parser.feed(tags + end + rest.replace("<", "&lt;"))
         parser.close()
-    except AssertionError:  # its way of refusing a broken declaration
+    except AssertionError:  # raised for an invalid declaration
         return False
     return True
 
 
 def element_to_text(element: Element) -> str:
-    """Return the words of XHTML already parsed, a line for each block."""
+    """Return the plain text of parsed XHTML, one line per block."""
     text = _PlainText()
     _pour(element, text)
     return text.result()
 
 
 def element_to_html(element: Element) -> str:
-    """Return what is inside ``element``, XHTML already parsed, as HTML. It is not yet safe."""
+    """Return the content of ``element``, parsed XHTML, as HTML that is not yet sanitised."""
     markup = _Markup()
     _pour(element, markup)
     return markup.result()
@@ -171,7 +171,7 @@ def _pour(element: Element, sink: "_Sink") -> None:
 
 
 def _steps(root: Element) -> Iterator[tuple[bool, Element]]:
-    """Yield every element below ``root`` twice: when entering (True) and leaving it (False)."""
+    """Yield each element below ``root`` twice: when entering it (True) and leaving it (False)."""
     pending = [(True, child) for child in reversed(root)]
     while pending:
         entering, element = pending.pop()
@@ -182,7 +182,7 @@ def _steps(root: Element) -> Iterator[tuple[bool, Element]]:
 
 
 class _Sink(Protocol):
-    """What takes the parts of rich text, one after the other."""
+    """Receives the parts of rich text in order."""
 
     def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None: ...
 
@@ -203,7 +203,7 @@ class _Markup:
     def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None:
         tag = tag.lower()
         if tag == "body":
-            self._skipped = 0  # whatever was not closed before
+            self._skipped = 0  # closes unterminated elements
         self._skipped += tag in _SKIPPED
         if tag not in _SHOWN:
             self._break(tag)
@@ -231,7 +231,7 @@ class _Markup:
     def data(self, text: str) -> None:
         if text and not self._skipped:
             if not text.strip(_BLANKS) and (self._break_due or not self._pieces):
-                return  # it stands between blocks, and has nothing to part from anything
+                return  # white space between blocks
             self._break_if_due()
             self._pieces.append(escape(text, quote=False))
 
@@ -239,7 +239,7 @@ class _Markup:
         return "".join(self._pieces) + "".join(f"</{tag}>" for tag in reversed(self._open))
 
     def _break(self, tag: str) -> None:
-        # A block that is not kept must still keep its words apart from those before and after.
+        # The text of a removed block must remain separate from the text around it.
         self._break_due |= tag in _BLOCKS
 
     def _break_if_due(self) -> None:
@@ -252,7 +252,7 @@ class _Markup:
 
 
 class _PlainText:
-    """Collects the words between tags and breaks lines where a browser would."""
+    """Collects text, with line breaks where a browser would show them."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -263,7 +263,7 @@ class _PlainText:
     def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None:
         tag = tag.lower()
         if tag == "body":
-            self._skipped = 0  # whatever was not closed before
+            self._skipped = 0  # closes unterminated elements
         self._skipped += tag in _SKIPPED
         self._preformatted += tag == "pre"
         if tag == "br":
@@ -305,7 +305,7 @@ class _PlainText:
 
 
 class _Parser(HTMLParser):
-    """Feeds HTML that is still text into a sink."""
+    """Parses HTML and passes its parts to a sink."""
 
     def __init__(self, sink: _Sink) -> None:
         super().__init__(convert_charrefs=True)

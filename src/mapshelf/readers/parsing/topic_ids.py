@@ -1,7 +1,7 @@
-"""Give every topic an id that is the same each time its file is read.
+"""Assign every topic an id that is the same each time its file is read.
 
-Links to a topic must survive the next import. A topic keeps the id from its file. If the file gives
-none, or gives it twice, the id is made from the texts on the path from the root. So it does not
+Links to a topic must survive the next import. A topic keeps the id from its file. If that is
+missing or duplicate, the id is derived from the texts on the path from the root, so it does not
 change when siblings are added or removed.
 """
 
@@ -12,11 +12,11 @@ from typing import Final
 from mapshelf.model import Outline, Topic
 
 _LENGTH: Final = 6
-"""Bytes of such an id: with 100,000 topics, ids collide in one of 50,000 files."""
+"""Size of a derived id in bytes: with 100,000 topics, ids collide in one of 50,000 files."""
 
 
 def assign_topic_ids(outline: Outline) -> None:
-    """Give every topic of ``outline`` a unique id, in place."""
+    """Assign every topic of ``outline`` a unique id, in place."""
     taken: set[str] = set()
     topics = list(_with_paths(outline))
     for topic, _ in topics:
@@ -47,7 +47,7 @@ def _with_paths(outline: Outline) -> list[tuple[Topic, bytes]]:
 
 
 def _unused(path: bytes, taken: set[str]) -> str:
-    """Return an id made from ``path``, or from its digest if that id is taken."""
+    """Return an id derived from ``path``, or from its digest if that id is taken."""
     made = f"t{path[:_LENGTH].hex()}"
     while made in taken:
         path = hashlib.blake2b(path, digest_size=16).digest()

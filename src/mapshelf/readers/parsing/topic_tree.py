@@ -1,7 +1,7 @@
-"""Build the topics of every format in one loop, with limits and clean text.
+"""Build the topic trees of all formats in one loop, with limits and clean text.
 
-Formats differ only in how a topic is written and where its children are. A reader passes two
-functions for these, and gets the traversal, the limits and the cleaning of text from here.
+Formats differ only in how they store a topic and its children. A reader passes a function for each;
+this module does the traversal, enforces the limits and cleans the text.
 """
 
 import re
@@ -16,23 +16,23 @@ from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line, safe_ht
 Node = TypeVar("Node")
 
 _MAX_REFERENCE: Final = 4096
-"""Characters of an id or link. A longer one is left out: unlike text, it means nothing cut."""
+"""Maximum characters of an id or link. Longer ones are dropped: a truncated one is useless."""
 
 _MAX_TAGS: Final = 200_000
-"""HTML tags in all notes of a map that are kept for display, which take half a second to clean.
-Notes beyond keep their text. The most in a map of the corpus are 2,343."""
+"""Maximum HTML tags for display in all notes of a map; sanitising them takes half a second.
+Further notes are plain text. The most in a map of the corpus are 2,343."""
 
 _LONGEST_LINE: Final = 500
-"""Bytes of a tag, of the name of an attribute or file, of who works on a task."""
+"""Maximum bytes of a tag, the name of an attribute or file, or a task resource."""
 
 _LONGEST_LABEL: Final = 4096
-"""Bytes of the value of an attribute, and of a formula."""
+"""Maximum bytes of the value of an attribute, and of a formula."""
 
 _MOST_BESIDE: Final = 100
-"""Markers, tags, attributes, pictures and attachments of one topic, of each kind."""
+"""Maximum markers, tags, attributes, images and attachments of one topic, for each kind."""
 
 _FARTHEST: Final = 1_000_000.0
-"""Pixels from the middle of a sheet; real maps are some ten thousand wide."""
+"""Maximum pixels from the middle of a sheet; real maps are some ten thousand wide."""
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d)?")
 
@@ -43,16 +43,16 @@ def grow(
     children_of: Callable[[Node], Iterable[Node]],
     limits: Limits,
 ) -> tuple[Topic, ...]:
-    """Return the topics for ``roots`` and all below them.
+    """Return the trees of topics for ``roots``.
 
     Args:
-        roots: the central node of each sheet, in the terms of the format.
-        topic_of: makes a topic of a node, without its children and not yet clean.
-        children_of: the nodes below a node, in the order the author gave them.
-        limits: how many topics, how deep, how long a text.
+        roots: the central node of each sheet, in the types of the format.
+        topic_of: returns the topic for a node, without its children and not yet cleaned.
+        children_of: returns the children of a node, in the author's order.
+        limits: limits for the number and depth of topics and the length of texts.
 
     Raises:
-        BrokenFile: there is no topic at all.
+        BrokenFile: there is no topic.
         TooLarge: there are too many, or they are nested too deep.
     """
     grown: list[Topic] = []
@@ -94,7 +94,7 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.formula:
         topic.formula = cut(clean(topic.formula), _LONGEST_LABEL)
     if topic.markers:
-        # Equal ones stay: three stars are three stars.
+        # Duplicates are preserved: three stars are three stars.
         topic.markers = tuple(map(_tidy_marker, topic.markers[:_MOST_BESIDE]))
     if topic.tags:
         topic.tags = _lines(topic.tags)
@@ -129,7 +129,7 @@ def _tidy_image(image: Image) -> Image:
 
 
 def _tidy_task(task: Task) -> Task | None:
-    """Return ``task`` with values in their ranges, ``None`` if it says nothing."""
+    """Return ``task`` with values in their valid ranges, ``None`` if no value is set."""
     done, first = task.progress, task.priority
     tidy = Task(
         task.state if task.state in TASK_STATES else "",
@@ -147,13 +147,13 @@ def _line(text: str) -> str:
 
 
 def _lines(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return ``texts`` without duplicates and empty ones."""
+    """Return ``texts`` without duplicates and empty texts."""
     return tuple(dict.fromkeys(filter(None, map(_line, texts))))[:_MOST_BESIDE]
 
 
 def reference(text: str) -> str:
-    """Return an id or link as topics keep it, empty if it is too long to mean anything.
+    """Normalise an id or link, empty if it is too long.
 
-    Readers pass ids through here that refer to topics, before they compare them.
+    Readers also pass ids that refer to topics through this function before comparing them.
     """
     return "" if len(text) > _MAX_REFERENCE else one_line(clean(text))

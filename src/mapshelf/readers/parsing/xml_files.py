@@ -1,12 +1,12 @@
 """Parse untrusted XML with expat, counting as it goes.
 
-``xml.etree`` alone has no limits. The hardened wrappers around it have none for depth, elements or
-attributes, and refuse files that people expect to open (undeclared HTML entities, characters that
+``xml.etree`` has no limits. The hardened wrappers around it have none for depth, elements or
+attributes, and refuse files that users expect to open (undeclared HTML entities, characters that
 XML forbids). So this module uses expat directly: handlers that count pass everything to the tree
-builder of the standard library. Any DOCTYPE is refused, so entities can neither expand nor load
-anything; only the line that some programs write at the beginning of every file, and that declares
-nothing, is skipped. The text is passed to expat in one piece, because expat takes quadratic time
-if a huge token arrives in small pieces.
+builder of the standard library. A DOCTYPE is refused, so entities can neither expand nor load
+anything; the only exception is one without declarations that some programs write at the beginning
+of every file, which is skipped. The text is passed to expat in one piece, because expat takes
+quadratic time if a huge token arrives in small pieces.
 """
 
 import re
@@ -43,7 +43,7 @@ _CONFLICT: Final = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
     """Return the root element of ``text``, with namespace prefixes dropped from all names.
 
-    A text that is not well-formed is repaired once, in ways that cannot change its meaning:
+    If a text is not well-formed, one repair is attempted that cannot change its meaning:
     undeclared HTML entities and stray ampersands become the characters they stand for, characters
     forbidden in XML are removed, and surrogate halves written as two references are joined (old
     FreeMind wrote emoji this way).
@@ -51,12 +51,12 @@ def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
     Args:
         text: the XML.
         limits: the limits for elements, attributes and levels.
-        doctype: name in the DOCTYPE that the programs of this format write. A DOCTYPE with that
+        doctype: name in the DOCTYPE that programs write in this format. A DOCTYPE with that
             name and without declarations is skipped, never loaded.
 
     Raises:
-        BrokenFile: it is not well-formed even then, or has another DOCTYPE.
-        TooLarge: it has too many elements, attributes or levels, or too much to repair.
+        BrokenFile: it is not well-formed even after the repair, or has another DOCTYPE.
+        TooLarge: it has too many elements, attributes or levels, or needs too many repairs.
     """
     if doctype:
         text = _without_doctype(text, doctype)
@@ -73,7 +73,7 @@ def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
 def root_tag(text: str) -> tuple[str, str]:
     """Return the name (without prefix) and the start tag of the root element, without parsing.
 
-    Both are empty if ``text`` does not begin like XML. Only for telling formats apart.
+    Both are empty if ``text`` does not begin like XML. Only for detecting formats.
     """
     position = _skip_prolog(text)
     tag = _ROOT_TAG.match(text, position)
@@ -83,7 +83,7 @@ def root_tag(text: str) -> tuple[str, str]:
 
 
 class _Handlers:
-    """The handlers of expat: they count, refuse, and pass the rest to the tree builder."""
+    """Expat handlers that enforce the limits and pass valid input to the tree builder."""
 
     def __init__(self, limits: Limits) -> None:
         self.tree = TreeBuilder()
@@ -125,7 +125,7 @@ def _parse(text: str, limits: Limits) -> Element:
     parser.EndElementHandler = handlers.end
     parser.CharacterDataHandler = handlers.tree.data
     parser.StartDoctypeDeclHandler = handlers.doctype
-    # Blank lines before the XML declaration are forbidden, frequent and harmless.
+    # Blank lines before the XML declaration are forbidden, but frequent and harmless.
     parser.Parse(text.lstrip(), True)
     return handlers.tree.close()
 
@@ -140,12 +140,12 @@ def _without_doctype(text: str, name: str) -> str:
 
 
 def _mend(text: str, limits: Limits) -> str:
-    # Each reference costs a call of a Python function: sixteen million would take twelve seconds.
+    # Each reference costs a Python call: sixteen million would take twelve seconds.
     if text.count("&") > limits.elements:
         raise TooLarge(f"its XML is broken, with more than {limits.elements:,} references in it")
     text = _REFERENCE.sub(_mended_reference, text)
     text = _SURROGATE_PAIR.sub(_joined, text)
-    # In pieces, because a substitution keeps a list of all that it leaves until it is done.
+    # In pieces, because a substitution holds a list of all unchanged parts until it is done.
     pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
     return "".join(_FORBIDDEN.sub("", piece) for piece in pieces)
 
@@ -179,7 +179,7 @@ def _mended_code(code: int, reference: str) -> str:
     if code > 0x10FFFF:
         return ""
     character = chr(code)
-    # A forbidden one is written out, so that halves can be joined before the rest is removed.
+    # A forbidden one is written out, so that halves can be joined before others are removed.
     return character if _FORBIDDEN.match(character) else reference
 
 
@@ -191,7 +191,7 @@ def _complaint(error: ExpatError, text: str) -> str:
 
 
 def _skip_prolog(text: str) -> int:
-    """Return where the first element begins: after declaration, comments and DOCTYPE."""
+    """Return the position of the first element, after declaration, comments and DOCTYPE."""
     position = 0
     while True:
         while position < len(text) and text[position].isspace():

@@ -21,7 +21,7 @@ _ENCRYPTED: Final = 0x1
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _PIECE: Final = 64 * KIB
 
-# All that zipfile and its codecs raise for damaged archives.
+# The exceptions that zipfile and its codecs raise for damaged archives.
 DAMAGE: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -40,17 +40,17 @@ class Archive:
     """A zip file in memory.
 
     Attributes:
-        names: names of its members, as ``read`` knows them: without a leading slash.
+        names: names of its members as ``read`` accepts them: without a leading slash.
     """
 
     def __init__(self, data: bytes, limits: Limits) -> None:
-        """Find the members of ``data``.
+        """Parse the directory of the archive in ``data``.
 
         Raises:
-            BrokenFile: it is no zip file, or its members overlap.
+            BrokenFile: it is not a zip file, or its members overlap.
             TooLarge: it has too many members.
         """
-        # zipfile builds an object for each entry it finds; do not let it find a million.
+        # zipfile builds an object for each entry, so a million entries must be refused first.
         if data.count(b"PK\x01\x02") > 10 * limits.members:
             raise TooLarge(f"the archive has more than {10 * limits.members:,} members")
         try:
@@ -71,11 +71,11 @@ class Archive:
         self.names = frozenset(self._members)
 
     def read(self, name: str) -> bytes:
-        """Return what the member ``name`` holds; it is unpacked only once.
+        """Return the content of the member ``name``; it is unpacked only once.
 
         Raises:
-            BrokenFile: it is missing, damaged, encrypted, or there are two of that name.
-            TooLarge: it, or all members read so far, unpack to more than is allowed.
+            BrokenFile: it is missing, damaged or encrypted, or its name is duplicate.
+            TooLarge: it, or all members read so far, unpack to more than the limit.
         """
         member = self._members.get(name)
         if member is None:
@@ -93,9 +93,9 @@ class Archive:
         return self._contents[name]
 
     def read_if_sound(self, name: str, largest: int) -> bytes | None:
-        """Return what the member ``name`` holds, for what a map can be shown without.
+        """Return the content of a member that is not essential to the map.
 
-        ``None`` if it is missing or damaged, or larger than ``largest`` bytes.
+        ``None`` if it is missing, damaged, or larger than ``largest`` bytes.
         """
         if self.size(name) > largest:
             return None
@@ -105,7 +105,7 @@ class Archive:
             return None
 
     def size(self, name: str) -> int:
-        """Return how many bytes the archive says the member ``name`` has, 0 if it is missing."""
+        """Return the declared size of the member ``name`` in bytes, 0 if it is missing."""
         member = self._members.get(name)
         return member.file_size if member else 0
 
@@ -130,7 +130,7 @@ class Archive:
 
 
 def plain_name(name: str) -> str:
-    """Return a member's name with slashes, and none at its beginning."""
+    """Return a member's name with forward slashes, and without leading ones."""
     return name.replace("\\", "/").lstrip("/")
 
 
@@ -138,7 +138,7 @@ def refuse_locked(member: zipfile.ZipInfo, name: str) -> None:
     """Refuse a member that cannot be unpacked.
 
     Raises:
-        BrokenFile: it is encrypted, or packed in a way we do not unpack.
+        BrokenFile: it is encrypted, or its compression method is not supported.
     """
     if member.flag_bits & _ENCRYPTED:
         raise BrokenFile(f"{name} in the archive is encrypted; save the map without password")
@@ -154,7 +154,7 @@ def _refuse_overlaps(data: bytes, members: list[zipfile.ZipInfo]) -> None:
 
 
 def _span(data: bytes, member: zipfile.ZipInfo) -> tuple[int, int]:
-    """Return where a member's header begins and where its packed bytes end."""
+    """Return the start of a member's header and the end of its compressed data."""
     start = member.header_offset
     try:
         signature, name, extra = _LOCAL_HEADER.unpack_from(data, start)
