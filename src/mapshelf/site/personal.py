@@ -108,7 +108,7 @@ class Personal:
     """
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make pages with ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self.context = context
         self.addresses = maker.addresses
         self.templates = maker.templates

@@ -113,14 +113,14 @@ class PublishPages:
     """The pages on which maps are published."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._context = personal.context
         self._settings = personal.context.settings
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done, address = (
             self._personal.shown,
             self._personal.done,
