@@ -202,7 +202,7 @@ def _anywhere(pairs: Pairs, kinds: _Kinds) -> None:
     left.sort(key=before.sizes.__getitem__, reverse=True)
     right.sort(key=after.sizes.__getitem__, reverse=True)
     for old, new in _alike(left, right, kinds.before, kinds.after):
-        # already paired as part of a larger branch
+        # It may have been paired already as part of a larger branch.
         if pairs.are_free(old, new):
             for inner, other in zip(before.branch(old), after.branch(new), strict=True):
                 if pairs.are_free(inner, other):
