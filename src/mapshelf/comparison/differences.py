@@ -23,12 +23,12 @@ LONGEST_PATH: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The position of a topic.
+    """The position of a topic in a map.
 
     Attributes:
-        topic: its id.
-        path: the texts of the topics above it, from the central topic down; long texts are
-            truncated, and an empty text stands for omitted topics.
+        topic: id of the topic.
+        path: the texts of its ancestors, from the central topic down; long texts are truncated,
+            and an empty text stands for omitted topics.
         place: its position among its siblings, from 1.
     """
 
@@ -39,13 +39,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch that only one of the maps has.
+    """A branch that exists in only one of the maps.
 
     Attributes:
-        spot: where its first topic is.
-        text: the text of that topic.
-        topics: how many topics were added or removed with it, including itself.
-        row: of the first topic.
+        spot: position of its top topic.
+        text: text of its top topic.
+        topics: number of topics in the branch, including the top topic.
+        row: row of its top topic.
     """
 
     spot: Spot
@@ -56,13 +56,13 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A topic that was moved, with the topics below it.
+    """A branch that was moved.
 
     Attributes:
-        before: where it was.
-        after: where it is.
-        text: its current text.
-        row: of the topic in the map after.
+        before: its former position.
+        after: its new position.
+        text: current text of its top topic.
+        row: row of its top topic in the new map.
     """
 
     before: Spot
@@ -77,15 +77,15 @@ Facts = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A topic with changed content.
+    """A topic whose content changed.
 
     Attributes:
-        spot: where it is now.
-        was: its former id.
+        spot: its current position.
+        was: its id in the old map.
         text: its current text.
         before: the former values of everything that changed.
         after: the new values.
-        row: of the topic in the map after.
+        row: its row in the new map.
     """
 
     spot: Spot
@@ -101,10 +101,10 @@ class Comparison:
     """All differences between two maps, each kind in map order.
 
     Attributes:
-        added: branches that only the map after has.
-        removed: branches that only the map before had.
-        moved: topics below another topic than before, or in another order.
-        changed: topics with changed content.
+        added: branches that exist only in the new map.
+        removed: branches that exist only in the old map.
+        moved: branches with a new parent, or with a new position among their siblings.
+        changed: topics whose content changed.
         pairs: the matched topics.
     """
 
@@ -115,7 +115,7 @@ class Comparison:
     pairs: Pairs = field(compare=False, repr=False)
 
     def __len__(self) -> int:
-        """Return how many differences there are."""
+        """Return the number of differences."""
         return len(self.added) + len(self.removed) + len(self.moved) + len(self.changed)
 
 
@@ -170,11 +170,11 @@ def _moves(pairs: Pairs) -> list[Move]:
 def _longest_rising(numbers: list[int]) -> set[int]:
     """Return the positions of a longest increasing subsequence.
 
-    All other topics have moved: a topic dragged to the end thus counts as one move, not as one for
-    each topic that it passed.
+    All other topics count as moved, so a topic dragged to the end is one move rather than one for
+    each topic it passed.
     """
-    lasts: list[int] = []  # the smallest last number of a subsequence of each length
-    at: list[int] = []  # where these numbers are
+    lasts: list[int] = []  # smallest last number of a subsequence, by length
+    at: list[int] = []  # positions of these numbers
     previous = [NONE] * len(numbers)
     for place, number in enumerate(numbers):
         length = bisect_left(lasts, number)
@@ -209,12 +209,12 @@ def _changes(pairs: Pairs) -> list[Change]:
 
 
 def _difference(one: Topic, other: Topic, news: dict[str, str]) -> tuple[Facts, Facts]:
-    """Return the differing values of two topics, before and after.
+    """Return the values that differ between two topics, before and after.
 
     Args:
-        one: the topic before.
-        other: the topic after.
-        news: the ids of topics after, by those before.
+        one: the topic in the old map.
+        other: the topic in the new map.
+        news: ids of topics in the new map, by their ids in the old one.
     """
     before: Facts = {}
     after: Facts = {}
@@ -229,7 +229,7 @@ def _difference(one: Topic, other: Topic, news: dict[str, str]) -> tuple[Facts, 
 
 
 def _links_after(links: Iterable[str], news: dict[str, str]) -> tuple[str, ...]:
-    """Return links to topics of the map before as they are in the map after."""
+    """Translate links to topics of the old map into links to topics of the new one."""
     return tuple(f"#{news.get(one[1:], one[1:])}" if one[:1] == "#" else one for one in links)
 
 
@@ -288,5 +288,5 @@ def _spot(rows: FlatOutline, row: int) -> Spot:
 
 
 def counted(branches: Iterable[Branch]) -> int:
-    """Return how many topics these branches have together."""
+    """Return the total number of topics in these branches."""
     return sum(branch.topics for branch in branches)

@@ -1,14 +1,14 @@
-"""Fingerprints: a few numbers per map for finding similar maps among a million others.
+"""Compute fingerprints of maps: a few numbers each, to find similar maps among a million.
 
-* The key of an outline is equal for maps with the same topics in the same tree, whatever their file
+* The outline key is equal for maps with the same topics in the same tree, whatever their file
   format. A topic without text is identified by its pictures.
-* Bands are equal for maps that share most topics (MinHash with locality-sensitive hashing). Each
+* Bands (MinHash with locality-sensitive hashing) are equal for maps that share most topics. Each
   band combines three minima over the topics: the more topics two maps share, the more bands they
   share.
-* Words are likely to describe the subject of a map. Whether they are rare enough to be significant
-  is decided when they are looked up.
+* Words describe the likely subject of a map. Lookup decides whether they are rare enough to be
+  significant.
 
-``datasketch`` computes such bands, too, but keeps its own index in the memory of one process. Here
+``datasketch`` also computes such bands, but keeps its own index in the memory of one process. Here
 they are terms of the search index and a column of the snapshot, updated along with the maps.
 """
 
@@ -34,20 +34,20 @@ FEWEST_TOPICS: Final = 4
 """Maps with fewer distinct texts have no bands: a few topics may be shared by chance."""
 
 NEAR: Final = 6
-"""Equal bands from which two maps count as near twins: about 70 % of their topics are the same."""
+"""Minimum number of equal bands for near twins, which share about 70 % of their topics."""
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 9
-"""Range of word lengths in letters: longer words are more specific, up to a point."""
+"""Word length in letters up to which longer words count as more specific."""
 
 _ONCE: Final = 3
 """Weight of the presence of a word relative to each repetition."""
 
 _UNSPACED: Final = "\u3040"
-"""From this code point on, words are pairs of characters of a script without spaces."""
+"""First code point of scripts without spaces, where words are pairs of characters."""
 
 _PORTION: Final = 2048
-"""Topics hashed at a time, which takes less than a megabyte."""
+"""Topics hashed at a time, using less than a megabyte."""
 
 _SEEDS: Final = np.random.default_rng(20261123)
 _FACTORS: Final = _SEEDS.integers(0, 2**63, BANDS * _ROWS, "u8") * 2 + np.uint64(1)
@@ -58,9 +58,9 @@ class Fingerprint(NamedTuple):
     """The fingerprint of a map.
 
     Attributes:
-        outline: the key of its outline, 0 without text in topics.
-        bands: ``BANDS`` numbers, all 0 with fewer than ``FEWEST_TOPICS`` different topics.
-        words: up to ``WORDS`` hashes of words, filled up with 0.
+        outline: key of the outline, 0 if no topic has text.
+        bands: ``BANDS`` numbers, all 0 with fewer than ``FEWEST_TOPICS`` distinct topics.
+        words: up to ``WORDS`` word hashes, padded with 0.
     """
 
     outline: int = 0
@@ -74,8 +74,8 @@ def fingerprints(
     """Return the fingerprints of some maps.
 
     Args:
-        maps: for each map the depth and the text of each topic, in order.
-        words: for each map its descriptive words, the most important first.
+        maps: depth and text of each topic in order, for each map.
+        words: descriptive words for each map, the most important first.
     """
     rows = [[(depth, spaced(text)) for depth, text in topics] for topics in maps]
     found = _bands([{text.casefold() for _, text in topics} for topics in rows])
@@ -86,7 +86,7 @@ def fingerprints(
 
 
 def outline_key(topics: Iterable[tuple[int, str]]) -> int:
-    """Return the key of an outline: of the depths and texts of its topics, in order."""
+    """Return the key of an outline, given the depths and texts of its topics in order."""
     return _key((depth, spaced(text)) for depth, text in topics)
 
 
@@ -107,7 +107,7 @@ def bands(texts: Iterable[str]) -> Sequence[int]:
 
 
 def _bands(maps: Sequence[set[str]]) -> list[Sequence[int]]:
-    """Return the bands of maps with topics of these different texts.
+    """Return the bands of maps with topics of these distinct texts.
 
     The topics of all maps are processed together: for the few topics of one map, the overhead of
     calling NumPy would exceed the computation.
@@ -135,17 +135,17 @@ def _bands(maps: Sequence[set[str]]) -> list[Sequence[int]]:
 
 
 def _minima(keys: Array, starts: Array) -> Array:
-    """Return the least value of each hash function over the keys of each map.
+    """Return the minimum of each hash function over the keys of each map.
 
     Args:
-        keys: the keys of all maps, one map after the other.
-        starts: where those of each map start.
+        keys: the keys of all maps, concatenated.
+        starts: index of the first key of each map.
     """
     minima = np.full((len(starts), BANDS * _ROWS), np.iinfo("u8").max, "u8")
     for first in range(0, len(keys), _PORTION):
         hashes = keys[first : first + _PORTION, None] * _FACTORS
         hashes += _ADDED
-        # The maps with keys in this chunk; the first may have started in the previous one.
+        # The maps with keys in this chunk; the first may begin in the previous chunk.
         low = int(np.searchsorted(starts, first, "right")) - 1
         high = int(np.searchsorted(starts, first + len(hashes)))
         within = np.maximum(starts[low:high] - first, 0)
@@ -175,7 +175,7 @@ def telling(counts: Iterable[tuple[str, int]]) -> list[str]:
         for word, count in counts
         if (len(word) >= _SHORTEST or word >= _UNSPACED) and not word.isdigit()
     ]
-    if len(weighed) > WORDS:  # numbers sort faster than words: only the best are sorted as these
+    if len(weighed) > WORDS:  # numbers sort faster than words
         worst = sorted([weight for weight, _ in weighed])[WORDS - 1]
         weighed = [one for one in weighed if one[0] <= worst]
     weighed.sort()

@@ -1,4 +1,4 @@
-"""Flatten an outline into rows, so that two can be compared iteratively and in linear time.
+"""Flatten outlines into rows, so that two can be compared iteratively in linear time.
 
 Row 0 is the map itself, the parent of the root topics of all sheets. Parents precede their
 children.
@@ -11,23 +11,23 @@ from typing import Final
 from mapshelf.model import Outline, Topic
 
 MAP: Final = 0
-"""The row of the map itself."""
+"""Row of the map itself."""
 
 _NO_TOPIC: Final = Topic("")
 
 
 @dataclass(slots=True)
 class FlatOutline:
-    """The topics of a map, each by its row.
+    """The topics of a map, indexed by row.
 
     Attributes:
-        topics: the topics; that of the map itself is empty.
-        parents: the row above each, -1 for the map.
-        children: the rows below each, in order.
-        places: the index of each among the children of its parent.
-        texts: the words of each, separated by single spaces: line breaks and indentation depend on
-            the file format and are not differences between maps.
-        sizes: the number of topics in each branch.
+        topics: the topics; row ``MAP`` has an empty one.
+        parents: row of each parent, -1 for the map itself.
+        children: rows of the children, in order.
+        places: index of each topic among its siblings.
+        texts: words of each topic, separated by single spaces: line breaks and indentation depend
+            on the file format and are not differences between maps.
+        sizes: number of topics in each branch.
     """
 
     topics: list[Topic] = field(default_factory=lambda: [_NO_TOPIC])
@@ -38,12 +38,12 @@ class FlatOutline:
     sizes: list[int] = field(default_factory=list)
 
     def branch(self, row: int) -> Sequence[int]:
-        """Return the rows of a branch, which lie one after another."""
+        """Return the rows of a branch, which are contiguous."""
         return range(row, row + self.sizes[row])
 
 
 def flat(outline: Outline) -> FlatOutline:
-    """Return an outline as rows."""
+    """Convert an outline to rows."""
     rows = FlatOutline()
     pending = [(MAP, tree) for tree in reversed(list(outline.trees()))]
     while pending:
@@ -63,5 +63,5 @@ def flat(outline: Outline) -> FlatOutline:
 
 
 def spaced(text: str) -> str:
-    """Return a text with white space collapsed to single spaces."""
+    """Collapse white space to single spaces."""
     return " ".join(text.split())

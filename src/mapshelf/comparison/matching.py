@@ -1,14 +1,14 @@
 """Match the topics of one map to the topics of another.
 
-Programs with stable topic ids keep them when a topic is reworded or moved: then ids are sufficient.
-Other files have no ids (Markdown, OPML), or a program renumbers topics each time, or the same map
-was saved in another format. Topics that ids do not match are matched by text and position, in this
-order: equal branches in the same place, equal branches anywhere, equal texts that occur once,
-topics with the same subtopics, and finally topics in the same place with similar words.
+Some programs assign stable ids that survive rewording and moving; for their maps, ids are enough.
+Other files have no ids (Markdown, OPML), some programs renumber topics on each save, and a map may
+have been converted to another format. Topics without a match by id are matched by text and
+position, in this order: equal branches in the same place, equal branches anywhere, equal texts that
+occur once, topics with the same subtopics, and topics in the same place with similar words.
 
-Each step visits each topic a fixed number of times, so two maps of 100,000 topics take seconds,
-whatever they contain. Published algorithms (GumTree, Zhang and Shasha) compare many pairs, which is
-quadratic when all topics are alike; maps are untrusted input.
+Each step visits each topic a fixed number of times, so comparing two maps of 100,000 topics takes
+seconds whatever their content. Published algorithms (GumTree, Zhang and Shasha) compare many pairs
+and are quadratic when all topics are alike, which untrusted input can exploit.
 """
 
 import re
@@ -20,22 +20,22 @@ from typing import Final
 from mapshelf.comparison.flat_outline import MAP, FlatOutline
 
 NONE: Final = -1
-"""Stands for a missing row."""
+"""Marks a missing row."""
 
 _MADE: Final = re.compile("t[0-9a-f]{12}")
-"""An id derived from the texts on the path (``readers.parsing.topic_ids``), so not stable."""
+"""An id derived from the texts on the path (``readers.parsing.topic_ids``), hence not stable."""
 
 _NUMBERED: Final = re.compile(r"\D{0,2}\d{0,5}")
 """A sequential id, which may belong to a different topic in another map."""
 
 _KEPT: Final = 10
-"""If at least one in this many topics has an id of the other map, ids are considered stable."""
+"""Ids count as stable if at least one topic in this many has an id found in the other map."""
 
 _ALIKE: Final = 0.5
-"""Minimum share of letters that a reworded topic has in common with its former text."""
+"""Minimum similarity of a reworded topic to its former text, from 0 to 1; see ``_share``."""
 
 _COMPARED: Final = 80
-"""Maximum number of characters compared for that."""
+"""Maximum number of characters compared to compute the similarity."""
 
 _MOST_PAIRS: Final = 64
 """Maximum number of sibling pairs to compare; beyond it, siblings are compared by position."""
@@ -45,8 +45,8 @@ class Pairs:
     """The matched topics of two maps.
 
     Attributes:
-        forward: for each row of the map before, its row after, or ``NONE``.
-        back: the other way round.
+        forward: row in the new map for each row of the old one, or ``NONE``.
+        back: row in the old map for each row of the new one, or ``NONE``.
     """
 
     def __init__(self, before: FlatOutline, after: FlatOutline) -> None:
@@ -86,7 +86,7 @@ class Pairs:
 
 
 def pair_up(before: FlatOutline, after: FlatOutline) -> Pairs:
-    """Match the topics of the map before to those of the map after."""
+    """Match the topics of the old map to those of the new one."""
     pairs = Pairs(before, after)
     pairs.add(MAP, MAP)
     told = _Ids(before, after)
@@ -123,7 +123,7 @@ class _Ids:
         return self._same if self._trusted else ()
 
     def deny(self, old: int, new: int) -> bool:
-        """Return whether different ids prove that two topics with different texts are distinct."""
+        """Return whether differing ids prove that two topics with differing texts are distinct."""
         ids = self._before.topics[old].id, self._after.topics[new].id
         return self._kept and all(ids) and not any(map(_MADE.fullmatch, ids))
 
@@ -137,11 +137,11 @@ def _by_id(rows: FlatOutline) -> dict[str, int]:
 
 
 class _Kinds:
-    """Numbers that identify the content of branches: equal if and only if the branches are.
+    """Numbers that identify branches by content: equal if and only if the branches are equal.
 
     Attributes:
-        before: the number of the branch of each row of the map before.
-        after: likewise.
+        before: number of the branch at each row of the old map.
+        after: number of the branch at each row of the new map.
     """
 
     def __init__(self, before: list[int], after: list[int]) -> None:
@@ -183,7 +183,7 @@ def _alike(
     of_left: Sequence[object],
     of_right: Sequence[object],
 ) -> Iterable[tuple[int, int]]:
-    """Return pairs of rows with the same value, the first with the first and so on."""
+    """Pair rows with the same value in order: first with first, second with second, and so on."""
     waiting: dict[object, deque[int]] = defaultdict(deque)
     for row in left:
         waiting[of_left[row]].append(row)
@@ -193,7 +193,7 @@ def _alike(
 def _anywhere(pairs: Pairs, kinds: _Kinds) -> None:
     """Pair equal branches that are in different places, the largest first.
 
-    A leaf topic, such as "Notes", is only paired if its text is unique.
+    A leaf topic such as "Notes" is paired only if its text is unique.
     """
     before, after = pairs.before, pairs.after
     left, right = pairs.free()
@@ -237,23 +237,23 @@ def _by_what_is_below(pairs: Pairs, told: _Ids) -> None:
 
 
 def _reworded(pairs: Pairs, told: _Ids, kinds: _Kinds) -> None:
-    """Pair siblings with similar texts, first those between the same neighbours."""
+    """Pair siblings with similar texts, starting with those between the same neighbours."""
     before, after = pairs.before, pairs.after
     if pairs.are_free(*(first := _centres(before, after))) and not told.deny(*first):
         pairs.add(*first)
         _in_place(pairs, kinds)
-    for new in range(len(after.topics)):  # parents come first, so new pairs are visited later
+    for new in range(len(after.topics)):  # new pairs are below, so visited later
         old = pairs.back[new]
         if old == NONE:
             continue
         for left, right in _gaps(pairs, old, new):
             _pair_most_alike(pairs, told, left, right)
-        _pair_most_alike(pairs, told, *pairs.free_children(old, new))  # their neighbours moved
+        _pair_most_alike(pairs, told, *pairs.free_children(old, new))  # their neighbours have moved
         _in_place(pairs, kinds)
 
 
 def _centres(before: FlatOutline, after: FlatOutline) -> tuple[int, int]:
-    """Return the central topics of the first sheets."""
+    """Return the central topics of the first sheet of each map."""
     return before.children[MAP][0], after.children[MAP][0]
 
 

@@ -52,13 +52,13 @@ class AccountPages:
     """The account pages."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._address = personal.addresses.people.account
         self._settings = personal.context.settings
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done, address = self._personal.shown, self._personal.done, self._address
         sessions, password = "list and end sessions", "change the password"
         tokens, invitations = "make, list and revoke tokens", "make, list and withdraw invitations"

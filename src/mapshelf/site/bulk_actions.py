@@ -83,7 +83,7 @@ class BulkActionPages:
     """The pages for bulk actions."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._context = personal.context

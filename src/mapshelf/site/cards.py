@@ -1,7 +1,7 @@
-"""Map cards: the data of a map as lists show it, with our own URLs.
+"""Build map cards: the data of a map as shown in lists, with our own URLs.
 
-Records may have external URLs for thumbnail and page. Pages do not use them: an image from another
-host would reveal to it who views which map, and the URL is untrusted.
+Records may have external URLs for thumbnail and page. Lists do not use them: the URLs are
+untrusted, and loading an image from another host would reveal to it who views which map.
 """
 
 from collections import Counter
@@ -26,8 +26,8 @@ class FoundTopic:
     """A topic that matches a search.
 
     Attributes:
-        address: the map's page, opened at the topic.
-        path: the texts of the topics above it.
+        address: URL of the map's page, opened at the topic.
+        path: the texts of its ancestors.
         text: its text with highlights.
         note: an excerpt of its note with highlights, empty if nothing in the note matches.
     """
@@ -40,20 +40,20 @@ class FoundTopic:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A map in a list; numbers are as the record has them.
+    """A map in a list; numbers are those of the record.
 
     Attributes:
-        edited: when it was edited last, as RFC 3339 writes it, empty if that is not known.
-        edited_date: the day of that.
-        file: path of its file below the imported folder, empty if that is not known.
-        place: the same with highlights, where it is shown: if it matches a search, or if another
-            map of the list has the same title, then below ``within``.
-        folder: path of the folder of its file, empty if that is not known.
-        folder_address: the maps in that folder and below it.
-        size: kilobytes of its file, empty if that is not known.
-        topic_count: how many topics it has, 0 if that is not known.
+        edited: time of the last edit (RFC 3339), empty if unknown.
+        edited_date: the date of ``edited``.
+        file: path of its file relative to the imported folder, empty if unknown.
+        place: the path to display, with highlights. Set only if it matches a search, or if another
+            map in the list has the same title; then it is relative to ``within``.
+        folder: path of the folder of its file, empty if unknown.
+        folder_address: URL of the list of maps in that folder and its subfolders.
+        size: size of its file in kilobytes, empty if unknown.
+        topic_count: number of topics, 0 if unknown.
         versions: maps with the same topics that are folded into this card.
-        within: the listed folder, which the card does not repeat; empty for all.
+        within: the listed folder, which the card omits from paths; empty for all maps.
     """
 
     id: str
@@ -88,31 +88,31 @@ class Card:
 
     @property
     def is_of_system(self) -> bool:
-        """Return whether the owner is the system user, which cards do not show."""
+        """Whether the owner is the system user, whom cards do not show."""
         return self.owner == SYSTEM_USER
 
     @property
     def is_uncategorised(self) -> bool:
-        """Return whether it has no category."""
+        """Whether the map has no category."""
         return self.category == UNCATEGORISED
 
     @property
     def says_folder(self) -> bool:
-        """Return whether its folder adds information to the card."""
+        """Whether the folder adds information to the card."""
         return bool(self.folder_below) and not self.place and self.folder != self.category
 
     @property
     def folder_below(self) -> str:
-        """Its folder, as a path below the one that is listed; empty for that itself."""
+        """The folder relative to the listed one; empty for the listed folder itself."""
         return _below(self.within, f"{self.folder}/").removesuffix("/")
 
 
 def with_places(cards: list[Card], within: str = "") -> list[Card]:
-    """Return the cards of a folder, with places of files on those with the same title as another.
+    """Return the cards of a folder, adding file paths to those that share a title.
 
     Args:
         cards: the cards.
-        within: the folder, empty for all.
+        within: the folder, empty for all maps.
     """
     titles = [normalize(one.title) for one in cards]
     counts = Counter(titles)
@@ -133,12 +133,12 @@ def _below(folder: str, path: str) -> str:
 def card(
     record: Record, addresses: Addresses, snippets: list[Snippet], marked_file: str = ""
 ) -> Card:
-    """Return a map as a card, with the topics that match the search.
+    """Build the card of a map, with the topics that match the search.
 
     Args:
         record: the map.
-        addresses: where pages are.
-        snippets: the topics.
+        addresses: builds URLs.
+        snippets: the matching topics.
         marked_file: the path of its file with highlights as HTML, if it matches the search.
     """
     found: dict[str, Any] = orjson.loads(record.body)
@@ -178,12 +178,12 @@ def card(
 
 
 def iso_date(date: str) -> str:
-    """Return a date of a record as RFC 3339 writes it."""
+    """Format a date of a record as in RFC 3339."""
     return date.replace(" ", "T") + "Z"
 
 
 def found_topic(snippet: Snippet, public_id: str, title: str, addresses: Addresses) -> FoundTopic:
-    """Return a topic of a map that matches a search."""
+    """Build a matching topic of a map from its snippet."""
     return FoundTopic(
         addresses.topic(public_id, title, snippet.id),
         snippet.path,

@@ -65,7 +65,7 @@ class CollectionPages:
     """The pages of collections that are for everybody."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make them with ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self._context = context
         self._queues = context.queues
         self._addresses = maker.addresses

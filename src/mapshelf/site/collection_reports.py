@@ -82,12 +82,12 @@ class CollectionReportPages:
     """The page for reporting a collection."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
 
     def paths(self) -> Paths:
-        """Return the path of this page."""
+        """Return the handlers of this page by path."""
         shown, done, report = self._personal.shown, self._personal.done, "report a collection"
         return {AT: (shown(report, self._show), done(report, self._report, ""))}
 

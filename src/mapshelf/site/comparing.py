@@ -91,7 +91,7 @@ class ComparisonPages:
     """The page of a comparison, and its drawing."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Answer with pages made by ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self._context = context
         self._maker = maker
 

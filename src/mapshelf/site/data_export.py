@@ -36,14 +36,14 @@ class DataExportPages:
     """The pages for data export and account deletion."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._folder = personal.context.settings.exports
         self._kept = DiskCache(self._folder, ROOM, folders=1)
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done = self._personal.shown, self._personal.done
         export = "export one's own data"
         delete, page = "delete one's own account", self._addresses.people.account("delete")

@@ -30,13 +30,13 @@ class FeedAddressPage:
     """The page about one's own address of feeds."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._address = personal.addresses.people.account(PLACE)
         self._base_url = personal.context.settings.base_url
 
     def paths(self) -> Paths:
-        """Return the path of this page."""
+        """Return the handlers of this page by path."""
         operation = "make and withdraw the address of feeds"
         return {
             f"/account/{PLACE}": (

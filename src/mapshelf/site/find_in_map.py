@@ -48,7 +48,7 @@ class FindInMapPages:
     """The page of topics that match."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Answer with pages made by ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self._context = context
         self._maker = maker
 

@@ -48,7 +48,7 @@ class FolderPages:
     """Answers the page of the folders within one."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make it with ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self._context = context
         self._addresses = maker.addresses
         self._templates = maker.templates

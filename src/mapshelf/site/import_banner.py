@@ -30,7 +30,7 @@ class ImportBanner:
     """Shows the progress of an import."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make what is shown with ``maker``."""
+        """Render with the templates of ``maker``."""
         self._context = context
         self._templates = maker.templates
         self._file = StatusFile(context.settings.data)

@@ -1,7 +1,7 @@
-"""The library page: a list of maps as cards, with facets, orders and pagination.
+"""Render the library page: a list of maps as cards, with facets, sort orders and pagination.
 
-The parameters are those of ``GET /maps``, except for ``limit``: you can convert the URL of a page
-into one of the API by hand.
+It accepts the parameters of ``GET /maps`` except ``limit``, so users can turn the URL of a page
+into an API request by hand.
 """
 
 from collections.abc import Mapping
@@ -33,32 +33,33 @@ class Library:
     Attributes:
         title: the heading of the list.
         text: the query text.
-        typed: the same with the words that are filters.
-        total: how many maps the list has.
-        corrected: the corrected query text, if ``text`` matches nothing and this is shown instead.
+        typed: the query text including filters written in it.
+        total: number of maps in the list.
+        corrected: the corrected query text, if ``text`` matches nothing and its results replace
+            those of ``text``.
         cards: the maps of this page.
-        each: whether twins have cards of their own.
-        other: the address of this page with twins folded, or with each on a card of its own.
+        each: whether each twin has its own card.
+        other: URL of this page with twins folded if they are not, and vice versa.
         facets: the filters with their values.
-        removals: the active filters, each with the address of the list without it.
-        orders: the orders, each with its address.
-        in_folder: whether only maps of a folder are listed.
-        anywhere: the address of the list without its folder.
-        hidden: parameters that a search in this list keeps.
-        narrowing: how a search can be narrowed, beside the box that it is typed into.
-        address: the address of this page.
-        feed: the address of the list's feed.
-        save: where this search is saved, empty if it is no search.
+        removals: the active filters, each with the URL of the list without it.
+        orders: the sort orders, each with its URL.
+        in_folder: whether the list is limited to a folder.
+        anywhere: URL of the list without the folder filter.
+        hidden: parameters preserved by a search in this list.
+        narrowing: the search filters next to the search box.
+        address: URL of this page.
+        feed: URL of the list's feed.
+        save: URL for saving this search, empty if the list is not a search.
         page: the number of this page, from 1.
-        pages: how many pages there are.
-        previous: the address of the previous page, empty on the first.
-        following: the address of the next page, empty on the last.
-        numbers: pages by their numbers; one without an address stands for those left out.
-        letters: first letters, each with the address of the page where it begins, A to Z only.
-        views: cards and table, each with its address.
+        pages: number of pages.
+        previous: URL of the previous page, empty on the first.
+        following: URL of the next page, empty on the last.
+        numbers: links to pages by number; one without a URL marks a gap.
+        letters: first letters, each with the URL of the page where it begins; only in order A to Z.
+        views: cards and table, each with its URL.
         is_table: whether the list is a table.
-        canonical: the address of this page as cards.
-        last: the address of the last page if this one is beyond it, otherwise empty.
+        canonical: URL of this page as cards.
+        last: URL of the last page if this one is beyond it, otherwise empty.
     """
 
     title: str
@@ -94,7 +95,7 @@ class Library:
 def library_page(
     query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses, view: str = CARDS
 ) -> Library:
-    """Return the page of the library that ``query`` asks for, in one of ``VIEWS``.
+    """Return the library page for ``query``, in one of ``VIEWS``.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -102,7 +103,7 @@ def library_page(
     """
     query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
     plain = dict(query.given)
-    if view != CARDS:  # preserved by all links of the page
+    if view != CARDS:  # preserved by all links on the page
         query = replace(query, given=(*query.given, (VIEW, view)))
     given = dict(query.given)
     hits = snapshot.search(query, b"")
@@ -159,12 +160,12 @@ def library_page(
 
 
 def _saveable(given: Mapping[str, str]) -> dict[str, str]:
-    """Return those of the parameters of a list that a saved search keeps."""
+    """Return the list parameters that a saved search preserves."""
     return {name: value for name, value in given.items() if name in PARAMETERS}
 
 
 def _toggled(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of the same list with twins folded, or no longer."""
+    """Return the parameters of the same list with folding of twins toggled."""
     name, value = EACH
     return _without(given, name) if name in given else {**given, name: value}
 

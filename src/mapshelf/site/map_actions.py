@@ -96,14 +96,14 @@ class MapActionPages:
     """The pages for actions on one map."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._context = personal.context
         self._templates = personal.templates
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done = self._personal.shown, self._personal.done
         details = FormKind(LIMITS, BODY, self._refuse_details)
         file = FormKind(FILE_LIMITS, FILE_BODY, self._refuse_file)

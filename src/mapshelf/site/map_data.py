@@ -1,10 +1,10 @@
 """The data from which the script on a map's page draws the map: every topic, measured.
 
-The server breaks texts into lines and measures them in the font of ``render``, so that the result
-is the same in every browser. It also knows where icons and pictures are in the box of a topic, and
-which colours of the author can be read. The browser computes the places of the topics
-(``static/layout.js``), because folding a branch moves all others. A test checks that it computes
-the same as ``render.layout``.
+The server wraps texts and measures them in the font of ``render``, so that the result is the same
+in every browser. It also places icons and pictures in the box of each topic, and decides which of
+the author's colours are legible. The browser computes the positions of topics
+(``static/layout.js``), because folding a branch moves all others. A test checks that it agrees with
+``render.layout``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ _SIDES: Final = {"left": -1, "right": 1}
 
 
 def large_map_data(outline: Outline) -> bytes:
-    """Return all sheets of a map as JSON, in a confined process that draws its formulas, too."""
+    """Return all sheets of a map as JSON; runs in a sandboxed process and also renders formulas."""
     return map_data(outline, drawings(formulas_of(topic for _, topic in outline.topics())))
 
 
@@ -58,7 +58,7 @@ def map_data(outline: Outline, formulas: Drawings) -> bytes:
 
     Args:
         outline: the map.
-        formulas: those in it that can be drawn.
+        formulas: the formulas in it that can be drawn.
     """
     glyphs: dict[str, list[Any]] = {}
     return orjson.dumps(
@@ -133,7 +133,7 @@ def _topic(node: Node, parent: int, styles: "_Styles") -> list[Any]:
 
 
 def _line(line: Line, size: float) -> list[Any]:
-    """Return a line with its width and, if they differ, its parts with what marks each."""
+    """Return a line with its width and, if its parts differ in style, each part with its style."""
     row: list[Any] = [line.text, round(line.width * size, 2)]
     if line.parts:
         row.append(
@@ -143,7 +143,7 @@ def _line(line: Line, size: float) -> list[Any]:
 
 
 def _more(node: Node, styles: "_Styles") -> dict[str, Any]:
-    """Return what most topics do not have, each by a letter."""
+    """Return the data that most topics lack, keyed by a letter."""
     more: dict[str, Any] = {}
     topic, contents = node.topic.source, node.contents
     assert topic is not None
@@ -175,7 +175,7 @@ def _more(node: Node, styles: "_Styles") -> dict[str, Any]:
 
 
 def _groups(made: Forest, numbers: dict[Node, int], styles: "_Styles") -> list[list[Any]]:
-    """Return boundaries and summaries by the place of their parent, in the order of layouts."""
+    """Return boundaries and summaries by the index of their parent, in layout order."""
     return [
         [
             numbers[node],
@@ -213,12 +213,12 @@ def _arrows(
 
 
 def _add_glyph(piece: Piece, glyphs: dict[str, list[Any]]) -> None:
-    """Add a shape with its colour, the colour of its edge, and letters on it."""
+    """Add a shape with its fill colour, border colour and letters."""
     if piece.name in glyphs or piece.kind not in ("glyph", "mark"):
         return
     if piece.kind == "mark":
         assert piece.name in MARKS
-        # Marks and markers of the same name have different shapes.
+        # Marks and markers may share a name but have different shapes.
         glyphs[f"mark {piece.name}"] = [mark(piece.name)]
     elif found := glyph(piece.name):
         edge = EDGE if found.colour in EDGED else ""
@@ -226,13 +226,14 @@ def _add_glyph(piece: Piece, glyphs: dict[str, list[Any]]) -> None:
 
 
 class _Styles:
-    """The colours that the author of a sheet chose, each combination of them once.
+    """The colours chosen by the author of a sheet, each combination once.
 
     Attributes:
-        written: for each combination what it is on light and on dark ground: the colours of the
-            line, the fill, the border, the words, and of words in the colour of the line.
-        ground: the same for the sheet: ground, words, quiet words, and branches; empty if ours.
-        of_node: the number of a topic's combination, if it has one.
+        written: for each combination, its colours on a light and on a dark background: line, fill,
+            border, text, and text in the colour of the line.
+        ground: the same for the sheet: background, text, muted text, and branches; empty for the
+            default colours.
+        of_node: index of a topic's combination, if it has one.
     """
 
     def __init__(self, sheet: Sheet, nodes: Sequence[Node]) -> None:
@@ -245,9 +246,9 @@ class _Styles:
             self._add(nodes)
 
     def of_colour(self, colour: str) -> int:
-        """Return the number of what has one colour only, -1 if its author chose none.
+        """Return the index of the combination for a single colour, -1 if the author chose none.
 
-        What has room inside is filled with a tint of it.
+        Shapes with an interior are filled with a tint of the colour.
         """
         if not valid(colour):
             return -1
@@ -281,7 +282,7 @@ class _Styles:
 
 
 def _written(colours: TopicColours, own: TopicColours, theme: Theme) -> tuple[str, ...]:
-    """Return the colours of a topic, empty where they are ours anyway."""
+    """Return the colours of a topic, empty where they equal the defaults."""
     line = colours.line if colours.line != own.line else ""
     told = legible(colours.line, theme.ground, TEXT) if line else ""
     return (

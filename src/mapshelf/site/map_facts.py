@@ -1,4 +1,4 @@
-"""The facts about a map that its page lists besides the topics."""
+"""List the facts about a map, such as licence and size, that its page shows with the topics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mapshelf.snapshot.read import Details
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact about a map; ``address`` is empty if it has no link, ``links`` if it is no list."""
+    """A fact about a map: ``address`` is empty without a link, ``links`` if it is not a list."""
 
     name: str
     value: str
@@ -26,7 +26,7 @@ class Fact:
 
 
 class KnownFacts(Protocol):
-    """What is known of a map, see ``map_page.Known``."""
+    """The data about a map that its facts come from; see ``map_page.Known``."""
 
     @property
     def found(self) -> Mapping[str, str]: ...  # noqa: D102
@@ -43,7 +43,7 @@ class KnownFacts(Protocol):
 
 
 def facts_of(known: KnownFacts, outline: Outline | None, addresses: Addresses) -> list[Fact]:
-    """Return the facts about a map, in the order in which they are shown."""
+    """Return the facts about a map in display order."""
     return [
         *_of_record(known, addresses),
         *(_of_outline(outline, addresses) if outline else ()),

@@ -1,4 +1,4 @@
-"""The page of one map: its facts, all its topics, and related maps."""
+"""Render the page of a map: its facts, all its topics, and related maps."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, Protocol
@@ -33,7 +33,7 @@ LONGEST_SUMMARY: Final = 200  # characters of the description for other sites
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file of a map: the format's name, its extension, its address."""
+    """A downloadable file of a map: format name, extension and URL."""
 
     name: str
     suffix: str
@@ -45,26 +45,26 @@ class MapPage:
     """The variables of the template of a map's page.
 
     Attributes:
-        card: the map as in lists.
-        summary: a short description for other sites.
+        card: the map's card, as in lists.
+        summary: a short description for link previews and search engines.
         language: ISO 639-1 code of the language of its topics, empty if unknown.
-        folders: the folders that its file is in, the outermost first.
+        folders: the folders that contain its file, the outermost first.
         facts: facts about it.
-        elsewhere: the address of its page on another site, empty if it has none.
+        elsewhere: URL of its page on another site, empty if it has none.
         downloads: its files.
         outline: all topics as HTML, ``None`` without an outline.
-        map_data: address of the data for the script, empty without an outline.
-        images: address of the pictures in topics, without the digest.
-        preview: addresses of the preview in its file, small and large; ``None`` if it has none.
+        map_data: URL of the data for the script, empty without an outline.
+        images: URL of the pictures in topics, without the digest.
+        preview: URLs of the preview in its file, small and large; ``None`` if it has none.
         linked_from: maps that link to it.
-        links_left: how many more maps do.
+        links_left: number of further maps that link to it.
         twins: maps with the same topics.
         related: other maps.
-        embed: HTML to copy into other pages.
-        data: the map as schema.org describes it, for search engines.
-        oembed: the address of its oEmbed description.
-        visibility: who sees it.
-        listed: whether it is in lists: others may be told where it is.
+        embed: HTML for embedding it in other pages.
+        data: its schema.org description, for search engines.
+        oembed: URL of its oEmbed description.
+        visibility: its visibility.
+        listed: whether lists contain it, so that its URL may be published.
     """
 
     card: Card
@@ -91,21 +91,21 @@ class MapPage:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All facts about a map except its outline. Picklable, for sending to another process.
+    """All data about a map except its outline. Picklable, for sending to another process.
 
     Attributes:
         found: the Map object.
         card: the map as in lists.
-        software: address of the list of maps made with the same program, empty if there is none.
-        licence: name of the licence, empty if it is not known.
+        software: URL of the list of maps made with the same program, empty if there is none.
+        licence: name of the licence, empty if unknown.
         has_file: whether its original file is stored.
         linked: the targets of its links to maps, by link.
-        linking: links of other maps to it, at most one of each map.
+        linking: links from other maps to it, at most one per map.
         twins: maps with the same topics.
         related: other maps.
-        visibility: who sees it.
-        file: name of its file, empty if it is not known.
-        details: further data that lists show.
+        visibility: its visibility.
+        file: name of its file, empty if unknown.
+        details: further data shown in lists.
     """
 
     found: dict[str, str]
@@ -123,7 +123,7 @@ class Known:
 
 
 class PageContent(NamedTuple):
-    """The topics of a map, and its formulas as MathML, by their LaTeX."""
+    """The topics of a map, and its formulas as MathML, keyed by LaTeX."""
 
     outline: Outline
     formulas: Mathml
@@ -140,7 +140,7 @@ def known_of(
     addresses: Addresses,
     visibility: Visibility,
 ) -> Known:
-    """Return the facts about a map.
+    """Return the data about a map.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -178,7 +178,7 @@ def _details(record: Record, public_id: str, store: ReadMaps) -> Details:
 def large_map_body(
     outline: Outline, known: Known, base_url: str, common: Values, embedded: bool
 ) -> bytes:
-    """Return the page of a map, in a process that has no templates yet."""
+    """Return the page of a map; runs in a process that has not loaded templates yet."""
     content = PageContent(outline, mathml(formulas_of(topic for _, topic in outline.topics())))
     templates = Templates(common)
     return map_body(content, known, Addresses(base_url), templates, embedded=embedded)
@@ -192,7 +192,7 @@ def map_body(
     *,
     embedded: bool,
 ) -> bytes:
-    """Return the page of a map as HTML; ``embedded``, as other pages show it."""
+    """Return the page of a map as HTML; ``embedded`` selects the version for other sites."""
     page = _map_page(known, content, addresses, embedded=embedded)
     values = {"page": page, "absolute": addresses.absolute}
     return templates.text("embed.html" if embedded else "map.html", values).encode()
@@ -239,13 +239,13 @@ def _outline_html(
         link: PageLink(addresses.topic(other.id, other.title, topic_of(link)), other.title or link)
         for link, other in known.linked.items()
     }
-    # Only the page that is made for it may be shown inside another page.
+    # Only the embedded version may be framed by another page.
     images = addresses.images(known.card.id)
     return outline_html(content.outline, images, maps, content.formulas, apart=embedded)
 
 
 def _linking(record: Record, public_id: str, snapshot: Snapshot, store: Links) -> list[LinkedMap]:
-    """Return the first link of each other map that leads to a map."""
+    """Return the first link to a map from each other map."""
     links = linking_maps(store, snapshot, record.file_id, public_id)
     first = {link.id: link for link in reversed(links) if link.id != public_id}
     return list(reversed(first.values()))
@@ -310,7 +310,7 @@ def _data(
 
 
 def embed_code(page: str, title: str) -> str:
-    """Return HTML that shows a map inside another page."""
+    """Return HTML that embeds a map in another page."""
     return str(
         Markup(
             '<iframe src="{}?embed=1" title="{}" width="800" height="600" loading="lazy" '

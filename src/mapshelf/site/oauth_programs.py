@@ -37,13 +37,13 @@ class ProgramPages:
     """The pages about programs."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._issuer = personal.context.settings.base_url
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done = self._personal.shown, self._personal.done
         let_in, listed = "let a program in", "list and withdraw programs"
         consent = shown(let_in, self._show_consent), done(let_in, self._decide, "")

@@ -86,7 +86,7 @@ class OwnCollectionPages:
         self._addresses = personal.addresses
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done = self._personal.shown, self._personal.done
         own = self._addresses.people.account(OWN)
         make, change = "make a collection", "change a collection"

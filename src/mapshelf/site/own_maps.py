@@ -82,13 +82,13 @@ class OwnMapsPages:
     """The page of one's own maps."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._context = personal.context
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         address = self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (

@@ -1,7 +1,7 @@
 """Request handlers for the catalogue pages and their data; ``routes.py`` maps URLs to them.
 
-Pages are rendered in threads, because a page takes as long as a search. Finished pages are cached
-with the snapshot they were made from, like the answers of the API.
+Pages are rendered in threads, because rendering takes as long as a search. Rendered pages are
+cached with their snapshot, like API responses.
 """
 
 from collections.abc import Callable
@@ -48,14 +48,14 @@ from mapshelf.text.normalize import normalize
 JSON: Final = b"application/json"
 
 TAGS_SHOWN: Final = 500
-"""Tags on their page, the most frequent ones."""
+"""Maximum number of tags on the page of tags, the most frequent ones."""
 
 
 class Pages:
     """The pages of one application."""
 
     def __init__(self, context: Context, maker: PageMaker, collections: CollectionPages) -> None:
-        """Make them with ``maker``, and what is embedded of ``collections`` with these."""
+        """Create the handlers; ``maker`` builds the pages, ``collections`` describes embeds."""
         self._context = context
         self._collections = collections
         self._queues = context.queues
@@ -65,7 +65,7 @@ class Pages:
         self._templates = maker.templates
 
     async def library(self, request: Request) -> Response:
-        """Answer a list of maps as a page."""
+        """Respond with a list of maps as a page."""
         make = partial(self._library, _place_query(request), _view(request))
         if request.path == "/" and not request.query_string:
             self._context.snapshot.make_ahead(request, make)
@@ -77,11 +77,11 @@ class Pages:
         return await self._made(request, partial(self._results, query, _view(request)))
 
     async def tags(self, request: Request) -> Response:
-        """Answer the page of all tags."""
+        """Respond with the page of all tags."""
         return await self._made(request, self._tags)
 
     async def feed(self, request: Request) -> Response:
-        """Answer a list of maps as a feed."""
+        """Respond with a list of maps as a feed."""
         return await self._made(request, partial(self._feed, parse_query(request.query_string)))
 
     async def own_feed(self, request: Request) -> Response:
@@ -92,7 +92,7 @@ class Pages:
         return await self._queues.pages.result(object(), make, request.disconnection)
 
     async def map(self, request: Request) -> Response:
-        """Answer the page of a map, or where it is."""
+        """Respond with the page of a map, or redirect to its canonical URL."""
         found = await self._found(request)
         record = found.record
         right = self._addresses.map(request.parts["id"], record.title)
@@ -109,13 +109,13 @@ class Pages:
         return response
 
     async def map_data(self, request: Request) -> Response:
-        """Answer the data from which the script draws a map."""
+        """Respond with the data from which the script draws a map."""
         found = await self._found(request)
         make = partial(self._map_data, found.record)
         return await found.response(request, self._queues.pages, make, query_string=b"")
 
     async def outline(self, request: Request) -> Response:
-        """Answer the outline of a map as a file."""
+        """Respond with the outline of a map as a file."""
         writer, context = FORMATS[request.parts["format"]], self._context
 
         def make(snapshot: Snapshot, record: Record) -> Response | Deferred:
@@ -125,7 +125,7 @@ class Pages:
         return await self._download(request, make)
 
     async def original(self, request: Request) -> Response:
-        """Answer the file that a map was read from."""
+        """Respond with the original file of a map."""
         context = self._context
 
         def make(_: Snapshot, record: Record) -> Response:
@@ -134,12 +134,12 @@ class Pages:
         return await self._download(request, make)
 
     async def oembed(self, request: Request) -> Response:
-        """Answer how to embed a map or a collection."""
+        """Respond with the oEmbed description of a map or a collection."""
         place, public_id = asked_page(request.query_string, self._addresses)
         if place == "collected":
             return await self._collections.oembed(request, public_id)
         found = await self._found(request, public_id)
-        if found.visibility is not Visibility.PUBLISHED:  # its owner tells of it, and nobody else
+        if found.visibility is not Visibility.PUBLISHED:  # only its owner may share it
             raise NotFound("There is no map at this address that may be embedded.")
         shown = card(found.record, self._addresses, [])
         embedded = Embedded(
@@ -149,20 +149,20 @@ class Pages:
         return data_response(b"application/json", body)
 
     async def reference(self, request: Request) -> Response:
-        """Answer the reference of the API."""
+        """Respond with the API reference."""
         return await self._queues.pages.result(
             request.path, partial(self._templates.page, "reference.html", {}, REFERENCE)
         )
 
     async def asset(self, request: Request) -> Response:
-        """Answer a static file."""
+        """Respond with a static file."""
         edition, name = request.parts["edition"], request.parts["asset"]
         make = partial(self._assets.response, edition, name)
         if self._assets.is_made(edition, name):
             return make()
         return await self._queues.pages.result((request.path,), make)
 
-    # -- made in threads ------------------------------------------------------------------
+    # -- rendered in threads --------------------------------------------------------------
 
     def _listed(self, query: MapQuery, view: str, snapshot: Snapshot) -> Library:
         return library_page(query, snapshot, self._context.store.get(), self._addresses, view)
@@ -236,7 +236,7 @@ class Pages:
             raise NotFound("This map has no outline.")
         return outline
 
-    # -- around them ----------------------------------------------------------------------
+    # -- common ---------------------------------------------------------------------------
 
     async def _made(self, request: Request, make: Callable[[Snapshot], Response]) -> Response:
         """Return the result of ``make`` for the current snapshot."""
@@ -254,11 +254,11 @@ class Pages:
         return response
 
     async def _found(self, request: Request, public_id: str = "") -> FoundMap:
-        # Without the base URL, our own addresses in the record are recognisable.
+        # Without the base URL, our own URLs in the record are recognisable.
         return await find_map(self._context, request, b"", public_id=public_id)
 
     def _note_visit(self, request: Request, found: FoundMap, kind: VisitKind) -> None:
-        if found.visibility is not Visibility.PRIVATE:  # its owner is no visitor
+        if found.visibility is not Visibility.PRIVATE:  # owners do not count as visitors
             self._context.note_visit(request, found.record.file_id, kind)
 
 
@@ -267,18 +267,18 @@ def _map_headers(embedded: bool) -> Headers:
 
 
 def _list_query(query_string: bytes) -> MapQuery:
-    """Return the query of a list, with the parameter that only pages have."""
+    """Return the query of a list, with the page-only parameter."""
     query = parse_query(query_string)
     given = read_parameters(query_string, EACH[:1])
     return replace(query, given=(*query.given, EACH)) if EACH in given.items() else query
 
 
 def _place_query(request: Request) -> MapQuery:
-    """Return the query of a list: its parameters, and the owner or category in its path.
+    """Return the query of a list from its parameters and the owner or category in its path.
 
     Raises:
-        InvalidParameter: a value that lists do not have.
-        NotFound: the path names no category.
+        InvalidParameter: a value is invalid.
+        NotFound: the path does not name an existing category.
     """
     name = request.parts.get("name")
     if name is None:
@@ -293,10 +293,10 @@ def _place_query(request: Request) -> MapQuery:
 
 
 def _view(request: Request) -> str:
-    """Return how a list is to be shown.
+    """Return the requested view of a list.
 
     Raises:
-        InvalidParameter: in a way that there is not.
+        InvalidParameter: there is no such view.
     """
     view = read_parameters(request.query_string, (VIEW,)).get(VIEW, CARDS)
     if view not in VIEWS:

@@ -56,7 +56,7 @@ class PasskeyPages:
         self._party = party
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         operation, page = "add, list and remove passkeys", self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (

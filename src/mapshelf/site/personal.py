@@ -80,14 +80,14 @@ USUAL: Final = FormKind()
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page about people, to be filled in.
+    """A personal page to render.
 
     Attributes:
         template: its template.
         values: the variables of the template.
-        error: what was wrong with the form that was sent, if anything was.
-        headers: those that make it harmless, and others.
-        invalid: the message for a value that cannot be taken.
+        error: the error in the submitted form, if any.
+        headers: security headers, and others.
+        invalid: the message for an invalid value.
     """
 
     template: str
@@ -98,23 +98,23 @@ class Page:
 
 
 class Personal:
-    """Checks requests for pages about people, and answers them.
+    """Authorises requests for personal pages and builds their responses.
 
     Attributes:
         context: the service.
-        addresses: the addresses on pages.
+        addresses: builds URLs.
         templates: the templates.
-        made: takes new secrets to the pages that show them.
+        made: passes new secrets to the pages that show them.
     """
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make pages with ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self.context = context
         self.addresses = maker.addresses
         self.templates = maker.templates
         self.made = FlashSecret(context.settings.base_url)
 
-    # -- who may see them -----------------------------------------------------------------
+    # -- authorisation --------------------------------------------------------------------
 
     def shown(self, operation: str, show: Show, otherwise: str = "") -> Operation:
         """Restrict ``show`` to users with permission for an operation of ``PERMISSIONS``.
@@ -136,7 +136,7 @@ class Personal:
     def done(self, operation: str, act: Act, page: str, kind: FormKind = USUAL) -> Method:
         """Restrict ``act`` to users with permission for an operation.
 
-        Its form is on ``page``; if that is empty, at the address to which it is sent.
+        Its form is on ``page``; if that is empty, at the URL to which it is submitted.
         """
 
         async def guard(context: Context, request: Request) -> Response:
@@ -157,12 +157,12 @@ class Personal:
         return Method(guard, None, body=kind.body, budget=Budget.PAGES)
 
     def taken(self, take: Take, *, hashing: bool = False) -> Method:
-        """Allow ``take`` to everyone; it must call ``check_form`` itself.
+        """Open ``take`` to everyone; it must call ``check_form`` itself.
 
         Args:
-            take: takes the form.
-            hashing: whether a password is hashed for it. While no more can be, the form is not
-                even read: a thousand guesses a second must not delay others.
+            take: handles the form.
+            hashing: whether it hashes a password. While hashing is overloaded, the form is not
+                even read: a thousand guesses a second must not delay other users.
         """
 
         async def guard(context: Context, request: Request) -> Response:
@@ -175,10 +175,10 @@ class Personal:
         return Method(guard, None, body=BODY, budget=Budget.SIGN_IN)
 
     def check_form(self, request: Request, form: Form) -> None:
-        """Check that a form that needs no session comes from one of our pages.
+        """Check that a form that needs no session comes from one of our pages (CSRF).
 
         Raises:
-            CrossSiteRequest: it does not.
+            CrossSiteRequest: it comes from another site.
         """
         people = self.context.sessions
         secret, _ = people.form_secret(request)
@@ -210,7 +210,7 @@ class Personal:
         return True
 
     def require_young(self, session: Session) -> None:
-        """Refuse a session that has not begun just now; see ``may_add_a_way``.
+        """Refuse a session that is not recent; see ``may_add_a_way``.
 
         Raises:
             SessionTooOld: the session is too old to prove the user's identity.
@@ -224,7 +224,7 @@ class Personal:
         """Return the result of work with the store.
 
         Raises:
-            Overloaded: there is too much to do.
+            Overloaded: the queue is full.
             StoreUnavailable: the store cannot be reached.
         """
         return await self._result(self.context.queues.accounts, request, work)
@@ -242,7 +242,7 @@ class Personal:
         work: Callable[[Store], T],
         target: str = "",
     ) -> T:
-        """Return the result of work that is noted in the audit log; see ``ask``."""
+        """Return the result of work that the audit log records; see ``ask``."""
         entry = done_by(session.user, self.client(request).address, event, target)
         return await self.ask(request, partial(noted, entry, work))
 
@@ -277,7 +277,7 @@ class Personal:
         return secret if own and found and is_valid(found, milliseconds()) else ""
 
     def client(self, request: Request) -> Client:
-        """Return the browser that sends a request."""
+        """Return the client of a request."""
         sender, context = request.sender, self.context
         secret = context.sessions.session_cookie.read(sender.header(b"cookie"))
         return Client(
@@ -287,13 +287,13 @@ class Personal:
             token_digest(secret) if is_session_secret(secret) else None,
         )
 
-    # -- answers --------------------------------------------------------------------------
+    # -- responses ------------------------------------------------------------------------
 
     async def page(self, page: Page, session: Session) -> Response:
         """Return a page for a signed-in user.
 
         Raises:
-            Overloaded: there is too much to do.
+            Overloaded: the queue is full.
         """
         response = await self._made(page, session.form_token())
         return with_publish_link(response, self.addresses)
@@ -323,7 +323,7 @@ class Personal:
 
 
 def ended_access(form: Form) -> tuple[Access, ...]:
-    """Return what is to end with the former password, as the form says; the rest says nothing."""
+    """Return which access the form asks to end along with the former password."""
     chosen = form.texts("ending")
     return tuple(one for one in Access if one.value in chosen)
 

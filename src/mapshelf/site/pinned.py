@@ -35,7 +35,7 @@ class PinnedCollections:
     """Shows the pinned collections. For use in the event loop of its worker only."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make what is shown with ``maker``."""
+        """Render with the templates of ``maker``."""
         self._context = context
         self._addresses = maker.addresses
         self._templates = maker.templates

@@ -1,9 +1,9 @@
 """Pages for publishing maps: upload files, review their content, add details, publish.
 
-Between upload and publication, a file is a private map of its owner. So it is in the store, where
-every node finds it, counts towards the quota, and is drawn like every map. Nothing is lost if the
-browser is closed: the map stays among the user's maps until it is published or removed. Uploads are
-stored nowhere else.
+Between upload and publication, a file is a private map of its owner. It is in the store, so every
+node finds it, it counts towards the quota, and it is drawn like any map. Closing the browser loses
+nothing: the map stays among the user's maps until it is published or removed. Uploads are stored
+nowhere else.
 
 Without a script, a form sends all files. With one (``publish.js``), each file is sent separately,
 and the response is JSON.
@@ -51,10 +51,10 @@ from mapshelf.snapshot.read import Record
 from mapshelf.store import Store
 
 FILES: Final = "map"
-"""The field with the files."""
+"""The form field for the files."""
 
 TOGETHER: Final = 2 * LARGEST_FILE
-"""Bytes of the files in one form."""
+"""Maximum total size of the files in one form, in bytes."""
 
 FILES_LIMITS: Final = FormLimits(fields=MOST_MAPS + 5, text=4096, files=(FILES,), file=LARGEST_FILE)
 FILES_BODY: Final = BodyRule(TOGETHER + 16_384, (MULTIPART,))
@@ -69,9 +69,9 @@ class Refusal:
     """A file that was refused.
 
     Attributes:
-        name: its name.
-        reason: reason, addressed to the uploader.
-        error: the same, for programs.
+        name: the file name.
+        reason: the reason, written for the uploader.
+        error: the same as an error for programs.
     """
 
     name: str
@@ -81,13 +81,13 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """An uploaded map on the page that shows it before it is published.
+    """An uploaded map on the review page.
 
     Attributes:
-        card: the map as in lists.
-        contents: what is in it, in words.
-        form: what is said about it.
-        visibility: who sees it now.
+        card: the map's card, as in lists.
+        contents: a summary of its contents in words.
+        form: the form for its details.
+        visibility: its current visibility.
     """
 
     card: Card
@@ -98,29 +98,29 @@ class Uploaded:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A form of somebody, and from where it comes."""
+    """A submitted form with its user and client."""
 
     user: User
     address: str
     form: Form
 
     def entry(self, event: AuditEvent, found: Map) -> AuditEntry:
-        """Return what the audit log says of a map in it."""
+        """Return the audit log entry for a map in the form."""
         return done_by(self.user, self.address, event, about_map(found.id))
 
 
 class PublishPages:
-    """The pages on which maps are published."""
+    """The pages for publishing maps."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._context = personal.context
         self._settings = personal.context.settings
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done, address = (
             self._personal.shown,
             self._personal.done,
@@ -192,7 +192,7 @@ class PublishPages:
         return await self._preview(request, session, public_ids, refused=refused)
 
     async def _draft(self, request: Request, user: User, file: Upload) -> Map | Refusal:
-        """Return the private map of an uploaded file, or why there is none."""
+        """Return the private map of an uploaded file, or the refusal."""
         publisher = Publisher(
             self._context.store.get(), self._settings, self._context.upload_reader
         )
@@ -279,9 +279,9 @@ class PublishPages:
     def _save(
         self, said: "_Said", public_ids: Sequence[str], discarded: str, store: Store
     ) -> tuple[dict[str, MapForm], list[str]]:
-        """Publish the maps in a form, or keep what it says; return that, and the maps.
+        """Publish or discard the maps in a form; return their forms and the IDs of those left.
 
-        All are checked before any is published. If one is discarded, nothing else is done.
+        All are checked before any is published. If one is discarded, none is published.
         """
         forms: dict[str, MapForm] = {}
         ready, left = [], []
@@ -324,11 +324,11 @@ class PublishPages:
 
 
 DRAFT: Final = {"visibility": Visibility.PRIVATE.value}
-"""What is said of a map before its author says something."""
+"""Initial details of an uploaded map."""
 
 
 def contents_of(store: Store, found: Map) -> str:
-    """Return what is in a map, in words; empty if that is not known or takes long to find out."""
+    """Summarise the contents of a map; empty if unknown or expensive to determine."""
     encoded = store.outline(found.file_id)
     if not encoded:
         return ""
@@ -360,7 +360,7 @@ def _refusal(name: str, error: Exception) -> Refusal:
 
 
 def _told(public_ids: list[str], refused: Sequence[Refusal]) -> Response:
-    """Return what became of files, for the script."""
+    """Return the results of an upload as data for the script."""
     told = [{"name": one.name, "reason": one.reason} for one in refused]
     body = orjson.dumps({"maps": public_ids, "refused": told})
     caching = [header for header in PERSONAL if header[0] == b"cache-control"]

@@ -37,13 +37,13 @@ class RefusedFilePages:
     """The page of imports."""
 
     def __init__(self, personal: Personal, banner: ImportBanner) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._importing = banner
         self._address = personal.addresses.people.account("imports")
 
     def paths(self) -> Paths:
-        """Return the path of the page."""
+        """Return the handlers of the page by path."""
         operation = "see and dismiss refused files"
         return {
             "/account/imports": (

@@ -84,12 +84,12 @@ class ReportPages:
     """The pages about reports."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         shown, done, report = self._personal.shown, self._personal.done, "report a map"
         decide, page = "decide about reports", self._addresses.people.account("reports")
         return {

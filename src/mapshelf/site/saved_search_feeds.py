@@ -27,7 +27,7 @@ class SavedSearchFeeds:
     """The feeds of saved searches."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make them with ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self._context = context
         self._addresses = maker.addresses
         self._templates = maker.templates

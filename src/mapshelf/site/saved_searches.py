@@ -64,14 +64,14 @@ class SavedSearchPages:
     """The page of one's saved searches."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._address = personal.addresses.people.account(PLACE)
         self._private = personal.context.settings.private
 
     def paths(self) -> Paths:
-        """Return the path of this page."""
+        """Return the handlers of this page by path."""
         return {
             f"/account/{PLACE}": (
                 self._personal.shown("list saved searches", self._show),

@@ -45,7 +45,7 @@ class SharedTopicPages:
     """The page of topics that stand in other maps, too."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Answer with pages made by ``maker``."""
+        """Create the handlers; ``maker`` builds the pages."""
         self._context = context
         self._maker = maker
 

@@ -39,13 +39,13 @@ class SignInPages:
     """The pages for signing in and out, one-time links and registration."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
         self._settings = personal.context.settings
 
     def paths(self) -> Paths:
-        """Return the paths of these pages."""
+        """Return the handlers of these pages by path."""
         personal, home = self._personal, self._addresses.library({})
         show_sign_out = personal.shown("sign out", self._sign_out_page, otherwise=home)
         paths: dict[str, tuple[Operation, Method]] = {

@@ -24,14 +24,14 @@ from mapshelf.site.messages import say
 from mapshelf.site.responses import HTML
 
 LINK: Final = b"<!--publish-->"
-"""Where the link to publish maps is put."""
+"""Placeholder for the link to publish maps."""
 
 PERSONAL_PART: Final = (b"<!--personal-->", b"<!--/personal-->")
 """The content between these is replaced by the user's actions."""
 
 LARGEST: Final = 8 << 20
-"""Bytes of a page that is changed for its reader. Larger ones are sent from the disk as they are;
-what they say to everybody leads to a page with the same buttons (``map_actions.py``)."""
+"""Maximum size of a page to personalise, in bytes. Larger pages are sent from disk unchanged; they
+link to a page with the same buttons (``map_actions.py``)."""
 
 KEPT: Final = (b"cache-control", b"private, no-cache")
 NOT_KEPT: Final = (b"cache-control", b"no-store")
@@ -39,17 +39,17 @@ NOT_KEPT: Final = (b"cache-control", b"no-store")
 _OF_OTHERS: Final = frozenset(
     (b"content-type", b"content-length", b"cache-control", b"etag", b"vary")
 )
-"""Headers that a changed page does not keep."""
+"""Headers dropped from a personalised page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a page that is for its reader alone.
+    """The personal part of a page.
 
     Attributes:
-        html: the part.
-        state: differs when it says something else; the tokens in its forms differ each time, but
-            each of them is good as long as the session.
+        html: the HTML of the part.
+        state: identifies its content, without the CSRF tokens in its forms: these differ each
+            time, but each is valid as long as the session.
     """
 
     html: bytes
@@ -57,7 +57,7 @@ class Part:
 
 
 MakePart = Callable[[Request, Session], Awaitable[Part | None]]
-"""Returns the part of a page for its reader, ``None`` if there is none."""
+"""Renders the personal part of a page, ``None`` if there is none."""
 
 
 def for_signed_in(
@@ -78,7 +78,7 @@ def for_signed_in(
             work = partial(_changed, response, addresses, part)
             return await context.queues.accounts.result(object(), work, request.disconnection)
         except (Overloaded, StoreUnavailable, OSError):
-            return response  # reading goes on when the database is away
+            return response  # pages stay readable while the database is down
 
     return operation
 
@@ -93,7 +93,7 @@ def with_publish_link(response: Response, addresses: Addresses) -> Response:
 
 def _changed(response: Response, addresses: Addresses, part: Part | None) -> Response:
     original = _body_of(response)
-    if LINK not in original:  # a page that other sites show
+    if LINK not in original:  # a page embedded in other sites
         return response
     body = _linked(original, addresses)
     validator = etag(body + (part.state if part else b""))
@@ -123,7 +123,7 @@ def _body_of(response: Response) -> bytes:
 
 
 def _linked(body: bytes, addresses: Addresses) -> bytes:
-    # The first is in the head of the page, before anything of a map.
+    # The first is in the head of the page, before any content of a map.
     return body.replace(LINK, _link(addresses).encode(), 1)
 
 

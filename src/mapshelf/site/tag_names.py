@@ -23,12 +23,12 @@ class TagNamesPage:
     """The page of tags for administrators."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._address = personal.addresses.people.account("tags")
 
     def paths(self) -> Paths:
-        """Return the path of the page."""
+        """Return the handlers of the page by path."""
         return {
             "/account/tags": (
                 self._personal.shown("rename tags", self._show),

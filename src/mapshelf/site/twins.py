@@ -105,11 +105,11 @@ class DuplicatePages:
     """The page of all twins, for administrators; nothing is deleted there."""
 
     def __init__(self, personal: Personal) -> None:
-        """Answer by ``personal``."""
+        """Create the handlers on top of ``personal``."""
         self._personal = personal
 
     def paths(self) -> Paths:
-        """Return the path of the page."""
+        """Return the handlers of the page by path."""
         return {
             "/account/duplicates": (self._personal.shown("see duplicates", self._show), None),
         }

@@ -1,7 +1,7 @@
 """Decide which requests count as visits.
 
-Not counted are declared bots, prefetching, ranges of a file, subresources of other pages, and users
-who opt out of tracking. This does not stop deliberate manipulation; the counts are meant for
+The filter excludes declared bots, prefetching, range requests, subresources of other pages, and
+users who opt out of tracking. It does not stop deliberate manipulation: counts are meant for
 comparing maps.
 """
 
@@ -18,10 +18,10 @@ LONGEST_AGENT: Final = 400  # bytes of a User-Agent examined; those of browsers 
 CACHED_AGENTS: Final = 1024
 
 _BROWSERS: Final = (b"Mozilla/5.0 (", b"Opera/")
-"""How the User-Agent of every browser starts."""
+"""Prefixes of the User-Agent of every browser."""
 
 _AHEAD: Final = (b"sec-purpose", b"purpose", b"x-purpose", b"x-moz")
-"""Headers of prefetch requests."""
+"""Headers that mark prefetch requests."""
 
 _REFUSALS: Final = (b"sec-gpc", b"dnt")
 """Headers by which users opt out of tracking."""
@@ -34,7 +34,7 @@ _DESTINATIONS: Final = {
 
 
 def may_count(sender: Sender, kind: VisitKind) -> bool:
-    """Return whether a request may be a visit of this kind, unless ``is_bot``."""
+    """Return whether a request may count as a visit of this kind, not considering ``is_bot``."""
     header = sender.header
     if header(b"range") or any(header(name) for name in _AHEAD):
         return False
@@ -48,6 +48,6 @@ def may_count(sender: Sender, kind: VisitKind) -> bool:
 def is_bot(agent: bytes) -> bool:
     """Return whether a User-Agent belongs to a known bot.
 
-    This takes a quarter of a millisecond the first time (``docs/dependencies.md``).
+    The first check of each takes a quarter of a millisecond (``docs/dependencies.md``).
     """
     return bool(is_crawler(agent.decode("latin-1")))

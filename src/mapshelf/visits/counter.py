@@ -1,9 +1,9 @@
-"""Collect the visits of a worker in memory, and write them to the store in batches.
+"""Collect visits in the memory of a worker and write them to the store in batches.
 
-Recording a visit only checks headers and computes a hash, so it never delays a page or makes it
-fail. Every few seconds, the collected visits are written in one transaction. The store decides
-which visits count, because it sees all workers: a visit written twice counts once, so after a
-failure the same visits are simply sent again.
+Recording a visit only checks headers and computes a hash, so it neither delays a page nor makes it
+fail. Every few seconds, the worker writes the collected visits in one transaction. The store
+decides which visits count, because it sees all workers. A visit written twice counts once, so after
+a failure the same visits are simply sent again.
 """
 
 import asyncio
@@ -24,13 +24,16 @@ from mapshelf.visits.visitor_key import visit_key, visitor_of
 
 WRITTEN_EVERY: Final = 2.0  # seconds between writes: what a crash may lose
 
-MOST_WAITING_VISITS: Final = 5000  # visits that may wait in a worker; more do not count
+MOST_WAITING_VISITS: Final = 5000  # per worker; further visits do not count
 
 MOST_KNOWN_VISITS: Final = 50_000
-"""Number of stored visits that a worker remembers, so as not to send them again."""
+"""Maximum number of stored visits that a worker remembers to avoid sending them again."""
 
 MOST_STORED_VISITS: Final = 250_000
-"""Visits the store remembers for two hours, a few dozen bytes each; more do not count."""
+"""Maximum number of visits that the store remembers, each for two hours in a few dozen bytes.
+
+Further visits do not count.
+"""
 
 AHEAD: Final = 600_000  # milliseconds before its day at which a salt is fetched
 
@@ -43,14 +46,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """A visit with its User-Agent, until the check for bots is done."""
+    """A visit that has not been checked for bots yet, with its User-Agent."""
 
     visit: Visit
     agent: bytes
 
 
 class VisitCounter:
-    """Records visits and writes them to the store; used from one event loop."""
+    """Records visits and writes them to the store; for use in one event loop."""
 
     def __init__(
         self,
@@ -60,14 +63,14 @@ class VisitCounter:
         *,
         counting: bool = True,
     ) -> None:
-        """Prepare to count.
+        """Create a counter.
 
         Args:
             store: returns the store, or raises ``StoreUnavailable``.
             trusted: networks of trusted proxies.
             clock: returns the time in milliseconds since 1970-01-01 UTC.
-            counting: whether to count. If not, only expired visitor keys are deleted from the
-            store.
+            counting: whether to count. Otherwise, the counter only deletes expired visitor keys
+                from the store.
         """
         self._store = store
         self._trusted = trusted
@@ -86,7 +89,7 @@ class VisitCounter:
         self._thread = ThreadPoolExecutor(1, "visits")
 
     def note(self, sender: Sender, file_id: int, kind: VisitKind) -> None:
-        """Record a visit if the request of ``sender`` counts."""
+        """Record a visit if the request from ``sender`` counts."""
         try:
             if self._counting and may_count(sender, kind):
                 self._note(sender, file_id, kind)
@@ -122,12 +125,12 @@ class VisitCounter:
             await asyncio.sleep(WRITTEN_EVERY)
 
     async def begun(self) -> None:
-        """Wait until visits can be recorded, at most ``PATIENCE`` seconds."""
+        """Wait until visits can be recorded, for at most ``PATIENCE`` seconds."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._begun.wait(), PATIENCE)
 
     async def write(self) -> None:
-        """Write the recorded visits; if the store fails, keep them for the next time."""
+        """Write the recorded visits; if the store fails, keep them for the next attempt."""
         now = self._clock()
         self._drop_late(now // HOUR)
         noted = dict(self._waiting)
@@ -147,7 +150,7 @@ class VisitCounter:
         self._log_dropped(now)
 
     async def stop(self) -> None:
-        """Write the remaining visits and stop. May be called again."""
+        """Write the remaining visits and stop. Calling it again is harmless."""
         if self._ended:
             return
         self._ended = True
@@ -158,7 +161,7 @@ class VisitCounter:
         self._thread.shutdown(wait=True)
 
     def _hand_over(self, noted: Sequence[_Noted], days: set[int], now: int) -> int:
-        """Write visits to the store, in a thread; return how many it dropped for lack of room."""
+        """Write visits to the store, in a thread; return how many it dropped for lack of space."""
         store = self._store()
         visits = [one.visit for one in noted if not is_bot(one.agent)]
         self._salts = {day: self._salts.get(day) or store.visitor_salt(day) for day in days}

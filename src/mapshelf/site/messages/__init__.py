@@ -1,8 +1,8 @@
-"""All user-visible messages of the pages, ready for translation.
+"""User-visible messages of all web pages, ready for translation.
 
-A translation is another mapping with these keys. Messages with a number have a singular and a
-plural form. Each module has the messages of some pages; those of the scripts are in ``scripts``,
-and pages pass them on as data.
+A translation is another mapping with the same keys. Messages with a number have a singular and a
+plural form. Each module holds the messages of some pages. ``scripts`` holds those of the scripts,
+which pages embed as data.
 """
 
 from collections.abc import Mapping
