@@ -30,10 +30,10 @@ REPEATED: Final = frozenset(
 """Events that are counted in one row if they repeat within an hour."""
 
 MOST_FAILURES: Final = 10_000
-"""Rows of failed sign-ins that are kept, and up to a hundred more."""
+"""Rows of failed sign-ins to keep; up to ``_CHECKED`` more may remain."""
 
 MOST_OF_USER: Final = 50_000
-"""Rows of the actions of one user that are kept, and up to a hundred more."""
+"""Rows of one user's actions to keep; up to ``_CHECKED`` more may remain."""
 
 MOST_RECORDS: Final = 1_000_000
 """Maximum number of rows in the log."""
@@ -42,7 +42,7 @@ ROWS_AT_ONCE: Final = 10_000
 """Rows deleted in one transaction, so that other writers get their turn."""
 
 _CHECKED: Final = 100
-"""After how many new rows those of their kind are counted."""
+"""New rows between two checks of these limits."""
 
 _COLUMNS: Final = "id, at, last, count, event, target, user_id, user_name, address"
 

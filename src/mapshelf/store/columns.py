@@ -36,8 +36,8 @@ def _columns(kind: type[Any], alias: str = "", others: Mapping[str, str] = _NONE
 
     Args:
         kind: a dataclass of the model.
-        alias: of the table that has columns of the same names as the fields, with its dot.
-        others: what stands for fields that are not columns of this table.
+        alias: the alias of the table whose columns are named like the fields, with its dot.
+        others: SQL expressions for fields that are not columns of this table.
     """
     names = [field.name for field in fields(kind)]
     return ", ".join(others.get(name, f"{alias}{name}") for name in names)
@@ -62,7 +62,7 @@ LINEAGE: Final = (
     "SELECT identity || ' ' || coalesce((SELECT mark FROM marks WHERE revision >= nullif({}, 0)"
     " ORDER BY revision LIMIT 1), '') FROM sequence"
 )
-"""The lineage as of a revision: the mark of the transaction that gave it, or of one after it."""
+"""The lineage as of a revision: the mark of the transaction that allocated it or a later one."""
 
 COUNTERS: Final = (
     "SELECT identity, revision, file_id, coalesce("
@@ -87,8 +87,8 @@ ORIGIN: Final = (
     " WHERE f.file_id = m.file_id AND f.modified <> -1),"
     " (SELECT max(v.created) FROM versions AS v WHERE v.file_id = m.file_id))"
 )
-"""What ``Origin`` has of a map: the name of its file, and when that was modified or uploaded. A
-file that is about to be read again has -1 as its time."""
+"""The columns of ``Origin``: the name of a map's file, and when it was modified or uploaded. A file
+that is about to be read again has the time -1."""
 
 SELECT_RENAMED_TAGS: Final = "SELECT name_key, name FROM renamed_tags"
 """See ``contract.Tags.renamed_tags``."""
@@ -99,7 +99,7 @@ FROM_TOKENS: Final = "tokens AS t JOIN users AS u ON u.id = t.user_id"
 
 ONE_TIME_LINK: Final = "l.kind, l.digest, l.user_id, l.created, l.expires, a.name"
 FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id = l.created_by"
-"""What ``link_of_row`` needs, and the tables that it is selected from."""
+"""The columns for ``link_of_row``, and the tables they come from."""
 
 MADE_BY_SOMEBODY: Final = "a.disabled IS NOT TRUE"
 """Condition: the creator of a link, unless it was a command, has not been disabled since."""
@@ -109,12 +109,12 @@ RENEWED_TAGS: Final = (
     "tags = CASE WHEN tags <> '' OR ' ' || set_by_people || ' ' LIKE '%% tags %%'"
     " THEN tags ELSE ? END"
 )
-"""Gives a map without tags those of its file, unless people have removed them. For PostgreSQL, %%
-stands for one percent sign; to LIKE, both mean the same."""
+"""Gives a map without tags those of its file, unless users have removed them. psycopg reads %% as
+one percent sign; in a LIKE pattern, one and two mean the same."""
 
 
 def map_of_row(row: Sequence[Any]) -> Map:
-    """Return the map that ``MAP`` gives."""
+    """Return the map in a row with the columns of ``MAP``."""
     tags, visibility, set_by_people = row[-3:]
     return Map(
         *(
@@ -128,24 +128,24 @@ def map_of_row(row: Sequence[Any]) -> Map:
 
 
 def user_of_row(row: Row) -> User:
-    """Return the user that ``USER`` or ``USER_OF_TOKEN`` gives."""
+    """Return the user in a row with the columns of ``USER`` or ``USER_OF_TOKEN``."""
     user_id, name, registered, disabled, role = row
     return User(user_id, name, registered, bool(disabled), Role(role))
 
 
 def token_of_row(row: Row) -> Token:
-    """Return the token that ``TOKEN`` gives."""
+    """Return the token in a row with the columns of ``TOKEN``."""
     return Token(*(*row[:-1], TokenKind(row[-1])))
 
 
 def credential_of_row(row: Row) -> Credential:
-    """Return the token and the user that ``USER_OF_TOKEN`` and then ``TOKEN`` give."""
+    """Return token and user from a row with the columns of ``USER_OF_TOKEN``, then ``TOKEN``."""
     size = len(fields(User))
     return Credential(token_of_row(row[size:]), user_of_row(row[:size]))
 
 
 def link_of_row(row: Row, user: User | None) -> OneTimeLink:
-    """Return the one-time link that ``ONE_TIME_LINK`` gives, with the user of its ``user_id``."""
+    """Return the link in a row of ``ONE_TIME_LINK``, with ``user``, the user of its ``user_id``."""
     kind, digest, _, created, expires, created_by = row
     return OneTimeLink(LinkKind(kind), bytes(digest), user, created, expires, created_by)
 

@@ -141,7 +141,7 @@ def _attributed_otherwise(
         differs.append("u.name_key <> ?")
         given.append(name_key(owner))
     if category is not None:
-        # For PostgreSQL, %% stands for one percent sign; to LIKE, both mean the same.
+        # psycopg reads %% as one percent sign; in a LIKE pattern, one and two mean the same.
         differs.append(
             "(m.set_by_people NOT LIKE '%%category%%' AND m.category_id <>"
             " coalesce((SELECT c.id FROM categories AS c WHERE c.name_key = ?), -1))"

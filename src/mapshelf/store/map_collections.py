@@ -254,7 +254,7 @@ def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
 
 
 def _changed(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
-    """Give a collection whose row is locked these maps, if it has others, and return it."""
+    """Set the maps of a collection whose row is locked, if they differ; return it."""
     if file_ids == _file_ids(database, public_id):
         database.audit_entries.drop()
         return require_collection(database, public_id)
@@ -285,17 +285,17 @@ def _written(database: Transaction, public_id: str, file_ids: list[int]) -> Coll
 
 
 def lock_collection(database: Transaction, public_id: str) -> Collection:
-    """Keep others from changing a collection until the end, and return it."""
+    """Lock a collection until the transaction ends, and return it."""
     if is_public_id(public_id):
         database.execute("UPDATE collections SET id = id WHERE id = ?", (public_id,))
     return require_collection(database, public_id)
 
 
 def require_collection(database: Transaction, public_id: str) -> Collection:
-    """Return a collection that is there.
+    """Return the collection with this public id.
 
     Raises:
-        NotFound: there is none with this public id.
+        NotFound: there is no such collection.
     """
     found = _find(database.rows, public_id) if is_public_id(public_id) else None
     if found is None:

@@ -31,40 +31,40 @@ program that requests more loses its grant. Used tokens are not deleted before t
 their reuse reveals a stolen token (RFC 9700, section 4.14.2)."""
 
 ACCESS_TOKENS_OF_GRANT: Final = 100
-"""Access tokens kept for each grant."""
+"""Maximum access tokens per grant: further ones replace the oldest."""
 
 USED_CODES_KEPT: Final = HOUR
 """How long used codes are kept after they expire, to detect reuse."""
 
 FRESH: Final = "SELECT count(*) < 2 FROM refresh_tokens WHERE grant_id = {grant}"
-"""Tells whether a code that was used may be used again: what it gave has not been refreshed, and it
-has not been used again."""
+"""Whether a used code may be used once more: its tokens have not been refreshed, and it has been
+used only once."""
 
 MOST_DEVICES: Final = 10_000
-"""Requests of devices kept."""
+"""Maximum stored device requests: further ones replace the oldest."""
 
 PROGRAM: Final = "id, name, secret, redirect_uris, legacy, created"
 CODE: Final = ", ".join(field.name for field in fields(AuthorizationCode))
 DEVICE: Final = ", ".join(field.name for field in fields(DeviceRequest))
-"""What ``program_of_row``, ``code_of_row`` and ``device_of_row`` need."""
+"""The columns for ``program_of_row``, ``code_of_row`` and ``device_of_row``."""
 
 GRANT: Final = (
     "g.id, g.user_id, g.program_id, p.name, g.scopes, g.created, g.expires,"
     " (SELECT max(coalesce(t.last_used, t.created)) FROM tokens AS t WHERE t.grant_id = g.id)"
 )
 FROM_GRANTS: Final = "grants AS g JOIN programs AS p ON p.id = g.program_id"
-"""What ``grant_of_row`` needs, and the tables that it is selected from."""
+"""The columns for ``grant_of_row``, and the tables they come from."""
 
 
 def program_of_row(row: Row) -> Program:
-    """Return the program that ``PROGRAM`` gives."""
+    """Return the program in a row with the columns of ``PROGRAM``."""
     program_id, name, secret, redirect_uris, legacy, created = row
     digest = None if secret is None else bytes(secret)
     return Program(program_id, name, digest, tuple(redirect_uris.split()), bool(legacy), created)
 
 
 def row_of_program(program: Program) -> Row:
-    """Return a program as ``PROGRAM`` lists it."""
+    """Return a program as a row with the columns of ``PROGRAM``."""
     return (
         program.id,
         program.name,
@@ -76,17 +76,17 @@ def row_of_program(program: Program) -> Row:
 
 
 def code_of_row(row: Row) -> AuthorizationCode:
-    """Return the code that ``CODE`` gives."""
+    """Return the code in a row with the columns of ``CODE``."""
     return AuthorizationCode(bytes(row[0]), *row[1:])
 
 
 def row_of_code(code: AuthorizationCode) -> Row:
-    """Return a code as ``CODE`` lists it."""
+    """Return a code as a row with the columns of ``CODE``."""
     return tuple(getattr(code, field.name) for field in fields(AuthorizationCode))
 
 
 def device_of_row(row: Row) -> DeviceRequest:
-    """Return the request that ``DEVICE`` gives."""
+    """Return the request in a row with the columns of ``DEVICE``."""
     digest, user_code, program_id, scopes, expires, user_id, denied = row
     return DeviceRequest(
         bytes(digest), user_code, program_id, scopes, expires, user_id, bool(denied)
@@ -94,17 +94,17 @@ def device_of_row(row: Row) -> DeviceRequest:
 
 
 def row_of_device(request: DeviceRequest) -> Row:
-    """Return a request as ``DEVICE`` lists it."""
+    """Return a request as a row with the columns of ``DEVICE``."""
     return tuple(getattr(request, field.name) for field in fields(DeviceRequest))
 
 
 def grant_of_row(row: Row) -> Grant:
-    """Return the grant that ``GRANT`` gives."""
+    """Return the grant in a row with the columns of ``GRANT``."""
     return Grant(*row)
 
 
 def scopes_of_tokens(tokens: NewTokens, granted: str) -> str:
-    """Return what an access token allows."""
+    """Return the scopes of an access token."""
     return tokens.scopes or granted
 
 
@@ -114,7 +114,7 @@ def is_repeated(used: int, now: int, grace: int) -> bool:
 
 
 def refuse_disabled(user: User) -> User:
-    """Return the user.
+    """Return the user unless disabled or ``system``.
 
     Raises:
         Conflict: the user is disabled, or is ``system``.

@@ -1,6 +1,7 @@
-"""What is to be noted in the audit log with the next transaction of a thread.
+"""Audit log entries that the next transaction of a thread will write.
 
-So a change and its note are one transaction, and no method of a store has to take who asks for it.
+A change and its audit entry are thus one transaction, and store methods need no parameter for the
+acting user.
 """
 
 import threading
@@ -14,13 +15,13 @@ from mapshelf.store.publishing_queries import Read
 
 
 class _Pending(threading.local):
-    """The entries of a thread."""
+    """The pending entries of one thread."""
 
     entries: tuple[AuditEntry, ...] = ()
 
 
 class PendingAuditEntries:
-    """The entries that threads are about to write. Each thread sees its own."""
+    """The pending entries of all threads. Each thread sees only its own."""
 
     def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
@@ -28,7 +29,7 @@ class PendingAuditEntries:
 
     @contextmanager
     def auditing(self, *entries: AuditEntry) -> Iterator[None]:
-        """Have the next transaction of this thread note these, until the end of the context."""
+        """Write ``entries`` with each transaction that this thread commits in the context."""
         self._pending.entries = entries
         try:
             yield
@@ -36,15 +37,15 @@ class PendingAuditEntries:
             self._pending.entries = ()
 
     def about(self, target: str) -> None:
-        """Complete the first entry, if there is one: the target is known only now."""
+        """Set the target of the first entry, if any, once it is known."""
         first, others = self._pending.entries[:1], self._pending.entries[1:]
         self._pending.entries = (*(replace(one, target=target) for one in first), *others)
 
     def drop(self) -> None:
-        """Note nothing: nothing has changed."""
+        """Discard the pending entries, because nothing has changed."""
         self._pending.entries = ()
 
     def write(self, read: Read) -> None:
-        """Note the entries, if there are any; ``read`` runs a statement of the transaction."""
+        """Write the pending entries; ``read`` runs a statement of the transaction."""
         for entry in self._pending.entries:
             write_entry(read, self._clock(), entry)

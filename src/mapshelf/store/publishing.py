@@ -172,7 +172,7 @@ def _put(rows: BatchRows, draft: MapDraft, now: int) -> Map:
     found = rows.map_with_id(outcome.id)
     if outcome.verdict is Verdict.REFUSED or found is None:
         raise Conflict(outcome.reason)
-    if outcome.verdict is Verdict.UNCHANGED:  # another file with the same facts is a change, too
+    if outcome.verdict is Verdict.UNCHANGED:  # a new file is a change even if its map is equal
         rows.write_map(found, rows.user(found.owner, now))
     return found
 

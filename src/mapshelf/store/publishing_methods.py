@@ -22,7 +22,7 @@ class PublishingMethods(SharedMethods):
 
     def find_map(self, public_id: str) -> Map | None:
         """See ``Store``."""
-        if not is_public_id(public_id):  # PostgreSQL does not take a NUL
+        if not is_public_id(public_id):  # PostgreSQL rejects NULs
             return None
         return publishing_queries.find_map(self._read_even_if_away, "m.id", public_id)
 

@@ -27,10 +27,10 @@ from mapshelf.store.sqlite.copies import Progress, Replaced, closed_to_others, m
 from mapshelf.store.sqlite.database_file import make_folder
 
 READY: Final = ".restoring"
-"""What follows the name of the database while the new one is made ready."""
+"""The suffix of the new database while it is being prepared."""
 
 _BESIDE: Final = ("-wal", "-journal", "-shm")
-"""What follows its name in those of files that SQLite keeps beside a database."""
+"""The suffixes of the files that SQLite creates next to a database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,18 @@ def restore_database(
     forget_derived: Callable[[], None],
     progress: Progress,
 ) -> Restored:
-    """Replace the database at ``database`` by a verified backup.
+    """Replace the database at ``database`` with a verified backup.
 
     Args:
         file: the backup.
-        facts: what is in it.
-        database: the database; it need not exist.
+        facts: the facts of the backup, from ``verify_backup``.
+        database: the path of the database, which need not exist.
         forget_derived: called just before the replacement, to delete data derived from the old one.
         progress: see ``Progress``.
 
     Raises:
-        UnusableBackup: the file is no longer what was verified.
-        CannotWrite: there is no room for the new catalogue, or the old one cannot be kept.
+        UnusableBackup: the file has changed since it was verified.
+        CannotWrite: the new catalogue does not fit on the disk, or the old one cannot be preserved.
         StoreUnavailable: another process is using the old one.
     """
     make_folder(database.parent)
@@ -100,9 +100,9 @@ def _unpack(file: Path, target: Path, progress: Progress) -> None:
 
 
 def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
-    """Give the old database a name in a folder of its own, too; return the folder.
+    """Hard-link or copy the old database into a new folder; return the folder.
 
-    It keeps its old name, so that it is there until the new one takes its place.
+    The original name remains until the new database replaces it, so there is always a database.
     """
     beside = [database.with_name(database.name + suffix) for suffix in _BESIDE]
     parts = [part for part in (database, *beside) if os.path.lexists(part)]
@@ -113,7 +113,7 @@ def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
         kept = aside / part.name.replace(database.name, "catalogue.db", 1)
         try:
             os.link(part, kept, follow_symlinks=False)
-        except OSError:  # a file system without links
+        except OSError:  # the file system has no hard links
             shutil.copy2(part, kept, follow_symlinks=False)
     sync_folder(aside)
     sync_folder(database.parent)

@@ -65,7 +65,7 @@ class Table:
 class CatalogueCounters:
     """The one row of ``sequence``: identity, newest revision, highest ``file_id`` ever used.
 
-    With it comes the mark of that revision, see ``contract.ChangeFeed.lineage``.
+    It includes the mark of that revision; see ``contract.ChangeFeed.lineage``.
     """
 
     identity: str

@@ -12,7 +12,7 @@ from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import RENAMED_TAGS, Row
 
 LOOKED_AT: Final = 5000
-"""Maps with tags that are checked in one call."""
+"""Maps with tags checked per call."""
 
 MAPS_AT_ONCE: Final = 200
 """Maps changed in one transaction, so that other writers get their turn."""

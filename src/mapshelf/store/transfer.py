@@ -126,7 +126,7 @@ def _delete_gone(source: Store, target: Store, table: Table) -> None:
     """
     there = {table.key_of(row) for row in _all(source, table)}
     gone = [key for key in map(table.key_of, _all(target, table)) if key not in there]
-    if table is PROGRAMS:  # with what people have allowed them in the target
+    if table is PROGRAMS:  # with the grants of users in the target
         for (program_id,) in gone:
             target.remove_program(program_id)
         return
@@ -151,7 +151,7 @@ def _copy_maps(
 
 
 def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> None:
-    """Copy maps again if what can change without a change of the map differs."""
+    """Copy maps again whose rows differ in data that can change without a change in the feed."""
     file_ids = sorted(
         {
             row[table.columns.index("file_id")]

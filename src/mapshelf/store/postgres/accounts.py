@@ -91,7 +91,7 @@ class PostgresAccounts(DatabaseUser):
             return _token(link, "t.id = %s", token_id)
 
     def tokens_version(self) -> str:
-        """See ``Store``. Only the primary knows."""
+        """See ``Store``. Read from the primary."""
         (version,) = self._connections.ask_primary("mark FROM token_mark")
         return str(version)
 
@@ -100,7 +100,7 @@ class PostgresAccounts(DatabaseUser):
     ) -> dict[bytes, Credential]:
         """See ``Store``.
 
-        A standby is trusted if it has this version: then it knows every right withdrawn before.
+        A standby is trusted if it has this version, because it then has every earlier revocation.
         """
         query = (
             f"SELECT t.digest, {USER_OF_TOKEN}, {TOKEN}, (SELECT mark FROM token_mark)"
@@ -119,7 +119,7 @@ class PostgresAccounts(DatabaseUser):
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
-            # All nodes lock in the same order, so that they never deadlock.
+            # All nodes lock rows in the same order, which prevents deadlocks.
             link.execute(
                 "SELECT id FROM tokens WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
                 (list(used),),

@@ -1,8 +1,8 @@
-"""The rows that a batch of drafts reads and writes in PostgreSQL, in a few statements for all.
+"""The rows that a batch of drafts reads and writes in PostgreSQL, in few statements.
 
-There is a network between a node and its database. One query for each draft, as in SQLite, would
-make an import wait most of the time. So the rows that the drafts refer to are read for all drafts
-at once, the batch works on them in memory, and its changes are sent at the end.
+A node reaches its database over a network. With one query per draft, as in SQLite, an import would
+spend most of its time waiting. So the rows of all drafts are read at once, the batch works on them
+in memory, and its changes are sent at the end.
 
 Queries are written out below. ``Table.upsert`` in ``store/tables.py`` generates the statements that
 write whole rows; pictures, links and users have separate modules
@@ -44,7 +44,7 @@ WRITE_CONTENT: Final = FILES.upsert("%s")
 
 
 class PostgresBatchRows:
-    """The rows that ``drafts`` refer to, see ``batch.BatchRows``; ``write`` ends it."""
+    """The rows that ``drafts`` refer to; see ``batch.BatchRows``. Call ``write`` at the end."""
 
     def __init__(self, link: Link, counters: LockedCounters, drafts: Sequence[MapDraft]) -> None:
         self._link = link
@@ -112,7 +112,7 @@ class PostgresBatchRows:
         )
 
     def _some(self, sql: str, keys: Iterable[Any], times: int = 1) -> list[Any]:
-        """Return the rows for ``keys``, a parameter that the statement has so many ``times``."""
+        """Return the rows for ``keys``, which the statement has as a parameter ``times`` times."""
         wanted = list(keys)
         return self._link.rows(sql, (wanted,) * times) if wanted else []
 
@@ -224,7 +224,7 @@ class PostgresBatchRows:
         return find_user(self._link, name) or insert_user(self._link, name, now)
 
     def write(self) -> None:
-        """Write what the drafts changed; the maps first, since the other rows refer to them."""
+        """Write all changes, maps first, since the other rows refer to them."""
         with self._link.cursor() as cursor:
             if self._forgotten:
                 cursor.execute("DELETE FROM deleted WHERE id = ANY(%s)", (self._forgotten,))

@@ -1,4 +1,4 @@
-"""The change feed in PostgreSQL, read from a standby as long as it keeps up."""
+"""The change feed in PostgreSQL, read from a standby unless it lags behind."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.listening import Listener
 
 CHANGES: Final = (
-    # Which changes there are is found in two indexes; only then are their maps looked up.
+    # Find the changes in two indexes first, and only then look up their maps.
     "WITH news AS (SELECT revision, file_id FROM maps WHERE revision > %s"
     " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
     " ORDER BY revision LIMIT %s)"
@@ -38,10 +38,10 @@ LAST_WITHDRAWAL: Final = (
     "greatest((SELECT max(revision) FROM deleted),"
     " (SELECT max(revision) FROM maps WHERE visibility <> 'published'), 0)"
 )
-"""Changes after which there is no published map, and the revision of the newest of them."""
+"""Changes that leave no published map, and the revision of the newest one."""
 
 LAG: Final = 0.5
-"""Seconds a standby has to show a change that was announced before the primary is asked."""
+"""Seconds that a standby may take to show an announced change; then the primary is read."""
 
 
 class PostgresChangeFeed(DatabaseUser):
@@ -71,7 +71,7 @@ class PostgresChangeFeed(DatabaseUser):
         """See ``Store``.
 
         A standby is trusted if its revision is not below the last one seen here. Only the primary
-        can tell that the store has been set back.
+        can show that revisions have been lost.
         """
         query = "revision FROM sequence"
         (found,), standby = self._connections.ask_nearby(query)
@@ -89,14 +89,14 @@ class PostgresChangeFeed(DatabaseUser):
         found, standby = self._changes(self._connections.read_nearby, after, limit)
         if standby and not found and max(self._seen, self._listener.announced) > after:
             found, _ = self._changes(self._connections.read, after, limit)
-        if found:  # or a lagging standby would look like a store that was set back
+        if found:  # or a lagging standby would look like a loss of revisions
             self._seen = max(self._seen, found[-1][0])
         if found and found[0][0] // LEAP != after // LEAP:
             self._check_not_lost(after)
         return [_change(row) for row in found]
 
     def _check_not_lost(self, revision: int) -> None:
-        """Make sure that a revision was not lost when another server took over.
+        """Check that a revision was not lost when another server took over.
 
         Raises:
             HistoryLost: it was.
@@ -119,7 +119,7 @@ class PostgresChangeFeed(DatabaseUser):
         after: int,
         limit: int,
     ) -> tuple[list[Row], bool]:
-        """Return changes, fewer if ``limit`` takes too long, and whether a standby gave them."""
+        """Return changes, fewer if ``limit`` takes too long, and whether from a standby."""
         while True:
             some = limit
             began = time.monotonic()
@@ -136,7 +136,7 @@ class PostgresChangeFeed(DatabaseUser):
                 limit = limit // 4 or 1
 
     def last_withdrawal(self) -> int:
-        """See ``Store``. Only the primary knows."""
+        """See ``Store``. Read from the primary."""
         (revision,) = self._connections.ask_primary(LAST_WITHDRAWAL)
         return int(revision)
 

@@ -2,10 +2,10 @@
 
 A URL may name several hosts: one primary, which takes writes, and standbys that follow it. Writes,
 and reads that must see every write, go to the primary. The change feed and look-ups prefer a
-standby. The server is asked what it is each time a connection is used: after a switch-over, a
-connection to the former primary still answers, but every write over it fails.
+standby. Each use of a connection first checks the role of its server: after a switchover, a
+connection to the former primary still works, but every write over it fails.
 
-Each step has a time-out on this side too, because a server that is stopped, or a network that drops
+Each step also has a client-side time-out, because a stopped server, or a network that drops
 packets, sends nothing. A read over a dead connection is retried once elsewhere. A write is never
 retried, because it is unknown whether it was committed.
 """
@@ -35,25 +35,25 @@ WRITE_TIMEOUT: Final = 10.0
 """Seconds for a statement, enforced by the server."""
 
 GRACE: Final = 0.5
-"""Seconds to wait after a time-out of the server before giving up on the server."""
+"""Seconds to wait beyond the server's own time-out before giving up on it."""
 
 LOOK_TIMEOUT: Final = 0.75
-"""Seconds for the check whether a connection still works."""
+"""Seconds for the check that a connection still works."""
 
 POOL_WAIT: Final = 1.5
-"""Seconds to wait for a free connection, so that a write fails within two if no host takes it."""
+"""Seconds to wait for a free connection, so that a write fails within two if no host accepts it."""
 
 READ_DEADLINE: Final = 4.0
-"""Seconds for a read, both tries together."""
+"""Seconds for a read, including its retry."""
 
 MOST_CONNECTIONS: Final = 4
-"""Most connections of one kind in a process."""
+"""Maximum size of a pool."""
 
 MOST_WAITING: Final = 32
-"""Most that wait for a connection of one kind; more are refused at once."""
+"""Maximum threads waiting for a connection of one pool; further ones fail at once."""
 
 LIFETIME: Final = 300.0
-"""Seconds after which a connection is replaced, so that a host that comes back gets its share."""
+"""Seconds after which a connection is replaced, so that a recovered host gets its share of them."""
 
 RECONNECT_TIMEOUT: Final = 0.5
 """Seconds during which the pool tries to reconnect by itself; after that, only on demand."""
@@ -63,10 +63,10 @@ SETTINGS: Final = {
     "default_transaction_isolation": r"read\ committed",
     # A node that is stopped in the middle of a write must not hold up all others for long.
     "idle_in_transaction_session_timeout": "15s",
-    # The database notes outlines of an older format (``postgres_0004.sql``).
+    # The database marks outlines of an older format (``postgres_0004.sql``).
     "mapshelf.outline": str(FORMAT),
 }
-"""What every session needs, whatever the defaults of the server are."""
+"""Settings that every session needs, whatever the defaults of the server."""
 
 DEFAULTS: Final = {
     "application_name": "mapshelf",
@@ -76,23 +76,23 @@ DEFAULTS: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""What the URL may override."""
+"""libpq parameters that the URL may override."""
 
 _DEAD: Final = ("08", "25006", "25P03", "25P04", "57P")
 _UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
 _DAMAGED: Final = ("XX001", "XX002")
-"""Prefixes of SQLSTATE codes: the connection is dead; a later call may work; damage."""
+"""Prefixes of SQLSTATE codes: connection dead, temporarily unavailable, database damaged."""
 
 _NOT_YET: Final = ("42P01", "42703")
-"""SQLSTATE codes of a standby that does not have a new table or column yet."""
+"""SQLSTATE codes of a standby that lacks a new table or column."""
 
 
 class Link(psycopg.Connection[Row]):
-    """A connection that gives up on a server that sends nothing.
+    """A connection that times out if the server sends nothing.
 
     Attributes:
         patience: seconds to wait for an answer.
-        standby: whether the server follows another, by its last answer.
+        standby: whether the server was a standby when last checked.
         primary_only: whether the server must not be a standby.
     """
 
@@ -112,7 +112,7 @@ class Link(psycopg.Connection[Row]):
         try:
             return super().wait(gen, interval, self.patience)
         except psycopg.errors._WaitTimeout as error:
-            self.close()  # a late answer would be taken for that of the next statement
+            self.close()  # or a late answer would be read as that of the next statement
             raise psycopg.OperationalError("the server does not answer") from error
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -129,16 +129,16 @@ class Link(psycopg.Connection[Row]):
 
 
 class Pool:
-    """Connections of one kind, made on demand and checked before use."""
+    """A pool of connections, opened on demand and checked before use."""
 
     def __init__(self, url: str, sessions: str, timeout: float, **settings: str) -> None:
-        """Make a pool without connecting yet.
+        """Create a pool without connecting yet.
 
         Args:
-            url: of the database, with any number of hosts.
+            url: the URL of the database, with any number of hosts.
             sessions: libpq's ``target_session_attrs``.
             timeout: seconds for a statement.
-            settings: more settings of the server for each session.
+            settings: additional server settings for each session.
         """
         self._primary_only = sessions in ("read-write", "primary")
         self._patience = timeout + GRACE
@@ -160,10 +160,10 @@ class Pool:
 
     @contextmanager
     def link(self, wait: float = POOL_WAIT, *, looking: bool = True) -> Iterator[Link]:
-        """Yield a working connection; it is discarded if it dies while in use.
+        """Yield a working connection, and discard it if it dies while in use.
 
         Args:
-            wait: most seconds to wait for one.
+            wait: maximum seconds to wait for one.
             looking: whether to check it first. Without the check the time-out is shorter.
         """
         deadline = time.monotonic() + min(wait, POOL_WAIT)
@@ -200,7 +200,7 @@ class Pool:
 
     @staticmethod
     def _configure(link: Link) -> None:
-        # An acknowledged write must be on the disk; stronger settings are kept.
+        # An acknowledged write must be on disk; stronger settings are left unchanged.
         link.execute(
             "SELECT set_config('synchronous_commit', 'on', false)"
             " WHERE current_setting('synchronous_commit') = 'off'"
@@ -211,7 +211,7 @@ class Connections:
     """The pools of a process for one database.
 
     Attributes:
-        audit_entries: what is noted with the next transaction of a thread.
+        audit_entries: the audit entries that the next transaction of each thread will write.
     """
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
@@ -231,32 +231,32 @@ class Connections:
         """Start a transaction that is committed durably on exit, or rolled back on an exception.
 
         If the connection breaks during the commit, it is unknown whether the transaction was
-        committed. This also raises ``StoreUnavailable``.
+        committed; this raises ``StoreUnavailable``.
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
             self.audit_entries.write(lambda sql, given: link.rows(with_placeholders(sql), given))
 
     def read(self, work: Callable[[Link], T]) -> T:
-        """Return what ``work`` reads. It sees every acknowledged write."""
+        """Return the result of ``work``, which sees every acknowledged write."""
         with translated():
             return _tried_twice(work, self._primary, self._primary)
 
     def read_nearby(self, work: Callable[[Link], T]) -> T:
-        """Return what ``work`` reads, from a standby if there is one, even if it lags."""
+        """Return the result of ``work`` on a standby if there is one, even if it lags."""
         with translated():
             return _tried_twice(work, self._nearest, self._primary)
 
     def ask_primary(self, what: str) -> Row:
-        """Return the row of a statement. It sees every acknowledged write.
+        """Return the row of ``SELECT what``, which sees every acknowledged write.
 
-        The same statement asks whether the server is a standby: for questions that are frequent.
+        The same statement checks the role of the server, which makes frequent queries cheap.
         """
         with translated():
             return _tried_twice(partial(_row, what), self._primary, self._primary, looking=False)
 
     def ask_nearby(self, what: str) -> tuple[Row, bool]:
-        """Return the row of a statement, from a standby if there is one, and whether it was."""
+        """Return the row of ``SELECT what``, from a standby if there is one, and whether it was."""
         with translated():
             return _tried_twice(
                 lambda link: (_row(what, link), link.standby),
@@ -267,7 +267,7 @@ class Connections:
 
 
 def with_placeholders(sql: str) -> str:
-    """Return a statement with the placeholders of psycopg; it has no other question marks."""
+    """Return a statement with psycopg placeholders for its question marks."""
     return sql.replace("?", "%s")
 
 
@@ -286,7 +286,7 @@ def _row(what: str, link: Link) -> Row:
 def _tried_twice(
     work: Callable[[Link], T], first: Pool, second: Pool, *, looking: bool = True
 ) -> T:
-    """Read over a connection of ``first``; if that fails, once more over one of ``second``."""
+    """Read over a connection of ``first``; if that fails, retry once over one of ``second``."""
     deadline = time.monotonic() + READ_DEADLINE
     try:
         with first.link(looking=looking) as link:
@@ -302,7 +302,7 @@ def _tried_twice(
 
 
 def connect(url: str, sessions: str) -> Link:
-    """Return a connection outside of any pool."""
+    """Open a connection outside of any pool."""
     with translated():
         return Link.connect(
             conninfo(url, target_session_attrs=sessions, settings={}), autocommit=True
@@ -332,7 +332,7 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
 
 
 def _check_ports(hosts: str, ports: str) -> None:
-    """Refuse wrong ports, which libpq would report as hosts that cannot be reached."""
+    """Reject invalid ports, which libpq would report as unreachable hosts."""
     given = ports.split(",") if ports else []
     if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
         raise InvalidSetting("the database URL has an invalid port")
@@ -342,7 +342,7 @@ def _check_ports(hosts: str, ports: str) -> None:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn what psycopg raises into our own errors."""
+    """Translate exceptions of psycopg into our own."""
     try:
         yield
     except psycopg.Error as error:

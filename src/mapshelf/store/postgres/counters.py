@@ -12,21 +12,21 @@ HISTORY: Final = (
     "(SELECT system_identifier FROM pg_control_system())"
     " || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)"
 )
-"""Which server writes, on which timeline: a new timeline begins when a standby takes over."""
+"""The server that writes, and its timeline: a new one begins when a standby takes over."""
 
 LEAP: Final = 1 << 32
-"""Revisions left out when another server takes over: far more than can have been lost."""
+"""After a takeover, revisions continue at the next multiple of this, far above any lost ones."""
 
 
 class LockedCounters:
     """The counters of the catalogue, locked by one transaction at a time.
 
-    The lock makes writers take turns, so that revisions become visible in order. The counters are
-    written back once, at the end.
+    The lock serializes writers, so that revisions become visible in order. The counters are written
+    back once, at the end.
 
-    A standby that takes over may lack the last changes of its primary, and would give their
-    revisions to other changes. A node that had seen the lost changes could not tell. So the first
-    write on another server leaps ahead, and records which revisions were never given here.
+    A standby that takes over may lack the last changes of its primary, and would reuse their
+    revisions for other changes. A node that had seen the lost changes could not notice this. So the
+    first write on another server skips to the next multiple of ``LEAP``, and records the gap.
     """
 
     def __init__(self, link: Link) -> None:
@@ -64,7 +64,7 @@ class LockedCounters:
 
 
 def write_deletions(link: Link, counters: LockedCounters, file_ids: Mapping[str, int]) -> int:
-    """Delete maps, given by public id with their ``file_id``; return how many."""
+    """Delete maps, given as ``file_id`` by public id; return how many."""
     link.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (list(file_ids.values()),))
     with link.cursor() as cursor:
         cursor.executemany(

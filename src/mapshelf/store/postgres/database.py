@@ -1,4 +1,4 @@
-"""Base class of all parts of the store: connections, a clock, and two ways to read."""
+"""Base class of all parts of the PostgreSQL store: connections, a clock, and ways to read."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from mapshelf.store.postgres.connections import Connections, Row
 
 
 class DatabaseUser:
-    """Reads from the primary, or from a standby where its answer can be trusted."""
+    """Reads from the primary, or from a standby where a lag does no harm."""
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         self._clock = clock
@@ -18,13 +18,13 @@ class DatabaseUser:
         self._connections.close()
 
     def _rows(self, sql: str, parameters: Row = ()) -> list[Row]:
-        """Return the rows of one statement, as the primary has them."""
+        """Return the rows of one statement, read from the primary."""
         return self._connections.read(lambda link: link.rows(sql, parameters))
 
     def _newest(self, sql: str, parameters: Row) -> list[Row]:
-        """Return the rows of one statement, as the primary has them.
+        """Return the rows of one statement, read from the primary.
 
-        While no primary can be reached, a standby will do.
+        If no primary can be reached, a standby is used.
         """
         try:
             return self._rows(sql, parameters)
@@ -34,7 +34,7 @@ class DatabaseUser:
     def _rows_nearby(self, sql: str, parameters: Row) -> list[Row]:
         """Return the rows of one statement, from a standby if it has any.
 
-        A standby may lag: if it has no rows, the primary is asked.
+        A standby may lag: if it has no rows, the primary is read.
         """
         rows, standby = self._connections.read_nearby(
             lambda link: (link.rows(sql, parameters), link.standby)

@@ -1,4 +1,4 @@
-"""Requests of programs on devices without a browser, in PostgreSQL."""
+"""Authorization requests of devices without a browser (RFC 8628), in PostgreSQL."""
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import DeviceRequest, Grant, NewTokens

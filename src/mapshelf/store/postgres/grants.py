@@ -1,4 +1,4 @@
-"""Authorization codes, grants and the tokens of programs in PostgreSQL.
+"""OAuth authorization codes, grants and tokens in PostgreSQL.
 
 Writers lock the row of the user first, then the program, then grants, then codes and tokens. The
 fixed order serializes the programs of a user and prevents deadlocks.
@@ -149,7 +149,7 @@ class PostgresGrants(DatabaseUser):
 
 
 def require_program(link: Link, program_id: str) -> None:
-    """Check that there is a program with this id, and keep it from being removed.
+    """Check that there is a program with this id, and lock it against removal.
 
     Raises:
         NotFound: there is none.
@@ -206,13 +206,13 @@ def _user_of_refresh_token(link: Link, digest: bytes) -> int | None:
 
 
 def _is_fresh(link: Link, grant_id: int) -> bool:
-    """Return whether a grant has given tokens once, or has been withdrawn."""
+    """Return whether a grant has issued tokens only once, or has been withdrawn."""
     ((fresh,),) = link.rows(FRESH.format(grant="%s"), (grant_id,))
     return bool(fresh)
 
 
 def _extended(link: Link, grant_id: int, tokens: NewTokens, now: int) -> Grant | None:
-    """Add further tokens to a grant, if it has not been withdrawn; end it if they are too many."""
+    """Add tokens to a grant that has not been withdrawn; delete it if it has too many."""
     if not link.rows("SELECT 1 FROM grants WHERE id = %s FOR UPDATE", (grant_id,)):
         return None
     link.execute(

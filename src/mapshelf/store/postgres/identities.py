@@ -1,4 +1,4 @@
-"""Identities in PostgreSQL: who signs in by an OpenID provider.
+"""Accounts at OpenID providers that users sign in with, in PostgreSQL.
 
 Linking and unlinking first lock the row of the user, so that two concurrent requests cannot both
 remove the last way to sign in.

@@ -1,4 +1,4 @@
-"""Rows of pictures in PostgreSQL, for everything that reads or replaces those of a map."""
+"""Read and replace the rows of a map's pictures in PostgreSQL."""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -10,7 +10,7 @@ _REMOVE: Final = "DELETE FROM images WHERE file_id = %s AND digest <> ALL(%s)"
 
 
 def image_digests(link: Link, file_ids: Collection[int]) -> dict[int, set[str]]:
-    """Return the digests of the pictures of each of these maps that has any."""
+    """Return the picture digests of these maps, leaving out maps without pictures."""
     found: dict[int, set[str]] = {}
     query = "SELECT file_id, digest FROM images WHERE file_id = ANY(%s)"
     for file_id, digest in link.rows(query, (list(file_ids),)) if file_ids else ():
@@ -19,7 +19,7 @@ def image_digests(link: Link, file_ids: Collection[int]) -> dict[int, set[str]]:
 
 
 def write_images(link: Link, images: Mapping[int, Mapping[str, bytes]]) -> None:
-    """Make these the pictures of each map; those that are there are not written again."""
+    """Replace the pictures of each map; unchanged ones are not rewritten."""
     if not images:
         return
     kept = image_digests(link, images)

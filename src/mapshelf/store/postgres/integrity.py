@@ -1,4 +1,4 @@
-"""The check of a catalogue for faults that PostgreSQL itself does not prevent."""
+"""Check a catalogue for faults that PostgreSQL itself does not prevent."""
 
 from typing import Final
 
@@ -44,7 +44,7 @@ CHECKS: Final = (
         " WHERE datname = current_database() AND checksum_failures > 0",
     ),
 )
-"""Messages, each with a query that finds nothing in a sound database."""
+"""Messages, each with a query that returns no rows for a sound database."""
 
 
 def faults(link: Link) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows of links in PostgreSQL, for everything that replaces those of a map."""
+"""Replace the rows of a map's links in PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ _WRITE: Final = LINKS.upsert("%s")
 
 
 def write_links(link: Link, links: Mapping[int, Sequence[MapLink]]) -> None:
-    """Make these the links of each map."""
+    """Replace the links of each map."""
     if not links:
         return
     with link.cursor() as cursor:

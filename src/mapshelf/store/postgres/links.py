@@ -1,7 +1,7 @@
 """Links between maps in PostgreSQL.
 
 Queries go to the primary: a standby may lag behind a new snapshot, and data derived from the
-results is cached as long as that snapshot. If no primary can be reached, a standby is used.
+results is cached for as long as that snapshot. If no primary can be reached, a standby is used.
 """
 
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from mapshelf.model import LinkOfMap, MapFile, MapLink
 from mapshelf.store.postgres.database import DatabaseUser
 
 FILE_NAME: Final = "lower(substring(right(s.name, 255) FROM '[^/]*$'))"
-"""The name of a file, as the index ``sources_file`` has it: written alike, or it is not used."""
+"""The name of a file. It must equal the expression of the index ``sources_file`` to use it."""
 
 
 class PostgresLinks(DatabaseUser):

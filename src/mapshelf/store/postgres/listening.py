@@ -16,13 +16,13 @@ from mapshelf.store.postgres.connections import Link, connect
 from mapshelf.store.postgres.counters import CHANNEL
 
 SILENCE: Final = 4.0
-"""Seconds without a notification after which the feed is read anyway."""
+"""Seconds without a notification after which the feed is polled."""
 
 RENEWED_EVERY: Final = 60.0
-"""Seconds after which a connection is replaced, because it may be dead without a sign."""
+"""Seconds after which a connection is replaced, because it may have died silently."""
 
 PAUSE: Final = 1.0
-"""Seconds between reads of the feed, and tries to connect, while there is no connection."""
+"""Seconds between polls of the feed, and between connection attempts, while disconnected."""
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Listener:
 
     Attributes:
         announced: the last revision announced, 0 before the first.
-        heard: when (``time.monotonic``) that was.
+        heard: the time of that announcement (``time.monotonic``).
     """
 
     def __init__(self, url: str) -> None:
@@ -62,7 +62,7 @@ class Listener:
             return self._looking() if self.announced > after or silent else False
 
     def close(self) -> None:
-        """End listening."""
+        """Stop listening."""
         self._closed.set()
         with self._lock:
             self._end()

@@ -16,8 +16,7 @@ _NAME: Final = (
     " ORDER BY s.digest <> f.digest, s.path LIMIT 1), (SELECT v.name FROM versions AS v"
     " WHERE v.file_id = f.file_id ORDER BY v.number DESC LIMIT 1), '')"
 )
-"""The name of a kept file: of several sources, that of the one its content came from; of uploaded
-files, that of the newest."""
+"""The name of a stored file: of the source that its content came from, or of the newest upload."""
 
 
 class PostgresMaps(DatabaseUser):
@@ -71,7 +70,7 @@ class PostgresMaps(DatabaseUser):
 
     def content_piece(self, file_id: int, digest: bytes, start: int, size: int) -> bytes:
         """See ``Store``."""
-        # The column is kept uncompressed by the database, so it reads only this part.
+        # The database stores this column uncompressed, so it reads only this part.
         sql = (
             "SELECT substring(content FROM %s FOR %s) FROM files WHERE file_id = %s AND digest = %s"
         )

@@ -23,7 +23,7 @@ class PostgresPrograms(DatabaseUser):
             self._connections.audit_entries.about(f"client {program.id}")
 
     def remove_program(self, program_id: str) -> None:
-        """See ``Store``. It locks the program first, so that nothing is added concurrently."""
+        """See ``Store``. The program is locked first, so that no grants are added concurrently."""
         key = (program_id,)
         with self._connections.writing() as link:
             if not link.rows("SELECT 1 FROM programs WHERE id = %s FOR UPDATE", key):

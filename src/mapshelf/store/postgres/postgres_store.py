@@ -1,10 +1,10 @@
 """The store on PostgreSQL: one database for any number of nodes.
 
-Writers take turns: each transaction begins by locking the row that holds the counters, and others
-wait for it. That costs little compared with what PostgreSQL does for a write. It makes revisions
-visible in order, which the change feed needs and sequences do not give. It also lets a batch read
-and then write with no other writer in between, as in SQLite. Changes of users and tokens do not
-take this lock, so that a revocation does not wait for an import.
+Writers are serialized: each transaction begins by locking the row of counters. That costs little
+compared with the write itself. Revisions thus become visible in order, which the change feed needs
+and sequences do not guarantee. It also lets a batch read and then write without other writers in
+between, as in SQLite. Changes to users and tokens do not take this lock, so that a revocation does
+not wait for an import.
 
 Each part of the contract is a class in a module of its own.
 """

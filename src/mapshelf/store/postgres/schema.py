@@ -1,10 +1,10 @@
-"""The schema of a catalogue in PostgreSQL: recognized, checked, and brought up to date.
+"""Create, check and migrate the schema of a catalogue in PostgreSQL.
 
 Several nodes of several versions may start at once. An advisory lock lets one migrate while the
-others wait. Each migration says how many migrations a version must know to work with the new
-schema. A change of the schema takes two migrations: one that only adds (``needs`` stays the same),
-and one that removes, once no old node is left. So old nodes keep serving, and may restart, while
-new ones take over.
+others wait. Each migration declares how many migrations a version must know to work with the new
+schema. A schema change takes two migrations: one that only adds (``needs`` stays the same), and one
+that removes, once no old nodes are left. So old nodes keep serving, and may restart, during an
+upgrade.
 """
 
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ LOCK: Final = 0x4D61_7053_6865_6C66
 """The advisory lock that a node holds while it migrates ("MapShelf")."""
 
 LOCK_TIMEOUT: Final = "2s"
-"""How long a migration waits for a lock on a table; later statements wait behind it."""
+"""How long a migration waits for a table lock; later statements queue behind it."""
 
 TURN_TIMEOUT: Final = "60s"
-"""How long a node waits for another one to migrate."""
+"""How long a node waits while another one migrates."""
 
 MINIMUM_VERSION: Final = 150_000
-"""The oldest PostgreSQL that is tested."""
+"""The oldest tested version of PostgreSQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +79,17 @@ MIGRATIONS: Final = (
     Migration("postgres_0015.sql", needs=1),
     Migration("postgres_0016.sql", needs=1),
 )
-"""In the order they were added; the table ``migrations`` says which a database has had."""
+"""Migrations in the order they were added; the table ``migrations`` records the applied ones."""
 
 
 def prepare(url: str, now: int, *, create: bool) -> None:
-    """Make sure that there is a catalogue with a schema this version works with.
+    """Create or migrate the catalogue so that this version can use it.
 
-    If the schema is up to date, this writes nothing, and any host will do.
+    If the schema is up to date, this writes nothing and works with any host.
 
     Raises:
         StoreMissing: there is none, and ``create`` is not set.
-        StoreUnavailable: the hosts that are needed cannot be reached.
+        StoreUnavailable: the required hosts cannot be reached.
         StoreDamaged: the schema is not Mapshelf's, or is of a newer or a development version.
         StoreError: the server is too old.
     """
@@ -145,7 +145,7 @@ def _begin(link: Link) -> None:
 
 
 def _migrations_had(link: Link) -> int:
-    """Return how many migrations the database has had, 0 if it holds no catalogue.
+    """Return the number of applied migrations, 0 if the database holds no catalogue.
 
     Raises:
         StoreDamaged: this version does not work with its schema.

@@ -27,7 +27,7 @@ class PostgresSessions(DatabaseUser):
         *,
         encoded: str | None = None,
     ) -> Token:
-        """See ``Store``. It waits for concurrent changes to the user."""
+        """See ``Store``. Waits for concurrent changes to the user."""
         now = self._clock()
         with self._connections.writing() as link:
             user = refuse_system(user_with_id(link, user_id, "FOR SHARE"))
@@ -59,14 +59,14 @@ class PostgresSessions(DatabaseUser):
 
 
 def end_sessions_of(link: Link, user_id: int, keep: int | None) -> int:
-    """End all sessions of a user but the one with the id ``keep``; return how many."""
+    """End all sessions of a user except the one with the id ``keep``; return how many."""
     return _delete_sessions(
         link, "user_id = %s AND id IS DISTINCT FROM %s::bigint", (user_id, keep)
     )
 
 
 def _delete_sessions(link: Link, condition: str, parameters: Row) -> int:
-    """Delete sessions; return how many. All lock in the same order, so that they never deadlock."""
+    """Delete sessions; return how many. A fixed order of locks prevents deadlocks."""
     rows = link.rows(
         f"SELECT id FROM tokens WHERE kind = 'session' AND ({condition}) ORDER BY id FOR UPDATE",
         parameters,

@@ -10,11 +10,11 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, MOST_KEYS
 
 FAILURES_LOCK: Final = 0x4D61_7046_6169_6C73
-"""The advisory lock that transactions take in turn which count failures ("MapFails")."""
+"""The advisory lock that serializes transactions that count failures ("MapFails")."""
 
 
 class PostgresSignInFailures(DatabaseUser):
-    """See ``contract.SignInFailures``. Writers take turns, so they never deadlock."""
+    """See ``contract.SignInFailures``. Writers are serialized, which prevents deadlocks."""
 
     def failures(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
         """See ``Store``."""

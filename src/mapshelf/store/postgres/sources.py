@@ -9,7 +9,7 @@ from mapshelf.store.postgres.database import DatabaseUser
 
 
 class PostgresSources(DatabaseUser):
-    """See ``contract.Sources``. Indexes have the SHA-256 of a path: they limit the length."""
+    """See ``contract.Sources``. Paths are indexed by SHA-256, because index keys are limited."""
 
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """See ``Store``."""
@@ -23,7 +23,7 @@ class PostgresSources(DatabaseUser):
     def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
         """See ``Store``."""
         # "0" is the character after the slash: all paths below the folder lie in between. The
-        # index knows the beginnings of paths, whose order is that of the paths.
+        # index covers prefixes of paths, which sort like the paths.
         first, beyond = max(folder + b"/", after), folder + b"0"
         beginning = "substring(path FROM 1 FOR 1000)"
         rows = self._rows(

@@ -1,4 +1,4 @@
-"""Rows of a catalogue in PostgreSQL, read and written as they are."""
+"""Raw access to the rows of a catalogue in PostgreSQL, for transfers between stores."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -21,7 +21,7 @@ from mapshelf.store.tables import (
 )
 
 FROM_INTEGERS: Final = dict.fromkeys(BOOLEANS, "%s::integer::boolean")
-"""How booleans are written, which come as integers."""
+"""Placeholders for boolean columns, whose values are passed as integers."""
 
 
 class PostgresCatalogueRows(DatabaseUser):
@@ -30,7 +30,7 @@ class PostgresCatalogueRows(DatabaseUser):
     def rows(self, table: Table, after: Row | None, limit: int) -> list[Row]:
         """See ``Store``."""
         key = table.keys
-        # Only the beginnings of paths have an index, see ``sources_below``.
+        # Only prefixes of paths are indexed; see ``sources_below``.
         order = f"substring({key} FROM 1 FOR 1000), {key}" if table is SOURCES else key
         above = ""
         parameters: Row = (limit,)

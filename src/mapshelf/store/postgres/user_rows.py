@@ -1,4 +1,4 @@
-"""Rows of users, for accounts, signing in, and for imports that register owners."""
+"""Look up and add users in PostgreSQL, for accounts, sign-in and imports."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from mapshelf.store.postgres.connections import Link
 from mapshelf.store.sign_in import WAYS
 
 CHANGING: Final = "FOR NO KEY UPDATE"
-"""How a row is locked that is about to be changed: rows that refer to it can still be added."""
+"""The lock for a row about to change: others can still add rows that refer to it."""
 
 
 def find_user(link: Link, name: str) -> User | None:
@@ -31,7 +31,7 @@ def require_user(link: Link, name: str) -> User:
 
 
 def user_with_id(link: Link, user_id: int, lock: str = "") -> User:
-    """Return the user with this id, and lock the row until the transaction ends if asked to.
+    """Return the user with this id; ``lock`` is an SQL clause that locks the row, if any.
 
     Raises:
         NotFound: there is none.
@@ -52,7 +52,7 @@ def keep_a_way(link: Link, user_id: int) -> None:
     """Check that a user, whose row is locked, can still sign in.
 
     Raises:
-        LastWay: the user could not.
+        LastWay: no way to sign in is left.
     """
     ((ways,),) = link.rows(WAYS.format("%s"), (user_id, user_id, user_id))
     if not ways:
@@ -77,7 +77,7 @@ def add_user_row(
 def insert_user(
     link: Link, name: str, now: int, role: Role = Role.MEMBER, encoded: str | None = None
 ) -> User:
-    """Register a user whose name is free."""
+    """Register a user whose name is not taken."""
     rows = link.rows(
         "INSERT INTO users (name, name_key, registered, role, password)"
         f" VALUES (%s, %s, %s, %s, %s) RETURNING {USER}",

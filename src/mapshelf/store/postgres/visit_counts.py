@@ -16,7 +16,7 @@ from mapshelf.store.visit_counts import (
 )
 
 VISITS_LOCK: Final = 0x4D61_7056_6973_6974
-"""The advisory lock that counting transactions take in turn ("MapVisit")."""
+"""The advisory lock that serializes counting transactions ("MapVisit")."""
 
 APPLY_COUNTS: Final = (
     f"UPDATE maps SET views = views + least(%s, {LARGEST_COUNT} - views),"
@@ -42,9 +42,9 @@ class PostgresVisitCounts(DatabaseUser):
         return salt
 
     def count_visits(self, visits: Sequence[Visit], now: int, most: int) -> int:
-        """See ``Store``. Counting transactions take turns, so they never deadlock.
+        """See ``Store``. Counting transactions are serialized, which prevents deadlocks.
 
-        They use a lock of their own, not the counters, so no import waits for them.
+        They use a separate lock, not the counters, so no import waits for them.
         """
         first, last = remembered_hours(now)
         with self._connections.writing() as link:
@@ -89,7 +89,7 @@ class PostgresVisitCounts(DatabaseUser):
 
 
 def _new_among(link: Link, visits: Sequence[Visit]) -> list[Visit]:
-    """Remember visits; return those that count: they were not known, and their map exists."""
+    """Record visits; return those that count: new ones of existing maps."""
     given = {(visit.hour, visit.key): visit for visit in visits}
     rows = link.rows(
         "INSERT INTO visits SELECT one.hour, one.key"

@@ -18,14 +18,14 @@ from mapshelf.store.columns import (
 from mapshelf.store.sqlite.database import DatabaseUser
 
 LOOK_INTERVAL: Final = 0.1
-"""Seconds between looks at whether another process has written."""
+"""Seconds between polls for writes of other processes."""
 
 GONE: Final = (
     "SELECT revision, {0} FROM deleted WHERE revision > ?1 UNION ALL"
     " SELECT revision, {0} FROM maps WHERE revision > ?1 AND visibility <> 'published'"
     " ORDER BY revision LIMIT ?2"
 )
-"""Changes after which there is no published map; ``{0}`` stands for the column asked for."""
+"""Changes that leave no published map; ``{0}`` stands for the selected column."""
 
 LAST_GONE: Final = (
     "max((SELECT coalesce(max(revision), 0) FROM deleted),"
@@ -70,7 +70,7 @@ class SQLiteChangeFeed(DatabaseUser):
             return [change for change, _ in zip(both, range(limit), strict=False)]
 
     def wait(self, after: int, seconds: float) -> bool:
-        """See ``Store``. SQLite does not signal writes of other processes, but looking is cheap."""
+        """See ``Store``. SQLite does not signal writes of other processes, but polling is cheap."""
         deadline = time.monotonic() + seconds
         while True:
             with suppress(StoreError):

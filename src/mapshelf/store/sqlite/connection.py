@@ -1,4 +1,4 @@
-"""One connection to the database: durable, locked, and closed only once."""
+"""A connection to a SQLite database, with a lock, durable writes and WAL mode."""
 
 import threading
 import time
@@ -18,32 +18,32 @@ BUSY_TIMEOUT: Final = 10_000
 
 
 class Connection:
-    """A connection with its lock: apsw refuses use from two threads at once."""
+    """A connection with a lock, because apsw rejects concurrent use by two threads."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
-        """Open the database at ``path``, and make the file if ``create`` is set.
+        """Open the database at ``path``, and create the file if ``create`` is set.
 
         Raises:
-            StoreMissing: it holds no catalogue, and ``create`` is not set.
-            StoreDamaged: it holds something other than a catalogue of this version.
+            StoreMissing: there is no catalogue, and ``create`` is not set.
+            StoreDamaged: the file is not a catalogue that this version can use.
         """
         self._lock = threading.Lock()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._database: apsw.Connection | None = apsw.Connection(str(path), flags)
         self._database.set_busy_timeout(BUSY_TIMEOUT)
         with transaction(self._database, "DEFERRED"):
-            # Before anything is written, in case the file is not ours.
+            # Checked before the first write, in case the file is not ours.
             if not migrations_had(self._database) and not create:
                 raise StoreMissing(f"there is no catalogue in {path}")
         make_private(path)
         _use_wal(self._database)
-        # Secure_delete: deleted keys of visitors are erased where that costs no extra write.
+        # secure_delete erases deleted visitor keys where that costs no extra write.
         for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = FAST"):
             self._database.execute(f"PRAGMA {pragma}")
 
     @contextmanager
     def locked(self) -> Iterator[apsw.Connection]:
-        """Give the connection to one thread at a time.
+        """Yield the connection to one thread at a time.
 
         Raises:
             StoreUnavailable: it has been closed.
@@ -63,7 +63,7 @@ class Connection:
 
 @contextmanager
 def transaction(database: apsw.Connection, kind: str) -> Iterator[None]:
-    """Give a transaction that is committed at the end, and rolled back if anything is raised.
+    """Start a transaction that is committed on exit, or rolled back on an exception.
 
     Args:
         database: the connection.
@@ -80,7 +80,7 @@ def transaction(database: apsw.Connection, kind: str) -> Iterator[None]:
 
 
 def _use_wal(database: apsw.Connection) -> None:
-    """Switch to WAL. SQLite itself does not wait for other processes here, so this does."""
+    """Switch to WAL. Retries while the database is busy, because SQLite itself does not."""
     deadline = time.monotonic() + BUSY_TIMEOUT / 1000
     while True:
         try:

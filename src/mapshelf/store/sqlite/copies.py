@@ -19,19 +19,19 @@ from mapshelf.store.sqlite.migrations import migrations_had
 from mapshelf.store.tables import Row
 
 HEADER: Final = b"SQLite format 3\0"
-"""How each SQLite database begins."""
+"""The first bytes of every SQLite database."""
 
 PAGES_AT_ONCE: Final = 1024
 """Pages copied between two calls of ``progress``: usually 4 MiB."""
 
 STEPS_AT_ONCE: Final = 500_000
-"""Steps of SQLite's machine between two calls of ``progress`` while a copy is checked."""
+"""Steps of SQLite's virtual machine between two calls of ``progress`` during a check."""
 
 OTHERS_AWAITED: Final = 2_000
-"""Milliseconds to wait for exclusive access to the database: most commands end sooner."""
+"""Milliseconds to wait for exclusive access to the database: most commands finish sooner."""
 
 Progress = Callable[[int, int], None]
-"""Called now and then with the bytes that are done and all bytes. What it raises ends the work."""
+"""Called repeatedly with the bytes done and the total. Its exceptions propagate."""
 
 _OF_VISITORS: Final = {"visits", "salts"}
 
@@ -48,7 +48,7 @@ copy was made, and must not become valid again."""
 
 @dataclass(frozen=True, slots=True)
 class CopyFacts:
-    """What a copy holds.
+    """A summary of a copy.
 
     Attributes:
         maps: the number of maps, of any visibility.
@@ -61,11 +61,11 @@ class CopyFacts:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What a database that is replaced hands on.
+    """State that a replaced database passes on to its successor.
 
     Attributes:
-        file_id: the last ``file_id`` that it gave.
-        revoked: the digests of its revoked tokens, and when each was revoked.
+        file_id: the highest ``file_id`` that it allocated.
+        revoked: the digests of its revoked tokens, each with the time of revocation.
         whole: whether its file is complete without a log; unknown if it is damaged.
     """
 
@@ -97,13 +97,13 @@ def copy_database(source: Path, target: Path, progress: Progress) -> None:
             transaction(database, "DEFERRED"),
             closing(_opened(target)) as copy,
         ):
-            # Reading begins the view that all steps share; without it, each write of others would
-            # make the copy begin anew.
+            # This read starts the transaction whose view all steps share; without it, each write
+            # of another connection would restart the copy.
             database.execute("SELECT only FROM sequence").fetchall()
-            copy.pragma("journal_mode", "OFF")  # it is thrown away if anything fails
+            copy.pragma("journal_mode", "OFF")  # the copy is discarded if anything fails
             copy.pragma("synchronous", "OFF")  # and synced by the caller
             _copy_pages(database, copy, progress)
-            # No longer one with a log: it can be read on disks where nothing can be written.
+            # Without WAL, the copy can be read from read-only disks.
             copy.pragma("journal_mode", "DELETE")
             copy.pragma("journal_mode", "OFF")
             _forget_visitors(copy)
@@ -122,7 +122,7 @@ def _copy_pages(database: apsw.Connection, copy: apsw.Connection, progress: Prog
 
 
 def _forget_visitors(copy: apsw.Connection) -> None:
-    """Erase visitor keys and salts, which must not outlive an hour or a day; copies are kept."""
+    """Erase visitor keys and salts, which must expire within an hour or a day, unlike copies."""
     copy.pragma("secure_delete", True)
     kept = {name for (name,) in copy.execute("SELECT name FROM sqlite_schema").fetchall()}
     for table in _OF_VISITORS & kept:
@@ -157,14 +157,14 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
 
 
 def make_successor(path: Path, replaced: Replaced) -> None:
-    """Make a copy fit to take the place of the database ``replaced``, as one file, synced.
+    """Prepare a copy to replace a database, as a single file synced to disk.
 
-    Its schema is brought up to date. It gets an identity of its own: what was derived from the
-    other, as a snapshot, could have the same revision and yet other maps. Numbers of maps that the
-    other gave are not given again, and what it revoked stays revoked.
+    The schema is migrated. The copy gets a new identity, because data derived from the replaced
+    database, such as a snapshot, could have the same revision but different maps. It does not reuse
+    the ``file_id`` of any map of the replaced database, and revoked tokens stay revoked.
 
     Raises:
-        StoreError: it cannot be used.
+        StoreError: the copy cannot be used.
     """
     with closing(Database(path, milliseconds, create=False)) as store, store.writing() as database:
         for statement in _SHORT_LIVED:
@@ -178,7 +178,7 @@ def make_successor(path: Path, replaced: Replaced) -> None:
             "UPDATE sequence SET identity = lower(hex(randomblob(16))), file_id = max(file_id, ?)",
             (replaced.file_id,),
         )
-    # Closed by the last one who used it, the file holds everything, and nothing is beside it.
+    # Closing the last connection merges the log into the file and removes it.
 
 
 @contextmanager
@@ -195,7 +195,7 @@ def closed_to_others(path: Path) -> Iterator[Replaced]:
 
 
 def _taken(path: Path) -> apsw.Connection:
-    """Return a connection that has the database for itself, or one to nothing if it is damaged."""
+    """Return an exclusive connection, to an empty database in memory if this one is damaged."""
     if not _begins_as_database(path):
         return apsw.Connection(":memory:")
     database = apsw.Connection(":memory:")
@@ -203,7 +203,7 @@ def _taken(path: Path) -> apsw.Connection:
         database = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)
         database.set_busy_timeout(OTHERS_AWAITED)
         database.pragma("locking_mode", "EXCLUSIVE")
-        # The log is emptied into the database, and removed: from now on it is a single file.
+        # Leaving WAL mode merges the log into the database and deletes it.
         database.pragma("journal_mode", "DELETE")
         database.pragma("journal_mode", "MEMORY")
         database.execute("BEGIN EXCLUSIVE")

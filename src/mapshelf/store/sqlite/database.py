@@ -1,4 +1,4 @@
-"""The database of a store: one connection for writing and one for reading, each behind a lock."""
+"""The SQLite database of a store: a connection for writing and one for reading, each locked."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ class Database:
     Attributes:
         writer: the connection for writing.
         reader: the connection for reading.
-        audit_entries: what is noted with the next transaction of a thread.
+        audit_entries: the audit entries that the next transaction of each thread will write.
 
     Raises:
         InvalidSetting: the SQLite library is too old to be trusted with a WAL database.
@@ -60,24 +60,24 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
-        """Give one consistent view of the database."""
+        """Start a read transaction: one consistent view of the database."""
         with self.reader.locked() as database, translated(), transaction(database, "DEFERRED"):
             yield database
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """Give a transaction that is durable once this returns, and undone if it raises."""
+        """Start a transaction that is committed durably on exit, or rolled back on an exception."""
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
             yield database
             self.audit_entries.write(lambda sql, given: database.execute(sql, given).fetchall())
 
     def rows(self, sql: str, bindings: Row = ()) -> list[Row]:
-        """Return the rows of one statement that only reads."""
+        """Return the rows of a read-only statement."""
         with self.reading() as database:
             return database.execute(sql, bindings).fetchall()
 
     def row(self, sql: str) -> Row:
-        """Return the first row of one statement that only reads."""
+        """Return the first row of a read-only statement."""
         return self.rows(sql)[0]
 
 

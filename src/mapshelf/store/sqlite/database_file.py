@@ -1,4 +1,4 @@
-"""The file of the database: its folder, its permissions, and why it cannot be opened."""
+"""The file of a SQLite database: its folder, its permissions, and errors on opening it."""
 
 import os
 import stat
@@ -13,10 +13,10 @@ from mapshelf.errors import StoreMissing, StoreUnavailable
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder, for its owner only, unless it is there.
+    """Create the folder, accessible only to its owner, unless it exists.
 
     Raises:
-        StoreUnavailable: it cannot be made.
+        StoreUnavailable: it cannot be created.
     """
     try:
         durable.make_folder(folder)
@@ -25,11 +25,11 @@ def make_folder(folder: Path) -> None:
 
 
 def require_file(path: Path) -> None:
-    """Make sure that there is a file at ``path``.
+    """Check that there is a file at ``path``.
 
     Raises:
         StoreMissing: there is none.
-        StoreUnavailable: that cannot be determined.
+        StoreUnavailable: its existence cannot be determined.
     """
     try:
         os.stat(path)
@@ -41,7 +41,7 @@ def require_file(path: Path) -> None:
 
 @contextmanager
 def explained_if_read_only(path: Path) -> Iterator[None]:
-    """Name what is read-only if the database cannot be opened: even readers need to write.
+    """Explain errors caused by read-only files: SQLite needs to write even for reading.
 
     Raises:
         StoreUnavailable: the file or its folder is read-only.
@@ -56,7 +56,7 @@ def explained_if_read_only(path: Path) -> Iterator[None]:
 
 
 def make_private(path: Path) -> None:
-    """Let only the owner read and write the file.
+    """Restrict access to the file to its owner.
 
     Raises:
         StoreUnavailable: its permissions cannot be changed.

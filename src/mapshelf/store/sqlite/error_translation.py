@@ -10,7 +10,7 @@ from mapshelf.errors import StoreDamaged, StoreError, StoreUnavailable
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn errors of SQLite into our own."""
+    """Translate exceptions of ``apsw`` raised in the context."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:

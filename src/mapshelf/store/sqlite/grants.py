@@ -1,4 +1,4 @@
-"""Authorization codes, grants and the tokens of programs in SQLite."""
+"""OAuth authorization codes, grants and tokens in SQLite."""
 
 import apsw
 
@@ -175,7 +175,7 @@ def new_grant(  # noqa: PLR0913 - the facts of one row
 
 
 def _is_fresh(database: apsw.Connection, grant_id: int | None) -> bool:
-    """Return whether a grant has given tokens once, or has been withdrawn."""
+    """Return whether a grant has issued tokens only once, or has been withdrawn."""
     rows: list[Row] = database.execute(FRESH.format(grant="?"), (grant_id,)).fetchall()
     return bool(rows[0][0])
 
@@ -183,7 +183,7 @@ def _is_fresh(database: apsw.Connection, grant_id: int | None) -> bool:
 def _extended(
     database: apsw.Connection, grant_id: int | None, tokens: NewTokens, now: int
 ) -> Grant | None:
-    """Add further tokens to a grant, if it has not been withdrawn; end it if they are too many."""
+    """Add tokens to a grant that has not been withdrawn; delete it if it has too many."""
     if grant_id is None:
         return None
     database.execute(

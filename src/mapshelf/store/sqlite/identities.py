@@ -1,4 +1,4 @@
-"""Identities in SQLite: who signs in by an OpenID provider."""
+"""Accounts at OpenID providers that users sign in with, in SQLite."""
 
 import apsw
 

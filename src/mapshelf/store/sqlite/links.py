@@ -9,7 +9,7 @@ from mapshelf.store.sqlite.database import DatabaseUser
 _END: Final = "substr(s.name, -255)"
 
 FILE_NAME: Final = f"lower(substr({_END}, length(rtrim({_END}, replace({_END}, '/', ''))) + 1))"
-"""The name of a file, as the index ``sources_file`` has it: written alike, or it is not used."""
+"""The name of a file. It must equal the expression of the index ``sources_file`` to use it."""
 
 
 class SQLiteLinks(DatabaseUser):

@@ -1,4 +1,4 @@
-"""Rows of maps, for everything that reads, changes or deletes them."""
+"""Allocate revisions and delete maps in SQLite."""
 
 import apsw
 
@@ -14,7 +14,7 @@ def next_revision(database: apsw.Connection) -> int:
 
 
 def delete_map(database: apsw.Connection, public_id: str) -> bool:
-    """Delete a map, as one change; return whether it was there."""
+    """Delete a map, as one change; return whether it existed."""
     row = database.execute("SELECT file_id FROM maps WHERE id = ?", (public_id,)).fetchone()
     if row is None:
         return False

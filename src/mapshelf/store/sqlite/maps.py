@@ -16,8 +16,7 @@ _NAME: Final = (
     " ORDER BY s.digest <> f.digest, s.path LIMIT 1), (SELECT v.name FROM versions AS v"
     " WHERE v.file_id = f.file_id ORDER BY v.number DESC LIMIT 1), '')"
 )
-"""The name of a kept file: of several sources, that of the one its content came from; of uploaded
-files, that of the newest."""
+"""The name of a stored file: of the source that its content came from, or of the newest upload."""
 
 
 class SQLiteMaps(DatabaseUser):
@@ -65,7 +64,7 @@ class SQLiteMaps(DatabaseUser):
             sql = "SELECT 1 FROM files WHERE file_id = ? AND digest = ?"
             if not database.execute(sql, asked).fetchall():
                 return b""
-            # Selecting a part would read the whole.
+            # substr() would read the whole value.
             with database.blob_open("main", "files", "content", file_id, False) as content:
                 content.seek(min(start, content.length()))
                 piece: bytes = content.read(size)

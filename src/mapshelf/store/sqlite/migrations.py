@@ -1,4 +1,4 @@
-"""The schema of a catalogue in SQLite: recognized, made, and brought up to date."""
+"""Create, check and migrate the schema of a catalogue in SQLite."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from mapshelf.store.sqlite.user_rows import insert_user
 from mapshelf.store.tables import Row
 
 APPLICATION_ID: Final = 0x4D61_7053
-"""Application id in the database header ("MapS"), so that no foreign database is migrated."""
+"""Application id in the database header ("MapS"), which protects other programs' databases."""
 
 MIGRATIONS: Final = (
     "sqlite_0001.sql",
@@ -31,11 +31,11 @@ MIGRATIONS: Final = (
     "sqlite_0015.sql",
     "sqlite_0016.sql",
 )
-"""Scripts in the order they were added; ``user_version`` says how many a database has had."""
+"""Scripts in the order they were added; ``user_version`` records how many were applied."""
 
 
 def is_up_to_date(database: apsw.Connection) -> bool:
-    """Return whether the database has had every migration.
+    """Return whether all migrations have been applied.
 
     Raises:
         StoreDamaged: see ``migrations_had``.
@@ -60,7 +60,7 @@ def migrate(database: apsw.Connection, now: int) -> None:
 
 
 def migrations_had(database: apsw.Connection) -> int:
-    """Return how many migrations the database has had, 0 if it is new.
+    """Return the number of applied migrations, 0 for a new database.
 
     Raises:
         StoreDamaged: it is not a Mapshelf database, or is of a newer or a development version.
@@ -87,11 +87,11 @@ def _pragma(database: apsw.Connection, name: str) -> int:
 
 
 def _user_version(count: int) -> int:
-    """Return the ``user_version`` of a database that has had the first ``count`` migrations.
+    """Return the ``user_version`` after the first ``count`` migrations.
 
-    The lowest byte is the count. Above it are 23 bits of a digest of the scripts, because a script
-    that is not released yet may change. There is no room for more, and the header of the file is
-    the one place that can be read whatever else is damaged.
+    The lowest byte is the count. Above it are 23 bits of a digest of the scripts, because an
+    unreleased script may change. There is no room for more, and only the header of the file can be
+    read whatever else is damaged.
     """
     digest = schema_digest(MIGRATIONS[:count])
     return (int.from_bytes(digest[:3]) >> 1) << 8 | count

@@ -70,7 +70,7 @@ class SQLiteSessions(DatabaseUser):
 
 
 def end_sessions_of(database: apsw.Connection, user_id: int, keep: int | None) -> int:
-    """End all sessions of a user but the one with the id ``keep``; return how many."""
+    """End all sessions of a user except the one with the id ``keep``; return how many."""
     database.execute(
         "DELETE FROM tokens WHERE user_id = ? AND kind = 'session' AND id IS NOT ?",
         (user_id, keep),

@@ -1,9 +1,8 @@
 """The store on SQLite: one file, one machine, nothing to operate.
 
-SQLite comes with ``apsw``, whose wheel carries a current library: versions before 3.51.3 can
-corrupt a WAL database if two connections write and checkpoint at the same time. WAL lets readers go
-on while one connection writes. ``synchronous=FULL`` makes an acknowledged write survive a power
-cut.
+The wheel of ``apsw`` bundles a current SQLite: versions before 3.51.3 can corrupt a WAL database if
+two connections write and checkpoint at the same time. WAL lets readers continue while one
+connection writes. With ``synchronous=FULL``, an acknowledged write survives a power failure.
 
 Each part of the contract is a class in a module of its own. They share one ``Database``.
 """

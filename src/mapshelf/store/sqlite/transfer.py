@@ -1,4 +1,4 @@
-"""Rows of a catalogue in SQLite, read and written as they are."""
+"""Raw access to the rows of a catalogue in SQLite, for transfers between stores."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Rows of users, for accounts, signing in, and for imports that register owners."""
+"""Look up and add users in SQLite, for accounts, sign-in and imports."""
 
 import apsw
 
@@ -54,7 +54,7 @@ def keep_a_way(database: apsw.Connection, user_id: int) -> None:
     """Check that a user can still sign in.
 
     Raises:
-        LastWay: the user could not.
+        LastWay: no way to sign in is left.
     """
     rows: list[Row] = database.execute(WAYS.format("?1"), (user_id,)).fetchall()
     if not rows[0][0]:
@@ -85,7 +85,7 @@ def insert_user(
     role: Role = Role.MEMBER,
     encoded: str | None = None,
 ) -> User:
-    """Register a user whose name is free."""
+    """Register a user whose name is not taken."""
     rows: list[Row] = database.execute(
         "INSERT INTO users (name, name_key, registered, role, password) VALUES (?, ?, ?, ?, ?)"
         f" RETURNING {USER}",

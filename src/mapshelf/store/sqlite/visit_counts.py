@@ -82,7 +82,7 @@ class SQLiteVisitCounts(DatabaseUser):
 
 
 def _is_new(database: apsw.Connection, visit: Visit) -> bool:
-    """Remember a visit; return whether it counts: it was not known, and its map exists."""
+    """Record a visit; return whether it counts: it is new, and its map exists."""
     database.execute(
         "INSERT OR IGNORE INTO visits SELECT ?, ? FROM maps WHERE file_id = ?",
         (visit.hour, visit.key, visit.file_id),
