@@ -1,8 +1,8 @@
-"""Lay out the content of a topic's box besides its text: icons, marks, images, tags, formulas.
+"""Lay out the content of a topic's box: text, icons, marks, images, tags and formulas.
 
-Icons stand before the text, marks for notes, links and files after it, pictures above, tags below.
-A formula stands below the text, or in its place if there is none. In right-to-left maps all of this
-is mirrored. Most topics have only text and skip this module.
+Icons precede the text; marks for notes, links and files follow it. Images are above it, tags below.
+A formula is below the text, or replaces it if there is none. In right-to-left maps everything is
+mirrored. Topics with only text, which are the majority, skip most of this.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,39 +20,39 @@ from mapshelf.writers.plain import one_line
 _GLYPH: Final = 1.2
 _MARK: Final = 0.95
 _TAG: Final = 0.78
-"""Heights of an icon, a mark and the letters of tags, in font sizes."""
+"""Heights of icons, marks and the letters of tags, in font sizes."""
 
 FORMULA: Final = 1.12
-"""Size of the letters of formulas, in those of the text: their font has smaller ones."""
+"""Font size of formulas, in font sizes of the text: the letters of their font are smaller."""
 
 _APART: Final = 0.22
-"""Between icons, in font sizes."""
+"""Space between icons, in font sizes."""
 
 _MOST_GLYPHS: Final = 12
 _MOST_TAGS: Final = 8
 _MOST_IMAGES: Final = 4
-"""More of a topic are not drawn; they are in the text for everybody."""
+"""Maximum number of images drawn in a topic. The accessible outline lists all of them."""
 
 _TAG_WIDTH: Final = 16.0  # of the longest, in font sizes
 _TAG_PADDING: Final = 5.0
 _BETWEEN: Final = 4.0  # pictures, text and tags
-_UNKNOWN: Final = (0.6, 0.6)  # shares of the largest picture for one whose size nobody knows
+_UNKNOWN: Final = (0.6, 0.6)  # of the maximum size, for images of unknown size
 _LARGEST: Final = 1e5  # of any picture
-_LONGEST: Final = 300  # characters that say what a piece means
+_LONGEST: Final = 300  # characters of a description
 
 
 class Piece(NamedTuple):
-    """Something in the box of a topic.
+    """An element in the box of a topic.
 
     Attributes:
         kind: ``glyph``, ``emoji``, ``mark``, ``tag``, ``image`` or ``formula``.
-        name: of the marker or mark; the digest of a picture; the LaTeX of a formula; otherwise the
-            text that is shown.
-        x: left end, from that of the box.
-        y: upper end, likewise.
-        width: of it.
-        height: of it.
-        says: what it means, or shows, in words.
+        name: name of a marker or mark, digest of an image, LaTeX of a formula; otherwise the
+            displayed text.
+        x: left edge, relative to the box.
+        y: top edge, relative to the box.
+        width: its width.
+        height: its height.
+        says: its description in words.
     """
 
     kind: str
@@ -65,14 +65,14 @@ class Piece(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Everything in the box of a topic.
+    """The content of a topic's box.
 
     Attributes:
-        width: of the box.
-        height: of the box.
-        text_left: left end of the text in it.
-        text_top: its upper end.
-        pieces: all that is no text.
+        width: width of the box.
+        height: height of the box.
+        text_left: left edge of the text in it.
+        text_top: top edge of the text in it.
+        pieces: everything except text.
     """
 
     width: float
@@ -83,13 +83,13 @@ class Contents(NamedTuple):
 
 
 def only_text(kind: Kind, lines: Sequence[Line], text_width: float) -> Contents:
-    """Return the contents of a topic that has nothing but text."""
+    """Return the contents of a topic with only text."""
     height = kind.size * LINE_HEIGHT * len(lines) + 2 * kind.down
     return Contents(text_width + 2 * kind.across, height, kind.across, kind.down)
 
 
 def has_more(topic: Topic) -> bool:
-    """Return whether a topic may have more to be drawn than its text."""
+    """Return whether a topic may have content other than text."""
     return bool(
         topic.markers
         or topic.task
@@ -110,12 +110,12 @@ def furnished(
     *,
     right_to_left: bool,
 ) -> Contents | None:
-    """Return everything in the box of a topic, ``None`` if it is nothing but text after all.
+    """Return the contents of a topic's box, ``None`` if it is only text.
 
     Args:
         shown: the topic.
-        kind: how it looks.
-        layout_style: how the picture looks.
+        kind: its appearance.
+        layout_style: the style of the drawing.
         lines: its text.
         right_to_left: whether the map is mirrored.
     """
@@ -135,7 +135,7 @@ def furnished(
     # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
     core_width, core_height = instead[4:6] if instead else (text_width, text_height)
-    # In a box there are plates behind icons.
+    # In a box, icons have plates behind them.
     step = (_APART + 0.14 * kind.boxed) * kind.size
     before = sum(piece.width + step for piece in glyphs) - (0 if core_width or marks else step)
     after = sum(piece.width + step for piece in marks) - (0 if core_width else step)
@@ -225,20 +225,20 @@ def _row_width(row: Sequence[Piece]) -> float:
 
 
 def _image(image: Image, most: tuple[float, float]) -> Piece:
-    """Return a picture in the size that the author shows it, or as much smaller as it has to be."""
-    # What is no size, or none that anybody can mean, is not known.
+    """Return an image at the author's size, reduced to the maximum size if necessary."""
+    # Invalid and implausible sizes count as unknown.
     width, height = (one if 0 < one < _LARGEST else 0.0 for one in (image.width, image.height))
     if not width and not height:
         width, height = most[0] * _UNKNOWN[0], most[1] * _UNKNOWN[1]
     width, height = width or height * 4 / 3, height or width * 3 / 4
     scale = min(1.0, most[0] / width, most[1] / height)
     shown = one_line(image.alt[:_LONGEST])
-    # What is thinner than a line would not be seen.
+    # Anything thinner than a line would be invisible.
     return Piece("image", image.digest, 0, 0, max(2, width * scale), max(2, height * scale), shown)
 
 
 def _formula(source: str, drawing: FormulaDrawing, kind: Kind, layout_style: LayoutStyle) -> Piece:
-    """Return a formula in the size of the text, or as much smaller as it has to be."""
+    """Return a formula at the size of the text, reduced to the maximum size if necessary."""
     widest, highest = layout_style.formula
     em = kind.size * min(FORMULA, widest / drawing.width, highest / drawing.height)
     return Piece("formula", source, 0, 0, em * drawing.width, em * drawing.height)

@@ -1,11 +1,10 @@
-"""Compute where everything in the picture of a sheet is placed, without drawing it.
+"""Compute the position of every element of a sheet, without drawing it.
 
-The central topic is in the middle. Main branches stay on the side that their author chose; without
-a choice they are on both sides, in their order, divided so that both sides are about equally high;
-in maps written from right to left the first half is on the left. Children are beside their topic,
-and the topic is at the middle of their height. Boundaries and summaries get room of their own.
-Topics that stand alone are put around all that (``floating``). The unit is a pixel at full size;
-the origin is the centre of the map.
+The central topic is in the middle. Main branches stay on the side that the author chose. Without a
+choice, they are split in order between both sides, to make the sides about equally high; in
+right-to-left maps the first half is on the left. Each topic is vertically centred on its children.
+Boundaries and summaries have reserved space. Floating topics are placed around the result
+(``floating``). The unit is a pixel at full size; the origin is the centre of the map.
 
 Thumbnails use the layout for the topics that ``visible_topics`` chose, and the page of a map for
 all of them. ``site/static/layout.js`` does the same arithmetic in the browser.
@@ -23,11 +22,11 @@ from mapshelf.render.nodes import Forest, Group, Node, forest
 from mapshelf.render.visible_topics import VisibleSheet
 
 _CHOSEN: Final = 0.5
-"""If a smaller share of the main branches has a side of its own, these sides do not count."""
+"""Minimum share of main branches with a side set by the author; below it, sides are ignored."""
 
 
 class Boundary(NamedTuple):
-    """A line around topics: where it is, what is said on it, and the branch it belongs to."""
+    """An outline around topics: its position, label and branch."""
 
     box: Box
     group: Group
@@ -38,10 +37,10 @@ class Brace(NamedTuple):
     """A brace beside siblings.
 
     Attributes:
-        x: the end that the siblings are at.
+        x: the edge next to the siblings.
         top: upper end.
         bottom: lower end.
-        side: 1 if its point is right of them, -1 if left.
+        side: 1 if its point is to the right of them, -1 if to the left.
         summary: the topic at its point.
     """
 
@@ -54,13 +53,13 @@ class Brace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Everything with its place.
+    """The positions of all elements of a sheet.
 
     Attributes:
         nodes: the topics, parents before their children.
-        boundaries: the lines around topics, outer ones last.
+        boundaries: the boundaries, outer ones last.
         braces: the braces of summaries.
-        box: the rectangle that holds it all.
+        box: the bounding box.
     """
 
     nodes: tuple[Node, ...]
@@ -70,19 +69,19 @@ class Layout:
 
     @property
     def width(self) -> float:
-        """From left to right."""
+        """Width of the bounding box."""
         return self.box.right - self.box.left
 
     @property
     def height(self) -> float:
-        """From top to bottom."""
+        """Height of the bounding box."""
         return self.box.bottom - self.box.top
 
 
 def layout(
     sheet: VisibleSheet, layout_style: LayoutStyle, *, right_to_left: bool = False
 ) -> Layout:
-    """Return the places of all topics."""
+    """Return the positions of all topics."""
     whole = forest(sheet, layout_style, right_to_left=right_to_left)
     for node in reversed(whole.nodes):
         _measure(node)
@@ -94,7 +93,7 @@ def layout(
 
 
 class _Drawing:
-    """Gives everything its place, tree by tree."""
+    """Places all elements, tree by tree."""
 
     def __init__(self, whole: Forest) -> None:
         self._whole = whole
@@ -102,7 +101,7 @@ class _Drawing:
         self._braces: list[Brace] = []
 
     def place_centre(self, *, right_to_left: bool) -> None:
-        """Place the central topic, and everything that hangs from it."""
+        """Place the central topic and its descendants."""
         centre = self._whole.nodes[0]
         centre.x, centre.y = -centre.width / 2, -centre.height / 2
         first, second = _sides(centre, right_to_left=right_to_left)
@@ -118,7 +117,7 @@ class _Drawing:
             self._ring(box, rings, -1)
 
     def place_floating(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
-        """Place the topics that stand alone, with everything that hangs from them."""
+        """Place the floating topics and their descendants."""
         taken = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
         wanted = []
         for root in self._whole.trees[1:]:
@@ -143,7 +142,7 @@ class _Drawing:
         )
 
     def _boxes(self) -> Iterator[Box]:
-        """Yield the boxes of all topics that have a place."""
+        """Yield the boxes of all topics placed so far."""
         for node in self._whole.nodes:
             if node.side or node.depth == 0:
                 yield Box(node.x, node.y, node.x + node.width, node.y + node.height)
@@ -152,7 +151,7 @@ class _Drawing:
         return [group for tree, group in self._whole.around if tree is root]
 
     def _room(self, root: Node) -> Box:
-        """Return the room of a floating tree, around the middle of its root."""
+        """Return the extent of a floating tree, relative to the middle of its root."""
         box = _box_of(root)
         for group in self._around(root):
             box = _ringed(box, group)
@@ -164,7 +163,7 @@ class _Drawing:
             self._boundaries.append(Boundary(box, group, main))
 
     def _stack(self, parent: Node, children: list[Node], side: int) -> None:
-        """Put the children of one side beside their parent, one below the other."""
+        """Stack the children of one side next to their parent."""
         if not children:
             return
         rows = _rows(children, parent.groups)
@@ -187,7 +186,7 @@ class _Drawing:
             self._group(run, children[run.first], tops[run.first], bottom)
 
     def _group(self, run: "_Run", first: Node, top: float, bottom: float) -> None:
-        """Place a boundary, or a brace with its topic, beside topics that have their places."""
+        """Place a boundary, or a brace with its topic, next to topics already placed."""
         side, near, summary = first.side, first.near, run.group.summary
         if summary is None:
             ends = sorted((near - side * run.near, near + side * run.out))
@@ -206,12 +205,12 @@ class _Run(NamedTuple):
 
     Attributes:
         group: the group.
-        first: place of its first topic in the row.
-        last: place of its last one.
-        up: room that a boundary takes above the first.
-        down: room that it takes below the last.
-        near: room that it takes towards the parent.
-        out: how far it is from the near end of its topics to its outer end, or to the brace.
+        first: index of its first topic in the row.
+        last: index of its last one.
+        up: space for a boundary above the first topic.
+        down: space for it below the last topic.
+        near: space for it towards the parent.
+        out: distance from the near edge of the topics to the outer edge, or to the brace.
     """
 
     group: Group
@@ -224,13 +223,13 @@ class _Run(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Siblings one below the other.
+    """A stack of siblings.
 
     Attributes:
-        height: of all of them, with everything below them.
-        before: room above each, for boundaries and summaries.
-        after: room below each.
-        out: how far each goes outwards.
+        height: total height, including descendants.
+        before: space above each, for boundaries and summaries.
+        after: space below each.
+        out: how far each extends outwards.
         runs: their groups.
     """
 
@@ -242,7 +241,7 @@ class _Rows(NamedTuple):
 
 
 def _measure(node: Node) -> None:
-    """Set how high and wide a topic is with everything below it, after those below it."""
+    """Set the size of a subtree; its child subtrees must have been measured."""
     node.reach, node.span = node.height, node.width
     if not node.children:
         return
@@ -258,7 +257,7 @@ def _measure(node: Node) -> None:
 
 
 def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
-    """Return what siblings measure on one side of their parent."""
+    """Return the measurements of the siblings on one side of their parent."""
     before, after = [0.0] * len(children), [0.0] * len(children)
     near, out = [0.0] * len(children), [child.span for child in children]
     runs: list[_Run] = []
@@ -290,19 +289,19 @@ def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
 
 
 def _height(siblings: Sequence[Node]) -> float:
-    """Return the height of siblings with everything below them."""
+    """Return the height of siblings, including their descendants."""
     apart = sum(starmap(_apart, pairwise(siblings)))
     return sum(node.reach for node in siblings) + apart
 
 
 def _apart(node: Node, following: Node) -> float:
-    """Return the room between siblings: more where one has a family of its own."""
+    """Return the space between siblings: larger if one of them has children."""
     families = bool(node.children) + bool(following.children)
     return node.kind.apart * (1 + 0.5 * families)
 
 
 def _sides(centre: Node, *, right_to_left: bool) -> tuple[list[Node], list[Node]]:
-    """Divide the main branches: first those on the side that is read first, then the others."""
+    """Split the main branches by side, starting with the side that is read first."""
     mains = centre.children
     chosen = [node.topic.source.side if node.topic.source else "" for node in mains]
     if not any(chosen) or sum(map(bool, chosen)) < _CHOSEN * len(mains):
@@ -324,7 +323,7 @@ def _sides(centre: Node, *, right_to_left: bool) -> tuple[list[Node], list[Node]
 
 
 def _halves(centre: Node) -> tuple[list[Node], list[Node]]:
-    """Divide the main branches so that both sides are about as high."""
+    """Split the main branches so that both sides are about equally high."""
     mains = centre.children
     if len(mains) < 2:
         return mains, []
@@ -341,14 +340,14 @@ def _halves(centre: Node) -> tuple[list[Node], list[Node]]:
 
 
 def _box_of(root: Node) -> Box:
-    """Return the room of a tree on one side, with everything below its root."""
+    """Return the bounding box of a tree on one side, including all descendants."""
     left = root.x if root.side > 0 else root.x + root.width - root.span
     top = root.middle - root.reach / 2
     return Box(left, top, left + root.span, top + root.reach)
 
 
 def _ringed(box: Box, group: Group) -> Box:
-    """Return ``box`` with room for a boundary around it."""
+    """Return ``box`` enlarged by the space for a boundary."""
     grown = box.grown(BOUNDARY_PADDING)
     right = max(grown.right, grown.left + group.label_width + 2 * BOUNDARY_PADDING)
     return grown._replace(top=grown.top - group.label_height, right=right)

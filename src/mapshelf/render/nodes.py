@@ -1,8 +1,8 @@
 """Build the node tree of a sheet: measured and linked topics, which ``layout`` then places.
 
-Every topic becomes a node. Trees are linked from their roots: the central topic, then the topics
-that stand alone. A boundary or a summary is about siblings, so it hangs from their parent, as a
-``Group``; the topic of a summary is a tree of its own below that parent.
+Every topic becomes a node. The roots of trees are the central topic and the floating topics. A
+boundary or summary spans siblings and is stored on their parent, as a ``Group``. The topic of a
+summary is the root of a separate tree below that parent.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from mapshelf.render.wrapping import Line, wrapped
 from mapshelf.writers.plain import one_line
 
 _TWIGS: Final = 3
-"""Most twigs: more could not be told apart."""
+"""Maximum number of twigs: more would be indistinguishable."""
 
 _EMPTY_WIDTH: Final = 12.0  # of a topic without text
 
@@ -37,36 +37,37 @@ _LABEL_WIDTH: Final = 24.0  # of the longest label, in its font sizes
 
 _MOST_GROUPS: Final = 1000
 _MOST_MEMBERS: Final = 20_000
-"""Boundaries or summaries of a sheet, and the topics that they name: more cost too much time."""
+"""Maximum number of boundaries or summaries of a sheet plus the topics they refer to: more would
+take too long."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A topic with its place.
+    """A topic with its size and position.
 
     Attributes:
-        topic: what is drawn.
+        topic: the topic to draw.
         depth: 0 for the centre.
         above: its parent, ``None`` for the root of a tree.
-        at: its place among the children of its parent.
-        main: which main branch it belongs to, counted from 0; -1 for the centre.
-        kind_number: place of its kind among those of the layout style.
-        kind: how it looks.
+        at: its index among the children of its parent.
+        main: index of its main branch, from 0; -1 for the centre.
+        kind_number: index of its kind in the layout style.
+        kind: its appearance.
         lines: its text.
-        text_width: of the widest of them.
-        contents: what else is in its box, and where its text is.
-        count: how many topics are hidden below it, as text; empty if that is not said.
-        count_width: of the count with its box, 0 if there is none.
-        twigs: how many stand for topics that are hidden.
+        text_width: width of the widest line.
+        contents: the content of its box, and the position of its text.
+        count: number of hidden descendants, as text; empty if not shown.
+        count_width: width of the count with its box, 0 if there is none.
+        twigs: number of twigs that represent hidden topics.
         body: width without the count.
-        width: of all of it.
-        height: of all of it.
-        reach: height of it with everything below it.
-        span: width of it with everything below it, outwards.
+        width: total width.
+        height: total height.
+        reach: height including its descendants.
+        span: outward width including its descendants.
         side: 1 if it is right of the centre, -1 if left, 0 for the centre.
-        x: left end.
-        y: upper end.
-        children: the topics below it.
+        x: left edge.
+        y: top edge.
+        children: its child nodes.
         groups: boundaries and summaries of its children.
     """
 
@@ -96,22 +97,22 @@ class Node:
 
     @property
     def middle(self) -> float:
-        """Half-way down."""
+        """Vertical middle."""
         return self.y + self.height / 2
 
     @property
     def left(self) -> float:
-        """Left end of the body."""
+        """Left edge of the body."""
         return self.x if self.side >= 0 else self.x + self.width - self.body
 
     @property
     def near(self) -> float:
-        """The end that its parent is at."""
+        """The edge facing its parent."""
         return self.x if self.side >= 0 else self.x + self.width
 
     @property
     def joint(self) -> float:
-        """Height at which the line from its parent arrives, and those to its children leave."""
+        """The y coordinate at which the lines to its parent and children attach."""
         return self.middle if self.kind.boxed or not self.lines else self.y + self.height
 
     @property
@@ -121,25 +122,25 @@ class Node:
 
     @property
     def style(self) -> Style | None:
-        """How its author made it look."""
+        """The style set by the author."""
         return self.topic.source.style if self.topic.source else None
 
     @property
     def is_callout(self) -> bool:
-        """Whether it is a remark on the topic above it."""
+        """Whether it is a callout on its parent topic."""
         source = self.topic.source
         return source is not None and source.kind is TopicKind.CALLOUT and self.above is not None
 
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Siblings that a boundary or a summary is about.
+    """Siblings spanned by a boundary or a summary.
 
     Attributes:
-        first: place of the first of them among the children of their parent.
-        last: place of the last one.
-        label: the words on a boundary, ``None`` if there are none.
-        colour: what its author chose, empty if nothing.
+        first: index of the first one among the children of their parent.
+        last: index of the last one.
+        label: label of a boundary, ``None`` if there is none.
+        colour: colour set by the author, empty if none.
         summary: the topic of a summary, ``None`` for a boundary.
     """
 
@@ -151,12 +152,12 @@ class Group:
 
     @property
     def label_height(self) -> float:
-        """Room above the topics for the words."""
+        """Height of the space for the label above the topics."""
         return LABEL_SIZE * LINE_HEIGHT if self.label else 0.0
 
     @property
     def label_width(self) -> float:
-        """Width of the words."""
+        """Width of the label."""
         return self.label.width * LABEL_SIZE if self.label else 0.0
 
 
@@ -176,7 +177,7 @@ class Forest:
 
 
 def forest(sheet: VisibleSheet, layout_style: LayoutStyle, *, right_to_left: bool) -> Forest:
-    """Return the nodes of a sheet, measured, but without places."""
+    """Return the nodes of a sheet, measured but not yet placed."""
     builder = _Builder(layout_style, right_to_left=right_to_left)
     trees = [builder.tree(sheet.root, None)]
     trees += [builder.tree(topic, None) for topic in sheet.floating]
@@ -195,16 +196,16 @@ def by_id(nodes: Iterable[Node]) -> dict[str, Node]:
 
 
 def label_of(text: str) -> Line | None:
-    """Return the words on an arrow or a boundary as one line, ``None`` if there are none."""
+    """Return the label of an arrow or a boundary as one line, ``None`` if it is empty."""
     lines = wrapped(one_line(text), font(bold=False), _LABEL_WIDTH, 1, 1.0)
     return lines[0] if lines else None
 
 
 def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None:
-    """Hang boundaries and summaries from the parents of their topics.
+    """Attach boundaries and summaries to the parents of their topics.
 
-    A summary may be about topics that hang from the topic of another one, so they are added in
-    rounds. What is about none that are shown stands alone.
+    A summary may span descendants of another summary's topic, so summaries are added in rounds.
+    The topic of a summary that spans no visible topics is floating.
     """
     known = _add_summaries(whole, builder, sheet)
     members = 0
@@ -229,7 +230,7 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
 
 
 def _add_summaries(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> dict[str, Node]:
-    """Add the topics of summaries to the nodes; return all nodes by the ids of topics."""
+    """Add the topics of summaries to the nodes, and return all nodes by topic id."""
     pending = list(sheet.summaries[:_MOST_GROUPS])
     while True:  # a round adds one at least, or is the last
         known = by_id(whole.nodes)
@@ -245,18 +246,18 @@ def _add_summaries(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> d
         if len(left) == len(pending):
             break
         pending = left
-    # A summary whose topics are left out of a picture is left out, too.
+    # Omit a summary if the topics it spans are omitted.
     complete = not any(node.topic.hidden for node in whole.nodes)
     whole.trees += [builder.tree(topic, None) for _, topic in pending if complete]
     return by_id(whole.nodes)
 
 
 def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[Node, int, int]]:
-    """Yield the parents of these topics, with the first and the last place of each run of them."""
+    """Yield each run of consecutive siblings: their parent, first index and last index."""
     below: dict[Node, list[int]] = {}
     for one in dict.fromkeys(ids):
         node = known.get(one)
-        # The topic of a summary is no child, but below its parent all the same.
+        # The topic of a summary has a parent, but is not one of its children.
         if node and node.above and node.above.children[node.at : node.at + 1] == [node]:
             below.setdefault(node.above, []).append(node.at)
     for parent, there in below.items():
@@ -266,7 +267,7 @@ def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[N
 
 
 class _Builder:
-    """Makes nodes, and keeps all of them in their order."""
+    """Creates nodes and collects them in order."""
 
     def __init__(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
         self.nodes: list[Node] = []
@@ -279,9 +280,9 @@ class _Builder:
         """Add the nodes of a tree; return its root.
 
         Args:
-            root: of the tree.
-            above: the node it hangs from as a summary, if any.
-            beside: the first of the siblings that it sums up.
+            root: root of the tree.
+            above: the parent node, if the tree is a summary.
+            beside: the first of the siblings that it summarises.
         """
         top: Node | None = None
         pending: list[tuple[VisibleTopic, Node | None]] = [(root, above)]
@@ -339,7 +340,7 @@ class _Builder:
 
 
 def _lines(topic: VisibleTopic, kind: Kind) -> tuple[Line, ...]:
-    """Return the text of a topic in lines, with what is bold and so on in them."""
+    """Return the text of a topic as lines with their formatting."""
     source = topic.source
     style = source.style if source else None
     bold = kind.bold or (style is not None and style.bold)
@@ -351,7 +352,7 @@ def _lines(topic: VisibleTopic, kind: Kind) -> tuple[Line, ...]:
 
 
 def _padded(kind: Kind, style: Style) -> Kind:
-    """Return ``kind`` with more room in its box if only the author gave it one."""
+    """Return ``kind`` with padding if the topic has a box only because the author set one."""
     if kind.boxed or not (style.fill or style.border):
         return kind
     return kind._replace(across=kind.across + 4, down=kind.down + 1)
