@@ -37,8 +37,8 @@ _LABEL_WIDTH: Final = 24.0  # of the longest label, in its font sizes
 
 _MOST_GROUPS: Final = 1000
 _MOST_MEMBERS: Final = 20_000
-"""Maximum number of boundaries or summaries of a sheet plus the topics they refer to: more would
-take too long."""
+"""Maximum number of boundaries or summaries of a sheet, and of the topics in its boundaries: more
+would take too long."""
 
 
 @dataclass(slots=True, eq=False)
@@ -205,7 +205,7 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
     """Attach boundaries and summaries to the parents of their topics.
 
     A summary may span descendants of another summary's topic, so summaries are added in rounds.
-    The topic of a summary that spans no visible topics is floating.
+    If no topics are hidden, the topic of a summary that spans no visible topics is floating.
     """
     known = _add_summaries(whole, builder, sheet)
     members = 0

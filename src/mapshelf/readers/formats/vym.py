@@ -81,6 +81,7 @@ _FLAGS: Final = {
     "thumb-up": "thumbs-up",
     "wip": "task-started",
 }
+"""Markers of the flags that VYM ships; users' own flags with these names get them too."""
 
 _FREEMIND: Final = "freemind-"
 _FREEMIND_ICONS: Final = {
@@ -88,8 +89,7 @@ _FREEMIND_ICONS: Final = {
     "mail": "Mail",
     "warning": "messagebox_warning",
 }
-"""What FreeMind calls icons that have another name in VYM."""
-"""The flags that come with the program; of users' own, those that are named after these."""
+"""FreeMind's names of icons that have another name in VYM."""
 
 _STATES: Final = {"NotStarted": "todo", "WIP": "started", "Finished": "done"}
 _PRIORITIES: Final = {"A": 1, "B": 2, "C": 3, "D": 4}

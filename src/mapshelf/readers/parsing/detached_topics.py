@@ -20,7 +20,7 @@ class DetachedTopics(NamedTuple):
     Attributes:
         root: the central topic.
         floating: floating topics.
-        summaries: summary topics, each with its former parent.
+        summaries: pairs of former parent and summary topic.
     """
 
     root: Topic
