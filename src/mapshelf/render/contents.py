@@ -31,7 +31,7 @@ _APART: Final = 0.22
 _MOST_GLYPHS: Final = 12
 _MOST_TAGS: Final = 8
 _MOST_IMAGES: Final = 4
-"""Maximum number of images drawn in a topic. The accessible outline lists all of them."""
+"""Maximum icons, tags and images drawn in a topic. The text of the page lists all of them."""
 
 _TAG_WIDTH: Final = 16.0  # of the longest, in font sizes
 _TAG_PADDING: Final = 5.0

@@ -55,7 +55,7 @@ class Pages:
     """The pages of one application."""
 
     def __init__(self, context: Context, maker: PageMaker, collections: CollectionPages) -> None:
-        """Create the handlers; ``maker`` builds the pages, ``collections`` describes embeds."""
+        """Create the handlers; ``collections`` answers oEmbed requests for collections."""
         self._context = context
         self._collections = collections
         self._queues = context.queues

@@ -3,8 +3,8 @@
 Both programs, and the many that export for them, write variants of the same format. The rules below
 come from real files, not from a specification.
 
-* A topic's text is in ``TEXT``, or as HTML in ``richcontent``, or as escaped HTML inside ``TEXT``,
-  or ``LOCALIZED_TEXT`` has a key of Freeplane's translations.
+* A topic's text is in ``TEXT``, as HTML in ``richcontent``, as escaped HTML in ``TEXT``, or it is a
+  message of Freeplane, whose key is in ``LOCALIZED_TEXT``.
 * A ``stylenode`` has text, icons and notes too, but belongs to the style sheet, not to the map
   (``freemind_styles``).
 * Details, the note, and the note of old FreeMind plug-ins form the note of a topic

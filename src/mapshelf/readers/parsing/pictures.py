@@ -1,11 +1,11 @@
 """Decode and re-encode images in map files: previews, and images in topics.
 
 A preview is an image of the map, which many programs add to their archives for the desktop's file
-manager. It shows what our own drawing lacks: colours, icons, and the author's arrangement of the
-topics. So pages offer it as well, but never its original bytes: an image from an untrusted file may
-be a decompression bomb, contain a script, or have another format than declared. Here it is decoded
-under limits and re-encoded without metadata. Only PNG and JPEG without animation are accepted. A
-broken preview is omitted; the map remains readable.
+manager. It shows the map as that program draws it. So pages offer it as well, but never its
+original bytes: an image from an untrusted file may be a decompression bomb, contain a script, or
+have another format than declared. Here it is decoded under limits and re-encoded without metadata.
+Only PNG and JPEG without animation are accepted. A broken preview is omitted; the map remains
+readable.
 
 Images in topics are handled the same way, but more formats are accepted, and transparency is
 preserved.

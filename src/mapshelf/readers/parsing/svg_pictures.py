@@ -26,7 +26,7 @@ _HEAD: Final = 64 * KIB
 """The root element must begin within this number of bytes."""
 
 _BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""Maximum bytes before the first character of an SVG, in any encoding."""
+"""Bytes allowed before the first character of an SVG, in any encoding."""
 
 _MOST_LEVELS: Final = 50
 _MOST_ELEMENTS: Final = 50_000
