@@ -34,7 +34,7 @@ SLOW: Final = 1.0
 """Seconds above which an answer counts as a fault. Other work on the machine makes many slow."""
 
 SHOWN: Final = 50
-"""Most requests that are kept of those that were answered with 5xx, slowly, or not at all."""
+"""Most requests to keep of those without a proper answer, and of those with a slow one."""
 
 KNOWN: Final = 500
 """Maps that requests name."""
@@ -132,6 +132,7 @@ async def _send(
     requests: "Requests", port: int, count: int, ended: asyncio.Event
 ) -> dict[str, Any]:
     numbers, told, faults = iter(range(count)), Counter[str](), list[dict[str, Any]]()
+    kept = Counter[str]()
 
     async def sending() -> None:
         connection = None
@@ -139,18 +140,20 @@ async def _send(
             if ended.is_set():
                 return
             request, is_plain = requests.drawn()
+            kind = "error"
             try:
                 if connection is None or not connection.is_usable:
                     connection = await Connection.opened(port)
                 asked = time.perf_counter()
                 what, fault = await _outcome(connection, request)
                 taken = time.perf_counter() - asked
-                if taken > SLOW:
-                    fault = fault or f"{what} after {taken:.1f} s"
+                if taken > SLOW and not fault:
+                    kind, fault = "slow", f"{what} after {taken:.1f} s"
             except OSError as error:
-                what, fault = f"none: {type(error).__name__}", "none"
+                what, fault = f"none: {type(error).__name__}", "none: not connected"
             told[what] += 1
-            if fault and len(faults) < SHOWN:
+            kept[kind] += bool(fault)
+            if fault and kept[kind] <= SHOWN:
                 faults.append({"answer": fault, "request": repr(request[:2000])})
             if connection and (not is_plain or fault):
                 connection.close()  # what follows could be taken for another request
@@ -167,7 +170,7 @@ async def _outcome(connection: Connection, request: bytes) -> tuple[str, str]:
     except TimeoutError:
         return f"none within {PATIENCE:.0f} s", "none"
     except (OSError, EOFError, ValueError) as error:
-        return f"none: {type(error).__name__}", "none"
+        return f"none: {type(error).__name__}", f"none: {error!r}"
     return _judged(reply)
 
 

@@ -1,5 +1,6 @@
 """``GET /maps/{ID}/drawing``: a map drawn whole, as SVG, PNG and PDF."""
 
+import asyncio
 import io
 import re
 import xml.etree.ElementTree as ET
@@ -14,7 +15,9 @@ from PIL import Image as Pillow
 
 from mapshelf.api import drawings as drawings_module
 from mapshelf.api import map_detail, thumbnails
+from mapshelf.api.context import DOCUMENTS_SIZE
 from mapshelf.api.drawings import MEDIA_TYPES
+from mapshelf.disk_cache import DiskCache
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import (
     Boundary,
@@ -32,7 +35,7 @@ from mapshelf.render.map_drawing import LONGEST_SIDE, MOST_PIXELS
 from mapshelf.render.themes import DARK, LIGHT
 from mapshelf.sandbox.pool import ConfinedChild
 from tests.api import openapi
-from tests.harness import Service, serve, shelf_with
+from tests.harness import Service, outline_of, serve, shelf_with
 from tests.readers.illustrated import picture
 
 pytestmark = pytest.mark.process
@@ -255,6 +258,23 @@ def test_a_large_map_is_drawn_smaller_as_png(service: Service) -> None:
     sides = re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", pages.content)
     assert sides is not None
     assert max(map(float, sides.groups())) <= 14_400
+
+
+def test_small_maps_do_not_wait_for_large_ones(tmp_path: Path) -> None:
+    ids = [f"Small{number:03}" for number in range(24)]
+    small = [MapDraft(id=one, title=one, outline=outline_of(one)) for one in ids]
+
+    async def draw_all(service: Service) -> list[httpx.Response]:
+        paths = [f"/maps/{one}/drawing.png" for one in ids]
+        return await asyncio.gather(*(service.client.get(path) for path in paths))
+
+    with (
+        shelf_with(tmp_path, *small) as shelf,
+        serve(shelf) as service,
+        DiskCache(shelf.settings.documents, DOCUMENTS_SIZE).turn(),  # as another worker holds it
+    ):
+        answers = service.run(draw_all(service))
+    assert [answer.status_code for answer in answers] == [200] * len(ids)
 
 
 def test_what_there_was_no_time_for_is_drawn_later(

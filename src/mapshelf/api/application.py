@@ -94,6 +94,7 @@ class Application:
         context.formula_worker.close()
         context.upload_reader.close()
         context.documents.close()
+        context.small_drawings.close()
         await context.queues.close()
         await context.bodies.close()
         await asyncio.to_thread(self._snapshot.close)

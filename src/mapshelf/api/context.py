@@ -51,6 +51,7 @@ class Context:
         bodies: receives request bodies.
         queues: the queues for work that is too slow for the event loop.
         documents: makes the pages and files of large maps.
+        small_drawings: makes complete drawings of small maps.
         render_worker: draws thumbnails.
         image_worker: converts the pictures in topics.
         formula_worker: renders the formulas of small maps.
@@ -70,6 +71,7 @@ class Context:
     bodies: Bodies
     queues: Queues
     documents: Documents
+    small_drawings: Documents
     render_worker: RenderWorker
     image_worker: ImageWorker
     formula_worker: FormulaWorker
@@ -114,7 +116,9 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         sessions=sessions,
         bodies=bodies,
         queues=queues,
-        documents=Documents(documents, queues.documents),
+        documents=Documents(documents, queues.documents, documents.turn),
+        # These take a fraction of a second each, so they do not wait for large documents.
+        small_drawings=Documents(documents, queues.map_drawings),
         # Large documents and drawings of large maps take turns on a node: together they would
         # occupy a small machine.
         render_worker=RenderWorker(thumbnails, documents.turn),

@@ -11,6 +11,7 @@ Documents of small maps are made directly, in a thread.
 import logging
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -61,6 +62,9 @@ Bodies = tuple[bytes, bytes]
 Content = Callable[[int, int], bytes]
 """Reads the compressed content of a file, given an offset and a number of bytes."""
 
+Turn = Callable[[], AbstractContextManager[None]]
+"""Returns a context to make a document in."""
+
 Body = CachedFile | bytes
 """A body on disk, or in memory if it cannot be stored."""
 
@@ -96,15 +100,18 @@ class _Task:
 class Documents:
     """Makes large documents and stores them. It is thread-safe."""
 
-    def __init__(self, cache: DiskCache, queue: WorkQueue) -> None:
+    def __init__(self, cache: DiskCache, queue: WorkQueue, turn: Turn = nullcontext) -> None:
         """Prepare to make documents.
 
         Args:
             cache: where they are stored.
             queue: where requests wait for the child, which makes one document at a time.
+            turn: entered while a document is made. If only one worker of a node can enter it at a
+                time, the others find the document in the cache instead of making it again.
         """
         self.queue = queue
         self._cache = cache
+        self._turn = turn
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
         self._refused: dict[str, str] = {}  # why a document could not be made, by key
 
@@ -132,7 +139,7 @@ class Documents:
         found = self._found(task.key, kind)
         if found is not None:
             return found
-        with self._cache.turn():  # one worker makes a document, the others find it
+        with self._turn():
             return self._found(task.key, kind) or self._made_by_child(task, kind)
 
     def of_file(self, file: KeptFile, content: Content, kind: Kind) -> Response:

@@ -1,9 +1,10 @@
 """``GET /maps/{ID}/drawing.svg``, ``.png`` and ``.pdf``: a complete drawing of a map or a branch.
 
-A thumbnail shows the part of a map that fits a given size; a drawing has every topic. It is made by
-the sandboxed child that makes large documents (``documents``) whatever the size of the map, because
-PDFs and pictures are slow even for small maps. As with thumbnails, no token is needed unless the
-catalogue is private.
+A thumbnail shows the part of a map that fits a given size; a drawing has every topic. Sandboxed
+children make it (``documents``), because PDFs and pictures are slow even for small maps. Maps that
+are large or have pictures take seconds, so they have their own queue and child, and drawings of
+other maps never wait for them. As with thumbnails, no token is needed unless the catalogue is
+private.
 """
 
 from functools import partial
@@ -12,16 +13,16 @@ from urllib.parse import urlencode
 
 from mapshelf.api.content_disposition import inline
 from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
 from mapshelf.api.topic_pictures import TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
-from mapshelf.formats.outline_codec import may_have
+from mapshelf.formats.outline_codec import is_large, may_have
 from mapshelf.model import Outline
 from mapshelf.query import read_parameters
-from mapshelf.render.image_worker import ImageWorker
 from mapshelf.render.render_request import DrawingRequest, Pictures
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
@@ -54,12 +55,12 @@ async def show_drawing(context: Context, request: Request) -> Response:
     parsed = parse_drawing(request.query_string, request.parts["drawing"])
     caching = PRIVATE if context.settings.private else PUBLIC
     found = await find_map(context, request)
-    maker = DrawingMaker(context.store.get(), context.image_worker, context.documents)
-    make = partial(maker.response, found.record, parsed, caching)
+    maker = DrawingMaker(context)
+    make = partial(maker.deferred, found.record, parsed, caching)
     query_string = urlencode(
         {"topic": parsed.topic, "sheet": parsed.sheet, "theme": parsed.theme}
     ).encode()
-    return await found.response(request, context.queues.documents, make, query_string)
+    return await found.response(request, context.queues.files, make, query_string)
 
 
 def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:
@@ -83,23 +84,39 @@ def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:
 class DrawingMaker:
     """Makes drawings, with the pictures in them."""
 
-    def __init__(self, store: Maps, image_worker: ImageWorker, documents: Documents) -> None:
-        self._store = store
-        self._pictures = TopicPictures(store, image_worker)
-        self._documents = documents
+    def __init__(self, context: Context) -> None:
+        self._store: Maps = context.store.get()
+        self._pictures = TopicPictures(self._store, context.image_worker)
+        self._slow = context.documents
+        self._fast = context.small_drawings
 
-    def response(self, record: Record, parsed: DrawingRequest, caching: Headers) -> Response:
-        """Return a drawing, from the cache or made now, with the headers ``caching``.
+    def deferred(self, record: Record, parsed: DrawingRequest, caching: Headers) -> Deferred:
+        """Return the work of making a drawing with the headers ``caching``.
 
         Raises:
-            NotFound: the map has no outline, no such sheet or no such topic, or is too large.
+            NotFound: the map has no outline, no such sheet or no such topic.
+            StoreDamaged: the outline cannot be decoded.
         """
+        outline = self._outline(record, parsed)
+        is_slow = is_large(outline) or bool(self._store.image_digests(record.file_id))
+        documents = self._slow if is_slow else self._fast
+        make = partial(self._response, record, parsed, caching, documents)
+        return Deferred(documents.queue, make, lasting=True)
+
+    def _outline(self, record: Record, parsed: DrawingRequest) -> bytes:
         outline = self._store.outline(record.file_id)
         if outline is None:
             raise NotFound("This map has no outline.")
         # The child would also detect this, but there is no end of wrong values.
         if not may_have(outline, parsed.topic, parsed.sheet):
             raise NotFound("This map has no such topic or sheet.")
+        return outline
+
+    def _response(
+        self, record: Record, parsed: DrawingRequest, caching: Headers, documents: Documents
+    ) -> Response:
+        # Read it again: holding it would use memory while the request waits in the queue.
+        outline = self._outline(record, parsed)
         drawing = DrawingRequest(
             record.title, parsed.format, parsed.theme, parsed.sheet, parsed.topic
         )
@@ -112,7 +129,7 @@ class DrawingMaker:
             most_bytes=MOST_PICTURE_BYTES,
             seconds=PICTURE_SECONDS,
         )
-        response = self._documents.of_outline(draw_map, outline, (drawing, pictures), kind)
+        response = documents.of_outline(draw_map, outline, (drawing, pictures), kind)
         missing = pictures.missing + max(0, len(digests) - MOST_PICTURES)
         response = with_missing_pictures(response, missing)
         return response if pictures.complete else provisional(response)
