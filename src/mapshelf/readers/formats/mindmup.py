@@ -105,7 +105,7 @@ def _place(rank: str) -> tuple[bool, float]:
 
 
 def _relationships(maps: Iterable[Idea]) -> Iterable[Relationship]:
-    """Yield the relationships stored at the objects ``maps``: the top level of a file or its maps."""
+    """Yield the relationships of ``maps``: the top-level object of a file, and its maps."""
     for found in (as_object(link) for each in maps for link in as_list(each.get("links"))):
         attributes = as_object(found.get("attr"))
         style = as_object(attributes.get("style"))

@@ -36,7 +36,7 @@ _CONNECTIONS: Final = ("crossConnections", "associations")
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` is a MindNode map: an archive, a zipped folder or a property list."""
+    """Return whether ``content`` is a MindNode map: a file, a zipped folder or a property list."""
     if content.archive is None:
         is_list = content.data.startswith(MAGIC) or content.root_name == "plist"
         return is_list and b"mainNode" in content.data

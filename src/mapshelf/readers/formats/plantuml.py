@@ -9,7 +9,7 @@ The syntax follows PlantUML's reference and the commands of its parser. A topic 
 A colour in brackets and an underscore (no box) may follow. After them is the text, or a colon and
 text of several lines up to a semicolon.
 
-* Every topic of the first level in a block is a sheet.
+* Every topic of the first level, in any block of the text, is a sheet.
 * The targets of links are collected. Links, line breaks and common formatting in PlantUML's markup
   (Creole) become plain text.
 * Titles, legends, styles, directives and stereotypes are ignored. Includes are not loaded and
@@ -100,7 +100,7 @@ def _add_block(lines: Iterator[str], levels: Levels) -> None:
 
 
 def _content(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines up to the end of the mind map, without comments and the blocks in ``_BLOCKS``."""
+    """Yield the lines up to the end of the mind map, without comments and ``_BLOCKS``."""
     for line in lines:
         if _END.match(line):
             return
@@ -129,7 +129,7 @@ def _level(marks: str, first: str) -> int:
 
     Args:
         marks: the marks of the topic, with the indentation before them.
-        first: likewise for the first topic of the mind map, whose indentation counts as none.
+        first: the same for the first topic of the mind map; indentation counts from there.
     """
     bare = marks.strip()
     if len(bare) > 1 or bare in "+-":
