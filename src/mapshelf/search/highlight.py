@@ -1,8 +1,8 @@
 """Find the terms of a query in one text, to show why a map was found.
 
 The rules of the search index are applied to one text: exact words, other forms of them, prefixes
-and joined words. The text is shown as its author wrote it, so each normalized word is mapped back
-to the characters it came from.
+and joined words. The text is shown as its author wrote it, so each normalized word is mapped
+back to the characters it came from.
 """
 
 import re

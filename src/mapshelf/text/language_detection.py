@@ -14,7 +14,7 @@ from typing import Final
 
 import gcld3
 
-SAMPLE_LENGTH: Final = 20_000  # maximum characters; CLD3 samples from ten thousand bytes
+SAMPLE_LENGTH: Final = 20_000  # maximum characters; CLD3 itself samples ten thousand bytes
 
 _CLD3_BYTES: Final = 1_000  # maximum bytes in the sample that CLD3 examines
 _MIN_LETTERS: Final = 20

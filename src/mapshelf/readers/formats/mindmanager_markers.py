@@ -51,8 +51,8 @@ _NAMES: Final = {
     "TrafficLightsRed": "stop",
     "TwoEndArrow": "arrow-left-right",
 }
-"""Icons whose markers have other names. All others have the same name in lower case, with hyphens
-between words: ``key`` for ``Key``, ``flag-red`` for ``FlagRed``."""
+"""Icons whose markers have other names. Other known markers have the same name in lower case, with
+hyphens between words: ``key`` for ``Key``, ``flag-red`` for ``FlagRed``."""
 
 _PRIORITY: Final = re.compile(r"Prio(\d)")
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -52,7 +52,7 @@ _OF_THEME: Final = re.compile(r"C(\d)V0")
 _BOUNDARY: Final = "Boundary"
 _SHAPE: Final = "Shape"
 _ADORNMENT: Final = "adornments/adornment"
-"""An icon. No file says what it means, so it is read as a picture."""
+"""An icon. Its meaning is not documented, so it is read as a picture."""
 _PICTURES: Final = (
     *("top-image", "bottom-image", "left-image", "right-image"),
     _ADORNMENT,

@@ -2,8 +2,8 @@
 
 SVG allows scripts, external files and nested copies (``use``) that multiply. Scripts, animations,
 foreign content and external ``href``s are removed here, and ``svg_filters`` removes costly filters.
-``render.png`` draws the image in a sandboxed child process, which limits costs that counting
-elements cannot.
+``render.image_worker`` draws the image in a sandboxed child process, which limits costs that
+counting elements cannot.
 """
 
 import re
