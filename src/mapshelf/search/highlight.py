@@ -1,8 +1,8 @@
 """Find the terms of a query in one text, to show why a map was found.
 
-The rules are those of the search index, applied to one text: exact words, other forms of them,
-prefixes, joined words. People must see the text as its author wrote it, so each normalized word is
-traced back to the characters it came from.
+The rules of the search index are applied to one text: exact words, other forms of them, prefixes
+and joined words. The text is shown as its author wrote it, so each normalized word is mapped
+back to the characters it came from.
 """
 
 import re
@@ -39,13 +39,13 @@ _LETTERS: Final = re.compile(r"[^\W_]+")
 # finals of decomposed Hangul, the voicing marks of half-width kana, and half-width Hangul.
 _COMPOSING: Final = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb\uff9e\uff9f\uffa0-\uffdc]")
 
-# The characters over which ``stemming.joined_words`` joins.
+# The characters that join words for ``stemming.joined_words``.
 _JOINTS: Final = re.compile("[-._@'\u2019+&]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A part of a text, from ``start`` up to ``end``, that matches the query."""
+    """A part of a text that matches the query: ``text[start:end]``."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class Highlight:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of a text; ``first_end`` is the end of its first character."""
+    """A word of a text, with its place; ``first_end`` is the end index of its first character."""
 
     start: int
     first_end: int
@@ -66,7 +66,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A part of a text that matches a term; ``term`` is its number."""
+    """A part of a text that matches a term; ``term`` is the index of the term."""
 
     start: int
     end: int
@@ -75,14 +75,19 @@ class _Match:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """The text between two spaces: its words, if phrases are searched, and its matches."""
+    """The analysis of the text between two spaces.
+
+    Attributes:
+        words: its words; empty unless the query has a term of several words or subwords.
+        matches: its matches, except those of several words in a row.
+    """
 
     words: list[_Word]
     matches: list[_Match]
 
 
 class Highlighter:
-    """Finds the terms of one query in texts. Terms that are excluded do not count."""
+    """Finds the terms of one query in texts. Excluded terms are ignored."""
 
     def __init__(self, terms: Sequence[QueryTerm], languages: Iterable[str]) -> None:
         """Prepare for a query.
@@ -125,13 +130,13 @@ class Highlighter:
         return len(self._terms)
 
     def candidates(self, texts: list[str]) -> list[str]:
-        """Return those of ``texts`` that may match all terms, by a test of a microsecond each.
+        """Return those of ``texts`` that may match all terms, after a fast test (1 µs per text).
 
-        Texts in which words start with the searched words come first. The test is not exact: it
-        returns some texts that do not match, and misses the few forms that differ in their first
+        Texts in which words start with the words of the query come first. The test is not exact: it
+        accepts some texts that do not match, and rejects the few forms that differ in their first
         two letters (``dying`` for ``die``).
         """
-        # All at once: normalizing them one by one takes three times as long.
+        # Normalizing all texts at once takes a third of the time.
         normalized = _JOINTS.sub("", normalize(SEPARATOR.join(texts))).split(SEPARATOR)
         if not self._keeps_initials or len(normalized) != len(texts):
             return texts
@@ -143,11 +148,11 @@ class Highlighter:
         return candidates[False] + candidates[True]
 
     def matched_terms(self, text: str) -> frozenset[int]:
-        """Return the numbers of the terms that occur in ``text``."""
+        """Return the indices of the terms that occur in ``text``."""
         return frozenset(match.term for match in self._matches(text))
 
     def highlights(self, text: str) -> list[Highlight]:
-        """Return the parts of ``text`` that match, in order; overlapping ones are merged."""
+        """Return the matching parts of ``text`` in order; overlapping parts are merged."""
         highlights: list[Highlight] = []
         for start, end in sorted({(match.start, match.end) for match in self._matches(text)}):
             if highlights and start < highlights[-1].end:
@@ -199,7 +204,12 @@ class Highlighter:
         return _Chunk(words, matches)
 
     def _terms_matching(self, word: str, written: str) -> Iterator[int]:
-        """Yield the numbers of the terms that a word matches by itself."""
+        """Yield the indices of the terms that a single word matches.
+
+        Args:
+            word: the normalized word.
+            written: the word as written, with case and accents, from which its parts follow.
+        """
         parts = [part for letters in _LETTERS.findall(written) for part in subwords(letters)]
         forms = {word, *map(normalize, parts)}
         found = frozenset().union(*map(self._stems_of, (written, *parts)))
@@ -209,7 +219,7 @@ class Highlighter:
                 yield number
 
     def _stems_of(self, word: str) -> frozenset[str]:
-        """Return the stems of a word as written; none if they cannot be searched for."""
+        """Return the stems of a word as written; none if no term can have the same stem."""
         plain = normalize_keeping_accents(word)
         if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
             return frozenset()
@@ -238,7 +248,7 @@ def _is_word_of(term: QueryTerm, forms: set[str]) -> bool:
 def _row_spans(
     words: Sequence[_Word], row: Sequence[str], unfinished: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield where the words of ``row`` follow each other; the last may be a prefix."""
+    """Yield the spans where ``words`` contain ``row``; if ``unfinished``, its last is a prefix."""
     *whole, last = row
     for place in range(len(words) - len(whole)):
         final = words[place + len(whole)]
@@ -250,7 +260,7 @@ def _row_spans(
 
 
 def _normalized_with_places(text: str) -> tuple[str, list[int], list[int]]:
-    """Return a text normalized, and for each character where its source starts and ends."""
+    """Return a normalized text, and the start and end of each of its characters in ``text``."""
     if text.isascii():
         places = list(range(len(text) + 1))
         return normalize(text), places[:-1], places[1:]
@@ -259,7 +269,7 @@ def _normalized_with_places(text: str) -> tuple[str, list[int], list[int]]:
     pieces = [_normalized_character(text[a:b]) for a, b in pairwise(bounds)]
     normalized = normalize(text)
     if "".join(pieces) != normalized:
-        # Characters that change each other in an unknown way: they are highlighted as one.
+        # Normalizing depends on neighbouring characters. The text is highlighted as a whole.
         bounds, pieces = [0, len(text)], [normalized]
     starts = [start for start, piece in zip(bounds, pieces, strict=False) for _ in piece]
     ends = [end for end, piece in zip(bounds[1:], pieces, strict=True) for _ in piece]

@@ -1,4 +1,4 @@
-"""Create listed maps from the data of a map in the store and the content of its outline."""
+"""Build the entries of map lists from a map in the store and the content of its outline."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from mapshelf.text.language_detection import guess_language
 
 _EARLIEST: Final = -62_135_596_800_000
 _LATEST: Final = 253_402_300_799_999
-"""The first and the last millisecond that dates are written for, in the years 1 and 9999."""
+"""The first and the last valid date, in the years 1 and 9999, in milliseconds since 1970."""
 
 
 def passages_of(found: Map, outline: bytes | None, most: int = LONGEST_TEXT) -> Passages:
@@ -19,7 +19,7 @@ def passages_of(found: Map, outline: bytes | None, most: int = LONGEST_TEXT) -> 
     Args:
         found: the map.
         outline: its outline, encoded, ``None`` if it has none.
-        most: characters read of the outline.
+        most: maximum number of characters to read from the outline.
 
     Raises:
         StoreDamaged: the outline cannot be read.

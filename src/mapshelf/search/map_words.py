@@ -1,6 +1,6 @@
 """Extract the searchable words of a map, as written and in their other forms.
 
-The search index is built from them, and unindexed maps are searched by them.
+The search index is built from these words, and maps without an index are searched with them.
 """
 
 from collections.abc import Iterable
@@ -19,15 +19,16 @@ LONGEST_NAME: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class MapWords:
-    """The words of a map. Those in lists are normalized, in the order of the text.
+    """The words of a map. The words in lists are normalized and in the order of the text.
 
     Attributes:
-        title: of its title.
-        description: of its description.
-        branches: of the main topics, with the names of owner and category and the path of the file.
-        topics: of all other topics, and of notes.
-        of_title: the different pieces of the title.
-        pieces: the different pieces of all texts.
+        title: words of the title.
+        description: words of the description.
+        branches: words of the main topics, of the names of owner and category, and of the path of
+            the file.
+        topics: words of all other topics, and of notes.
+        of_title: the distinct pieces of the title (see ``Forms``).
+        pieces: the distinct pieces of all texts.
         language: the language of the topics, empty if unknown.
     """
 
@@ -41,12 +42,12 @@ class MapWords:
 
     @property
     def title_words(self) -> set[str]:
-        """The different words of the title, with parts and compounds."""
+        """The distinct words of the title, with their parts and compounds."""
         return {*self.title, *_joined([piece.variants for piece in self.of_title])}
 
     @property
     def words(self) -> set[str]:
-        """The different words of all texts, with parts and compounds."""
+        """The distinct words of all texts, with their parts and compounds."""
         return {*self.title, *_joined([piece.variants for piece in self.pieces])}
 
     @property
@@ -61,17 +62,17 @@ class MapWords:
 
     @property
     def beginnings(self) -> set[str]:
-        """The first characters of all words."""
+        """The beginnings of all words (see ``Forms``)."""
         return set(_apart([piece.beginnings for piece in self.pieces]))
 
     @property
     def written(self) -> set[str]:
-        """The different words as written."""
+        """The distinct words as they are in the texts, without parts and compounds."""
         return {*self.title, *self.description, *self.branches, *self.topics}
 
     @property
     def unwritten(self) -> set[str]:
-        """The words that are only parts or compounds of others."""
+        """The words that occur only as parts or compounds of other words."""
         others = [piece for piece in self.pieces if piece.variants is not piece.words]
         found = set(_joined([piece.variants for piece in others]))
         return found - self.written if found else found
@@ -114,7 +115,7 @@ def _words(found: Iterable[Forms]) -> list[str]:
 
 
 def _apart(found: Iterable[str]) -> list[str]:
-    """Return all words of texts that have blanks between them."""
+    """Return all words in texts that consist of words separated by spaces."""
     return " ".join(found).split()
 
 
@@ -124,7 +125,7 @@ _joined = chain.from_iterable
 def name_of(words: Iterable[str]) -> str:
     """Return words joined without spaces, for comparing a title with a whole search text.
 
-    Spaces and hyphens do not count, and overlapping pairs of characters are joined again.
+    So spaces and hyphens make no difference. Overlapping pairs of characters are merged again.
     """
     name, paired = "", False
     for word in words:
@@ -133,11 +134,11 @@ def name_of(words: Iterable[str]) -> str:
         elif not paired:
             name, paired = name + word, len(word) == 2
         elif len(word) == 2:
-            # A single character after a pair repeats the end of the pair.
+            # A single character after a pair repeats the end of the pair and is skipped.
             name += word[1] if name[-1] == word[0] else word
     return name[:LONGEST_NAME]
 
 
 def _separated(texts: Iterable[str]) -> str:
-    # The blanks make the separator a piece of its own, which is found again.
+    # The spaces make the separator a piece of its own, which is then cached.
     return f" {SEPARATOR} ".join([text for text in texts if text])

@@ -16,14 +16,14 @@ from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """A map with its words.
+    """The words of a map, or of its title, prepared for matching.
 
     Attributes:
-        zones: its texts, word by word.
-        written: the different words of them.
+        zones: the words of each text, in order.
+        written: the distinct words of the texts.
         forms: all words, parts, compounds and stems.
-        words: the same without stems: what a prefix may begin.
-        name: its title as one word.
+        words: the same without stems, for matching prefixes.
+        name: the title as one word.
     """
 
     zones: tuple[list[str], ...]
@@ -42,7 +42,7 @@ class UnindexedMaps:
         self._languages = sorted(LANGUAGES.keys() & {one.language for one in maps})
 
     def matching(self, terms: Sequence[QueryTerm]) -> list[int]:
-        """Return the places of the maps that match a parsed query, in ascending order.
+        """Return the indices of the maps that match a parsed query, in ascending order.
 
         A query without a word matches none.
         """
@@ -62,13 +62,14 @@ class UnindexedMaps:
         ]
 
     def _part(self, place: int, term: QueryTerm) -> _Searched:
-        """Return the part of a map that a term is searched in."""
+        """Return the part of a map in which to search for a term: its title or everything."""
         return self._titles[place] if term.in_title else self._maps[place]
 
     def _forms(self, term: QueryTerm) -> set[str]:
-        """Return the stems and the roots of a term's word.
+        """Return the tagged stems of a term's word, and those stems that may be words themselves.
 
-        A word that no map has may be misspelt. Then only stems that some map has yield roots.
+        If no map contains the word, it may be misspelt. Then only stems that occur in some map are
+        also used as words.
         """
         if not term.has_forms or is_unspaced(term.words[0]):
             return set()
@@ -118,7 +119,11 @@ def _matches(one: _Searched, term: QueryTerm, forms: set[str]) -> bool:
 
 
 def _is_written(one: _Searched, term: QueryTerm) -> bool:
-    """Return whether a map has the words of a term in a row, or its one word within another."""
+    """Return whether a map contains the words of a term in a row.
+
+    A single exact word also matches a part or a compound of words. A single character of an
+    unspaced script also matches the beginning of a word.
+    """
     if term.is_character:
         return _is_begun(one, term.words)
     if term.exact and len(term.words) == 1 and term.words[0] in one.words:
@@ -127,14 +132,14 @@ def _is_written(one: _Searched, term: QueryTerm) -> bool:
 
 
 def _is_begun(one: _Searched, words: Sequence[str]) -> bool:
-    """Return whether a map has words in a row, of which the last may go on."""
+    """Return whether a map contains ``words`` in a row, where the last may be a prefix."""
     if len(words) > 1:
         return _has_row(one, words, unfinished=True)
     return any(word.startswith(words[0]) for word in one.words)
 
 
 def _has_row(one: _Searched, words: Sequence[str], *, unfinished: bool = False) -> bool:
-    """Return whether a text has ``words`` in a row; the last is a prefix if ``unfinished``."""
+    """Return whether a text has ``words`` in a row; if ``unfinished``, the last is a prefix."""
     if len(words) == 1:
         return words[0] in one.written
     *whole, last = words

@@ -1,8 +1,9 @@
 """Parse a query text into terms. Every text is valid: there are no syntax errors.
 
-The syntax is small on purpose: words, phrases in quotes, ``-`` before what must not occur, and
-``title:`` before what must be in the title. A map must match all terms, in any order. The last word
-also matches as a prefix. (``folder:`` and ``tag:`` are filters, see ``query.filter_words``.)
+The syntax is small on purpose: words, phrases in quotes, ``-`` before a term that must not occur,
+and ``title:`` before a term that must be in the title. A map must match all terms, in any order.
+The last word also matches as a prefix. (``folder:`` and ``tag:`` are filters, see
+``query.filter_words``.)
 """
 
 import re
@@ -28,12 +29,12 @@ class QueryTerm:
     Attributes:
         words: the normalized words; several for a phrase, or where a hyphen or the script joins
             them.
-        excluded: whether maps that contain them are left out.
+        excluded: whether maps that contain the words are left out.
         exact: whether other forms of the words do not match.
         prefix: whether the last word also matches as a prefix.
-        joined: the words of ``e-mail`` written as one, empty if they are not one such word.
+        joined: the words of a compound like ``e-mail`` as one word, empty if they form none.
         subwords: the parts of a word like ``MindMap``, empty if it has none.
-        in_title: whether they must, or must not, be in the title.
+        in_title: whether the words must (or, if excluded, must not) be in the title.
         written: what the user typed, without quotes and minus.
     """
 
@@ -96,6 +97,6 @@ def _unquoted(chunk: str, words: tuple[str, ...], *, last: bool) -> QueryTerm:
 def _is_prefix(words: tuple[str, ...], *, last: bool) -> bool:
     """Return whether the last of these words also matches as a prefix."""
     if is_unspaced(words[-1]):
-        # Character pairs are complete. A single character is the start of a pair everywhere.
+        # A pair of characters is complete. A single character matches pairs that start with it.
         return len(words[-1]) == 1
     return last

@@ -1,4 +1,4 @@
-"""Snippets: the topics of a map that match a query, each with its path from the root."""
+"""Select snippets: the topics of a map that match a query, each with its path from the root."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, Topic
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 
-LONGEST_EXCERPT: Final = 300  # characters of a text that are shown
+LONGEST_EXCERPT: Final = 300  # maximum characters shown of a text
 
 BEFORE: Final = 60
-"""Characters shown before the first highlight, if a text is too long to be shown whole."""
+"""Characters shown before the first highlight of a text that is too long to show in full."""
 
-LONGEST_STEP: Final = 100  # characters shown of each topic on the path
+LONGEST_STEP: Final = 100  # maximum characters shown of each topic on the path
 
 
 class SnippetBudget(NamedTuple):
-    """How much work snippets may cost.
+    """Limits for the work of finding snippets.
 
     Attributes:
-        snippets: the most for one map.
-        outline_bytes: bytes of the largest encoded outline that is searched.
-        topics_per_map: topics searched in one map.
-        topics_per_answer: topics searched in all maps of a response together. Maps beyond this
-            budget are returned without snippets.
+        snippets: maximum number of snippets of one map.
+        outline_bytes: maximum size of an encoded outline in bytes; larger ones are not searched.
+        topics_per_map: maximum number of topics searched in one map.
+        topics_per_answer: maximum number of topics searched in all maps of a response together.
+            Maps beyond this budget are returned without snippets.
     """
 
     snippets: int
@@ -35,10 +35,10 @@ class SnippetBudget(NamedTuple):
 
 
 API_BUDGET: Final = SnippetBudget(3, 256 << 10, 10_000, 10_000)
-"""``GET /search``: up to 50 maps, one second in all. Few maps have a tenth of these bytes."""
+"""For ``GET /search``: up to 50 maps in one second. Few outlines have a tenth of this size."""
 
 PAGE_BUDGET: Final = SnippetBudget(3, 64 << 10, 1_000, 24_000)
-"""The library page: 24 maps, and a person who waits for it while typing."""
+"""For the library page: 24 maps, fast enough for a person who is typing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Snippet:
         id: the id of the topic.
         path: the texts of the topics from the root down to its parent.
         text: the text of the topic, or an excerpt.
-        marked: the same as HTML, all escaped, with highlights in ``mark`` elements.
-        note: an excerpt of its note as such HTML, empty if nothing in the note matches.
+        marked: the same text as escaped HTML, with highlights in ``mark`` elements.
+        note: an excerpt of its note as the same kind of HTML, empty if nothing in it matches.
     """
 
     id: str
@@ -61,7 +61,7 @@ class Snippet:
 
 
 class SnippetFinder:
-    """Finds the snippets of the maps of one answer, within one budget."""
+    """Finds the snippets of the maps in one response, within one budget."""
 
     def __init__(self, highlighter: Highlighter, budget: SnippetBudget) -> None:
         self._highlighter = highlighter
@@ -89,7 +89,7 @@ class SnippetFinder:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """A topic and the path to it. Paths share their beginnings, because maps are large and deep."""
+    """A topic and the path to it. Paths share their beginnings to save memory in large maps."""
 
     above: "_Path | None"
     topic: Topic
@@ -121,10 +121,11 @@ def marked_line(text: str, highlighter: Highlighter) -> str:
 def best_snippets(
     outline: Outline, highlighter: Highlighter, title: str, count: int, most: int
 ) -> list[Snippet]:
-    """Return the ``count`` topics that match the most terms, those near the root first.
+    """Return up to ``count`` topics that match the most terms.
 
-    A match in the text of a topic ranks before one in its note. A topic with the same text as the
-    map's ``title`` or a better topic is left out, unless its note also matches. Only the first
+    Of topics that match equally many terms, those with more of them in the text rather than the
+    note come first, then those nearer to the root. A topic with the same text as the map's
+    ``title`` or as a better topic is left out, unless its note also matches. Only the first
     ``most`` topics are searched.
     """
     best: list[_Found] = []
@@ -173,12 +174,16 @@ def _snippet(path: _Path, highlighter: Highlighter) -> Snippet:
 
 
 def _note(topic: Topic, labels: Mapping[str, Sequence[str]]) -> str:
-    """Return the note of a topic, followed by its other searchable words."""
+    """Return the note of a topic, followed by its other searchable texts."""
     return "\n".join(filter(None, (topic.note, *topic.facts(), *labels.get(topic.id, ()))))
 
 
 def _labels(outline: Outline) -> dict[str, list[str]]:
-    """Return words outside of topics, by the id of the topic where they are shown."""
+    """Return the titles of sheets and labels of relationships and boundaries, by topic id.
+
+    The topic is the central one for a sheet, the start of a relationship, and the first one of a
+    boundary.
+    """
     labels: dict[str, list[str]] = {}
     for sheet in outline.sheets:
         named = [(sheet.root.id, sheet.title)]

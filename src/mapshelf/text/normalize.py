@@ -1,9 +1,9 @@
 """Normalize text and split it into words, for sorting titles and for search.
 
 Case, accents, width and compatibility forms are removed. Scripts written without spaces are split
-into overlapping pairs of characters: there is no dictionary for them here, and words of two
-characters are common. All other text is split into words. Regular expressions do this fast; a
-tokenizer library for every script would be a large dependency for a small gain.
+into overlapping pairs of characters, as words of two characters are common and there is no
+dictionary here to find them. All other text is split into words with regular expressions, which
+are fast. A tokenizer library for every script would be a large dependency for a small gain.
 """
 
 import re
@@ -13,7 +13,7 @@ from operator import add
 from typing import Final
 
 # Accents of Latin, Greek and Cyrillic, and the vowel points of Hebrew and Arabic. The marks of
-# other scripts (Thai vowels, Japanese voicing) make different letters and stay.
+# other scripts (Thai vowels, Japanese voicing) make different letters and are kept.
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 
 # Han, kana, Hangul, Thai, Lao, Myanmar and Khmer: written without spaces, or with few.
@@ -30,17 +30,17 @@ _WORD: Final = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[{_
 _RUN: Final = re.compile(rf"([{UNSPACED}]+)|((?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f)")
 _SPACED_WORD: Final = re.compile(rf"(?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f")
 _UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
-# Far faster, and the same for texts of which no character is beyond Arabic.
+# In texts without these characters (all after Arabic), ``_PLAIN_WORD`` finds the same words faster.
 _BEYOND: Final = re.compile("[\u0900-\U0010ffff]")
 _PLAIN_WORD: Final = re.compile(r"[^\W_]+|\x1f")
 
 SEPARATOR: Final = "\x1f"
 """Separates unrelated texts, so that no phrase matches across them."""
 
-LONGEST_WORD: Final = 64  # characters; longer words are cut, in maps and in queries alike
+LONGEST_WORD: Final = 64  # characters; longer words are truncated, in maps and queries alike
 
 LONGEST_QUERY: Final = 500
-"""Characters of a normalized query; normalizing can turn one character into eighteen."""
+"""Maximum characters of a normalized query; normalizing can turn one character into eighteen."""
 
 
 def normalize(text: str) -> str:
@@ -63,8 +63,8 @@ def normalize_keeping_accents(text: str) -> str:
 def split_words(text: str) -> list[str]:
     """Return the words of a text from ``normalize_keeping_accents``, in their order.
 
-    A run of an unspaced script gives its overlapping pairs and its last character. So each of its
-    characters starts a word, and can be found alone as a prefix.
+    A run of characters of an unspaced script yields its overlapping pairs and its last character.
+    So each of its characters starts a word, and can be found alone as a prefix.
     """
     if has_unspaced(text):
         return [word for run in runs(text) for word in (*_words_of(*run), *run[0][-1:])]
@@ -74,10 +74,10 @@ def split_words(text: str) -> list[str]:
 
 def query_words(text: str) -> list[str]:
     """Return the words that a map must contain in a row to match ``text``."""
-    if text.isascii():  # as most are: the same, in a third of the time
+    if text.isascii():  # as most are: the same result in a third of the time
         return [word[:LONGEST_WORD] for word in _PLAIN_WORD.findall(_cut(text.lower()))]
     found = runs(_cut(normalize(text)))
-    # A run followed by another one ends there; the last one may continue in the map.
+    # The last run may continue in the map. Those before it end with their last character.
     ended = [word for run in found[:-1] for word in (*_words_of(*run), *run[0][-1:])]
     return ended + [word for run in found[-1:] for word in (_words_of(*run) or [run[0]])]
 
@@ -108,14 +108,14 @@ def is_unspaced(word: str) -> bool:
 
 
 def runs(text: str) -> list[tuple[str, str]]:
-    """Return the runs of one kind of script in a text from ``normalize_keeping_accents``.
+    """Split a text from ``normalize_keeping_accents`` into runs of spaced or unspaced script.
 
-    Of each pair one is empty: the first if the run is a word, the second if its script is written
-    without spaces.
+    Each run is a pair with one empty part: (characters, "") in a script without spaces, ("", word)
+    otherwise.
     """
     return _RUN.findall(text)
 
 
 def _words_of(unspaced: str, word: str) -> list[str]:
-    """Return the words of a run, without its last character."""
+    """Return the words of a run, without the last character of an unspaced run as its own word."""
     return list(map(add, unspaced, unspaced[1:])) if unspaced else [word[:LONGEST_WORD]]

@@ -1,12 +1,12 @@
 """Stems and other variants of words, so that a search for one form finds the others.
 
-Inflected forms share a stem (plan, plans, planning; Planung, Planungen). A stem carries a tag with
-its language, so that it is never taken for a word, nor for a stem of another language. Words
-joined without a space (camelCase, hyphens, dots, addresses) are found by their parts and as a
-whole.
+Inflected forms share a stem (plan, plans, planning; Planung, Planungen). A stem has a tag with its
+language, so that it is never mistaken for a word or for a stem of another language. Words joined
+without a space (camelCase, hyphens, dots, addresses) are found by their parts and as a whole.
 
-The words of a map are stemmed in the map's own language: stemmed in every language, ``data`` would
-match ``date``. A query has no language, so it is stemmed in each language that the maps are in.
+The words of a map are stemmed only in the map's own language: if they were stemmed in every
+language, ``data`` would match ``date``. A query has no language, so it is stemmed in each language
+that the maps are in.
 """
 
 import re
@@ -25,14 +25,14 @@ from mapshelf.text.normalize import (
 )
 
 STEM: Final = "~"
-"""Starts the tag of a stem and ends it: ``~en~plan``; ``~~plan`` where the language is unknown;
-``~план`` in scripts other than Latin, where the script decides the stemmer."""
+"""The delimiter around the tag of a stem: ``~en~plan``; ``~~plan`` if the language is unknown;
+``~план`` in scripts other than Latin, where the script determines the stemmer."""
 
 SHORTEST_STEMMED: Final = 3  # letters; stemming shorter words does more harm than good
 
 LONGEST_ENDING: Final = 3
-"""Letters removed from a word at which its stem may still be a word of the same meaning. Longer
-endings are seldom inflections (``mind`` of ``mindfulness``)."""
+"""Maximum letters that a stemmer may remove for the stem to count as a word of the same meaning.
+Longer endings are seldom inflections (``mind`` of ``mindfulness``)."""
 
 LANGUAGES: Final = {
     "ca": "catalan",
@@ -59,7 +59,7 @@ LANGUAGES: Final = {
 }
 """Stemmers of languages in Latin letters, by ISO 639-1 code."""
 
-UNKNOWN: Final = ""  # in place of a code, where the language is not known
+UNKNOWN: Final = ""  # the language code if the language is not known
 
 STEMMERS_OF: Final = {
     **{code: (name,) for code, name in LANGUAGES.items()},
@@ -73,7 +73,7 @@ CACHED_WORDS: Final = 1 << 13
 a worker for a tenth of a second."""
 
 PREFIX_STRIPPING: Final = frozenset({"id", "nl"})
-"""Languages whose stemmers remove prefixes, too. All others keep a first letter in a-z."""
+"""Languages whose stemmers remove prefixes, too. All others keep a first letter from a to z."""
 
 _ASCII_WORD: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},}}")
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
@@ -89,7 +89,7 @@ SCRIPTS: Final = (
 """Stemmers for words with a letter of another script."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
-# Case and digits divide a word only inside it: "MindMap" and "XMLFile2", but not "Mind", "MAP".
+# Changes of case and digits divide words like "MindMap" and "XMLFile2", but not "Mind" or "MAP".
 _SMALL: Final = "a-z\u00df-\u00f6\u00f8-\u00ff\u0430-\u045f"
 _CAPITAL: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0410-\u042f\u0400-\u040f"
 _SUBWORD: Final = re.compile(
@@ -101,21 +101,21 @@ _JOINT: Final = re.compile(r"[\W_]+")
 
 
 def word_variants(text: str, normalized: str, words: Iterable[str]) -> set[str]:
-    """Return the different words of a text, their subwords, and the words that they join to.
+    """Return the distinct words of a text, their subwords, and the compounds that they form.
 
     Args:
         text: the text as written.
         normalized: the result of ``normalize_keeping_accents`` for it.
-        words: the words in that, without pairs of characters, which have no variants.
+        words: the words of ``normalized``, without pairs of characters, which have no variants.
     """
     variants = set(words)
     variants.discard(SEPARATOR)
     tokens = set(_TOKEN.findall(text))
-    # Most have no subwords; testing that here is faster than calling ``subwords`` for each.
+    # Most words have no subwords; this test is faster than calling ``subwords`` for each.
     variants.update(
         *[subwords(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
     )
-    if _JOINER.search(normalized):  # or else a much slower pattern would look at all of it
+    if _JOINER.search(normalized):  # avoids a much slower pattern for most texts
         variants.update([word for _, _, word in joined_words(normalized)])
     return variants
 
@@ -128,8 +128,8 @@ def query_stems(word: str, languages: Iterable[str]) -> list[str]:
 def stem_words(word: str, tagged_stems: Iterable[str]) -> set[str]:
     """Return those stems of a word, untagged, that may be words themselves.
 
-    A word of one language often occurs in a map in another, where it has another stem. ``projects``
-    must still find ``project`` there.
+    A word of one language often occurs in a map in another language, where it has another stem. A
+    search for ``projects`` must still find ``project`` there.
     """
     untagged = {stem.removeprefix(STEM).partition(STEM)[2] for stem in tagged_stems}
     return {stem for stem in untagged - {"", word} if len(word) - len(stem) <= LONGEST_ENDING}
@@ -144,7 +144,7 @@ def subwords(word: str) -> tuple[str, ...]:
     """Return the parts of a word in camelCase, in lower case; none if it has only one."""
     if word.isalpha() and (word[1:].islower() or word.isupper()):
         return ()
-    # Longer ones are no words, and would fill the cache.
+    # Longer strings are not words, and would fill the cache.
     return _subwords(word) if len(word) <= LONGEST_WORD else ()
 
 
@@ -155,13 +155,13 @@ def _subwords(word: str) -> tuple[str, ...]:
 
 
 def joined_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the words that hyphens, dots and so on join, written as one, with start and end."""
+    """Yield the start and end of words joined by hyphens, dots and so on, and the words as one."""
     for match in _JOINED.finditer(text):
         yield *match.span(), _JOINT.sub("", match[0])[:LONGEST_WORD]
 
 
 def joined_word(text: str) -> str:
-    """Return ``text`` as one word, empty unless all of it is joined by hyphens, dots and so on."""
+    """Return ``text`` as one word, empty unless hyphens, dots and so on join all of its words."""
     normalized = normalize_keeping_accents(text)
     found = _JOINED.search(normalized)
     if found is None or _JOINT.sub("", found[0]) != _JOINT.sub("", normalized):
@@ -172,13 +172,13 @@ def joined_word(text: str) -> str:
 def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
     """Return the tagged stems of a word from ``split_words``.
 
-    A word with accents also gets the stems of its spelling without them: people leave them out.
+    A word with accents also gets the stems of its spelling without them, as people often omit them.
 
     Args:
         word: the word.
         languages: the languages to stem it in if it is in Latin letters.
     """
-    if _ASCII_WORD.fullmatch(word):  # as most are: the same, in half the time
+    if _ASCII_WORD.fullmatch(word):  # as most are: the same result in half the time
         names = [(code, name) for code in languages for name in STEMMERS_OF[code]]
         return frozenset(
             [f"{STEM}{code}{STEM}{normalize(_stem(name, word))}" for code, name in names]
@@ -189,13 +189,13 @@ def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
 
 
 def _stems_of_spelling(word: str, languages: Iterable[str]) -> set[str]:
-    """Return the tagged stems of a word as it is spelled; one without any is its own stem."""
+    """Return the tagged stems of a word as it is spelled; without any, the word is its own stem."""
     tagged = set(_tagged_stems(word, languages)) if len(word) >= SHORTEST_STEMMED else None
     return tagged or {STEM + normalize(word)}
 
 
 stems = lru_cache(CACHED_WORDS)(stems_of)
-"""``stems_of``, cached, for callers that meet the same words again and again."""
+"""``stems_of`` with a cache, for callers that process the same words repeatedly."""
 
 
 def _tagged_stems(word: str, languages: Iterable[str]) -> Iterator[str]:
@@ -222,7 +222,7 @@ _STEMMERS: Final = _Stemmers()
 def _stem(name: str, word: str) -> str:
     stemmer = _STEMMERS.by_name.get(name)
     if stemmer is None:
-        # Without a cache of its own: ``stems`` has one.
+        # Without a cache (0), because ``stems`` has one.
         stemmer = _STEMMERS.by_name[name] = Stemmer.Stemmer(name, 0)
     stem: str = stemmer.stemWord(word)
     return stem

@@ -1,8 +1,8 @@
-"""The words of texts, and their other forms, each found out once while an index is built.
+"""Find the words of texts and their other forms, with a cache for building an index.
 
-Most of any text consists of the same few thousand words. So texts are cut at blanks, which no word,
-part or compound crosses, and what such a piece gives is looked up: its words as they are indexed,
-their parts and compounds, their stems and their beginnings.
+Most of any text consists of the same few thousand words. So texts are split at spaces, and the
+forms of each piece are computed only once: its words as they are indexed, their parts and
+compounds, their stems and their beginnings. No word, part or compound contains a space.
 """
 
 import re
@@ -31,10 +31,10 @@ from mapshelf.text.stemming import (
 )
 
 LONGEST_BEGINNING: Final = 4
-"""Characters of the longest beginnings of words that are found out."""
+"""Maximum length of the beginnings of words, in characters."""
 
 CACHED_PIECES: Final = 1 << 17
-"""Pieces whose forms are cached: 70 MB. One large map may exceed it."""
+"""Maximum number of pieces whose forms are cached (70 MB). One large map may exceed it."""
 
 _SHORT: Final = 2
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
@@ -42,18 +42,18 @@ _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forms:
-    """What a piece of text is found by. Pieces are told apart by identity, which is fast.
+    """The forms by which a piece of text is found. Pieces are compared by identity, which is fast.
 
     Attributes:
-        words: its normalized words in their order.
-        variants: its different words, their parts and the words that they join to, normalized;
-            character pairs of unspaced scripts have none.
-        forms: the variants and the tagged stems of all of them, with blanks between them.
+        words: its normalized words in order.
+        variants: its distinct words, their parts and their compounds, normalized; character pairs
+            of unspaced scripts have no parts or compounds.
+        forms: the variants and the tagged stems of all of them, separated by spaces.
         beginnings: the first one to ``LONGEST_BEGINNING`` characters of all words and variants,
-            with blanks between them.
+            separated by spaces.
     """
 
-    # One text instead of many small ones: reading memory here and there takes most of the time.
+    # Single strings instead of many small ones, because scattered memory access takes most time.
     words: tuple[str, ...]
     variants: tuple[str, ...]
     forms: str
@@ -70,7 +70,7 @@ class WordForms:
         self._pieces: dict[str, _Pieces] = {}
 
     def of(self, text: str, language: str) -> list[Forms]:
-        """Return the forms of a text, piece by piece, in its order.
+        """Return the forms of the pieces of a text, in order.
 
         Args:
             text: the text as written.
@@ -80,20 +80,20 @@ class WordForms:
         pieces = self._pieces.get(code)
         if pieces is None:
             pieces = self._pieces[code] = _Pieces(code)
-        if has_unspaced(text):  # pieces of such scripts are long, and hardly ever come again
+        if has_unspaced(text):  # pieces in such scripts are long and hardly ever recur
             return [pieces.found_in(text)]
         if "\n" in text:
             text = text.replace("\n", " ")
         return list(map(pieces.__getitem__, text.split(" ")))
 
     def limit(self) -> None:
-        """Forget all once there is too much of it; frequent words are soon back."""
+        """Clear the cache if it is too large; frequent words are soon cached again."""
         if sum(map(len, self._pieces.values())) > CACHED_PIECES:
             self._pieces.clear()
 
 
 class _Pieces(dict[str, Forms]):
-    """The forms of pieces in one language, found on first access."""
+    """The forms of pieces in one language, computed on first access."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class _Pieces(dict[str, Forms]):
         return found
 
     def found_in(self, text: str) -> Forms:
-        """Return the forms of any text."""
+        """Return the forms of any text, without the cache."""
         if _LETTERS.fullmatch(text):
             return self._of_word(text)
         whole = normalize_keeping_accents(text)
@@ -123,7 +123,7 @@ class _Pieces(dict[str, Forms]):
         return self._of_several(words, word_variants(text, whole, accented))
 
     def _of_word(self, word: str) -> Forms:
-        """Return the forms of a word without parts, with its accents."""
+        """Return the forms of a single word without parts; the word has its accents."""
         plain = normalize(word)
         one = (plain,)
         stems = stems_of(word, self._languages)
@@ -138,13 +138,13 @@ class _Pieces(dict[str, Forms]):
 
     def _stems(self, word: str) -> Iterable[str]:
         if _LETTERS.fullmatch(word):
-            return self[word].forms.split(" ")  # it has no other forms
+            return self[word].forms.split(" ")  # the word and its stems
         return stems_of(word, self._languages)
 
 
 def _begun(words: Collection[str]) -> set[str]:
     """Return the beginnings of words."""
-    short = {word for word in words if 0 < len(word) <= _SHORT}  # as pairs of characters are
+    short = {word for word in words if 0 < len(word) <= _SHORT}  # such as pairs of characters
     found = {word[0] for word in short}
     found |= short
     found.update(
@@ -158,7 +158,7 @@ def _begun(words: Collection[str]) -> set[str]:
 
 
 def _words_in(text: str) -> tuple[list[str], list[str]]:
-    """Return all words of a text normalized, and those of spaced scripts with their accents."""
+    """Return all words of a text without accents, and those of spaced scripts with accents."""
     words: list[str] = []
     accented: list[str] = []
     for unspaced, word in runs(text):

@@ -1,11 +1,12 @@
 r"""Write FreeMind's ``.mm`` format, which FreeMind, Freeplane and most other programs open.
 
-* The version is 0.9.0, the only one that Freeplane opens without a warning and FreeMind knows
+* The version is 0.9.0, the only one that Freeplane opens without a warning and FreeMind accepts
   as its own (FreeMind 1.0 offers to convert it, as it does with all maps of 0.9).
 * The file is ASCII, with character references, as FreeMind writes it. All versions read that the
   same way; some would otherwise assume the encoding of the user's locale. Emoji are UTF-8, because
   Freeplane 1.7 truncates references to 16 bits.
-* Formatted text is XHTML. Notes always are, because Freeplane 1.7 joins the lines of plain ones.
+* Formatted text is XHTML. Notes are always XHTML, because Freeplane 1.7 joins the lines of plain
+  ones.
   Minder reads XHTML only in notes, so formatted text is also written as plain text; the other
   programs prefer the XHTML. A text that begins like an HTML document would be read as one, so it is
   written only as XHTML.
@@ -194,7 +195,7 @@ class _Details:
             return ""
         self._left -= len(data)
         source = f"data:image/png;base64,{b64encode(data).decode()}"
-        # The alternative text is omitted: other programs would read it as part of the details.
+        # Without alternative text, which other programs would read as part of the details.
         return f'<p><img src="{source}" width="{image.width}" height="{image.height}"/></p>'
 
 

@@ -73,7 +73,7 @@ def beside(sheet: Sheet, tree: Gathered) -> Beside:
 
 
 def _find_braces(siblings: list[Topic], tree: Gathered, found: Beside) -> None:
-    """Mark the start and end of every brace over ``siblings``."""
+    """Find the start and end of every brace over ``siblings`` and add their hooks to ``found``."""
     sides = {topic.id: found.sides.get(id(topic), "") for topic in siblings}
     open_items: dict[bool, list[Topic]] = {False: [], True: []}
     for topic in siblings:

@@ -71,7 +71,7 @@ def under_one_root(outline: Outline) -> Topic:
 
 
 def gathered(sheet: Sheet) -> Gathered:
-    """Return a sheet as one tree. Its topics and their descendants may be copies."""
+    """Return a sheet as one tree, which may consist of the original topics or of copies."""
     if not sheet.summaries:
         root = sheet.root
         return Gathered(replace(root, children=_branches(sheet)) if sheet.floating else root, {})
@@ -98,7 +98,7 @@ def gathered(sheet: Sheet) -> Gathered:
         return root
 
     root = copy(sheet.root, sheet.floating)
-    # A summary without existing topics is still a topic.
+    # A summary of no existing topics is still a topic.
     for summary in sheet.summaries:
         if id(summary.topic) not in done:
             root.children += copy(Topic(""), [summary.topic]).children
@@ -106,7 +106,7 @@ def gathered(sheet: Sheet) -> Gathered:
 
 
 def _summaries_after(sheet: Sheet) -> dict[int, list[Topic]]:
-    """Return the summaries that follow each topic, by the topic's ``id()``."""
+    """Return the summary topics to insert after each topic, by the ``id()`` of that topic."""
     wanted = {topics[-1] for topics, _ in sheet.summaries if topics}
     last = {
         topic.id: topic

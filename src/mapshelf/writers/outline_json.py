@@ -51,9 +51,9 @@ r"""Write the outline as JSON: the complete content of a map in a stable, docume
 
 The metadata, the keys of a sheet except ``background``, and ``id``, ``text`` and ``children`` of a
 topic are always present; other keys are omitted if empty. Later versions may add keys; ``version``
-changes when a key is removed or changes its meaning. JSON nests as deep as the map (up to 256
-levels), so it is written in pieces: the encoder, like most decoders by default, stops at 254
-levels.
+changes when a key is removed or changes its meaning. The JSON is nested as deep as the map (up to
+256 levels of topics). It is written in pieces, because the encoder stops at 254 levels, as most
+decoders do by default.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -204,7 +204,7 @@ def _coloured(colour: str) -> dict[str, str]:
 
 
 def _opened(members: dict[str, object], last: str) -> bytes:
-    """Return the start of an object, up to its last member, an array."""
+    """Return the start of an object, up to the opening bracket of its last member, an array."""
     return orjson.dumps(members)[:-1] + b',"%s":[' % last.encode()
 
 

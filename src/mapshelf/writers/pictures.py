@@ -24,7 +24,7 @@ _MOST: Final = 10_000
 
 _SIZE: Final = struct.Struct(">II")
 _SIZE_AT: Final = 16
-"""Offset of width and height in a PNG."""
+"""Offset of width and height in a PNG, in bytes."""
 
 
 class Shown(NamedTuple):

@@ -36,7 +36,7 @@ _SIDES: Final = "org.xmind.ui.map.unbalanced"
 _CLOCKWISE: Final = "org.xmind.ui.map.unbalanced"
 _BOTH_SIDES: Final = "org.xmind.ui.map"
 _ONE_SIDE: Final = "org.xmind.ui.logic."
-"""Structures: main topics clockwise, from the top, or all on one side."""
+"""Structures: main topics clockwise, from the top on both sides, or all on one side."""
 
 
 def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
@@ -119,7 +119,7 @@ def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
 
 
 def _closed(last: dict[str, object]) -> bytes:
-    """Return the end of an object: its last members, which refer to earlier ones."""
+    """Return the end of an object, with its last members, which refer to earlier ones."""
     return b"," + orjson.dumps(last)[1:] if last else b"}"
 
 

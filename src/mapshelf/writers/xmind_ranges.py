@@ -1,4 +1,4 @@
-"""Convert boundaries and summaries to XMind's: each on a topic, with a range of its children."""
+"""Convert boundaries and summaries to XMind's: each at a topic, for a range of its children."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -6,7 +6,7 @@
   arbitrary topics are shapes, too (``RelatConnector``); until the author changes their text, it is
   "Label" in the language of the program.
 * A ``Summary`` is a brace around siblings; its text is in a topic of the type ``SummaryTopic``.
-  Either refers to the other.
+  Either the brace refers to the topic, or the topic to the brace.
 * Positions are absolute, and mostly from automatic layout. So only those of floating topics are
   used, and the sides of main topics.
 """
@@ -163,7 +163,7 @@ def _summed(shapes: list[Element], topics: Mapping[str, Element]) -> dict[str, t
             continue
         above = value(shape, "LevelData/Super")
         names = (above, value(shape, "Data"), named.get(key, ""))
-        # Each brace has one topic; further topics that refer to it get none.
+        # A brace has one summary topic. One that finds no brace covers only its parent.
         brace = next((braces.pop(name) for name in names if name in braces), None)
         found[key] = _around(brace) if brace is not None else (above,)
     return found

@@ -1,9 +1,10 @@
-r"""Parse the formulas of Freeplane, which it stores in four ways.
+r"""Parse the formulas in texts of Freeplane.
 
-A formula may be in a hook of its own; the whole text, which then begins with ``\latex`` or has the
-LaTeX format; or part of a text, between dollar signs. A text in LaTeX format is prose with
-formulas, so the prose becomes ``\text{...}``, unless it contains LaTeX commands: then it stays
-unchanged, and is shown as text if it cannot be drawn.
+A text contains formulas if it begins with ``\latex`` (or ``\unparsedlatex``), if its topic has the
+LaTeX format, or if all of it is between dollar signs. (Formulas in hooks are read by
+``freemind_topics``.) The first two are prose with formulas between dollar signs, so the prose
+becomes ``\text{...}``. If the prose contains LaTeX commands, the whole text is the formula, without
+such changes, and is shown as text if it cannot be drawn.
 """
 
 import re
@@ -17,7 +18,9 @@ _LONGEST: Final = 4096
 
 
 def formula_of(text: str, *, latex: bool) -> tuple[str, str]:
-    """Return the formula in a text, empty if there is none, and the text to show without it.
+    """Return the formula in a text, and the text to show where the formula is not drawn.
+
+    The formula is empty if there is none, or if the text is too long. The text has no prefix.
 
     Args:
         text: the text of a topic.
@@ -33,14 +36,14 @@ def formula_of(text: str, *, latex: bool) -> tuple[str, str]:
     source = _COMMENT.sub("", plain).strip() if latex else plain
     pieces = _MATHEMATICS.split(source)
     if not latex and (pieces[::2] != ["", ""] or _inside(source) != _inside(source).strip()):
-        return "", text  # such as prices
+        return "", text  # no formula: other text between dollar signs, such as prices
     if any(_COMMAND.search(prose) for prose in pieces[::2]):
         return source, plain
     return "".join(_joined(pieces)).strip(), plain
 
 
 def _joined(pieces: list[str]) -> list[str]:
-    """Return the pieces, alternately prose and formulas, as one formula."""
+    """Combine pieces, which are alternately prose and formulas, into one formula."""
     return [
         _inside(piece).strip() if place % 2 else "\\text{" + piece.replace("\n", " ") + "}"
         for place, piece in enumerate(pieces)

@@ -1,20 +1,21 @@
-"""Markmap and other Markdown outlines: headings and list items are topics, the rest are notes.
+"""Read Markmap and other Markdown: headings and list items are topics, other blocks are notes.
 
-Markmap's guide describes it this way (markmap.js.org, "Writing maps"). Most Markdown is not meant
-as a map, and nothing in it says so. So content alone decides only for texts whose front matter has
-the key ``markmap``. Other files are read if they are *named* as Markdown; in folders, only those
-named ``.mm.md`` or ``.markmap.md`` are read (see ``READERS``).
+This is how Markmap's guide describes it (markmap.js.org, "Writing maps"). Most Markdown is not
+meant as a map, and its content does not show whether it is. So the content identifies only files
+with the key ``markmap`` in the front matter. Other files are read if they have the extension of
+Markdown; in folders, only those named ``.mm.md`` or ``.markmap.md`` are read (see ``READERS``).
 
-* A single heading above all others is the central topic; otherwise the ``title`` of the front
-  matter; otherwise each topic of the highest level is a sheet.
+* If there is a single topic at the highest level, it is the central topic. Otherwise the ``title``
+  of the front matter is. Without a title, each topic of the highest level is a sheet.
 * ``tags`` and ``keywords`` of the front matter are tags of the central topic.
-* Paragraphs, quotations, tables and source text are notes of the topic before them.
-* Links are kept as links. Emphasis is kept beside the plain text, other HTML is removed.
-* The boxes of task lists become characters and the state of a task. ``<!-- markmap: fold -->``
-  folds a topic. Formulas are between dollar signs.
+* Paragraphs, quotations, tables and code blocks are notes of the topic before them.
+* Links are kept. Emphasis is kept as HTML in addition to the plain text; other HTML is removed.
+* The checkbox of a task becomes a character (☐ or ☑) and sets the state of the task.
+  ``<!-- markmap: fold -->`` folds a topic. Formulas are between dollar signs.
 
-No library is used: those available recurse with the depth of lists, or take quadratic time for
-hostile input. Only blocks are needed, line by line, with plain text instead of inline marks.
+No Markdown library is used: the available ones recurse with the depth of lists, or take quadratic
+time for hostile input. This module parses only blocks, line by line; ``inline_markdown`` converts
+the text in them.
 """
 
 import re
@@ -37,7 +38,7 @@ _TAGS: Final = re.compile(
     r"^(?:tags|keywords)[ \t]*:[ \t]*(?:\[([^\]\n]*)\]|(\S[^\n]*)|((?:\n[ \t]*-[ \t]+[^\n]*)+))",
     re.M,
 )
-"""In the three ways in which they are written: in brackets, with commas, or one on each line."""
+"""The three notations of tags: a list in brackets, separated by commas, or one per line."""
 
 _STRUCTURE: Final = re.compile(r"^(?:#{1,6}[ \t]+\S|[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S)", re.M)
 
@@ -48,10 +49,10 @@ _RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*
 _ITEM: Final = re.compile(r"([ \t]*)([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*))?")
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _LISTS: Final = 10
-"""Level of the outermost list items: below all headings."""
+"""Level of the outermost list items, below all levels of headings."""
 
 _CODE: Final = 4
-"""Maximum of spaces after the sign of an item; with more, indented source text follows."""
+"""Maximum number of spaces after a list marker; more than that start an indented code block."""
 
 _BOX: Final = re.compile(r"\[([ xX])\](?=\s)")
 _FOLDING: Final = re.compile(r"\s*markmap:\s*fold(?:All)?\s*")
@@ -105,7 +106,10 @@ def _front_matter(content: Content) -> re.Match[str] | None:
 
 
 def _without_comments(lines: list[str]) -> Iterator[str]:
-    """Yield ``lines`` without HTML comments, which may span several; source text is kept."""
+    """Yield ``lines`` without HTML comments, which may span several lines.
+
+    Code blocks are kept unchanged. A comment that folds a topic becomes a mark (``_FOLD``).
+    """
     fence = ""
     inside = False
     for line in lines:
@@ -128,7 +132,7 @@ def _without_comments(lines: list[str]) -> Iterator[str]:
 
 
 def _fence_after(fence: str, mark: re.Match[str] | None) -> str:
-    """Return the fence that is open after a line that begins with ``mark``."""
+    """Return the open code fence after a line that begins with ``mark``, empty if none is open."""
     if not fence:
         return mark[1] if mark else ""
     closes = mark is not None and mark[1].startswith(fence)
@@ -139,7 +143,8 @@ def _fence_after(fence: str, mark: re.Match[str] | None) -> str:
 class _Draft:
     """A topic that is being read: the lines of its label, and the notes that follow.
 
-    A note is a paragraph, or source text, in which marks have no meaning.
+    Each note is a paragraph or a code block, with a flag that is true for code blocks, because
+    Markdown in them is not converted.
     """
 
     topic: Topic
@@ -147,7 +152,7 @@ class _Draft:
     notes: list[tuple[str, bool]] = field(default_factory=list)
 
     def finish(self) -> None:
-        """Complete the topic."""
+        """Set the text, note, links, task and formula of the topic from the collected lines."""
         label = " ".join(self.label)
         words, fold = _FOLD.subn("", label)
         self.topic.folded = fold > 0
@@ -172,14 +177,14 @@ def _note(note: str, *, is_source: bool) -> tuple[str, list[str]]:
 
 
 class _Document:
-    """Reads a text line by line."""
+    """Parses a text line by line."""
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
-        self._preface = _Draft(Topic(""), [])  # what comes before the first topic
+        self._preface = _Draft(Topic(""), [])  # text before the first topic
         self._drafts: list[_Draft] = []
         self._heading = self._current = self._preface
-        self._items: list[tuple[int, _Draft]] = []  # where the content of each open item begins
+        self._items: list[tuple[int, _Draft]] = []  # open items and their content columns
         self._paragraph: list[str] = []
         self._label_open = False  # whether the next line may continue an item's label
         self._fence = ""
@@ -199,7 +204,7 @@ class _Document:
             self._add_words(line)
 
     def roots(self, title: str) -> list[Topic]:
-        """Return the topics, below one with ``title`` unless there is only one root."""
+        """Return the root topics; with a ``title``, several become children of a topic named so."""
         self._flush()
         self._current.notes.append(("\n".join(self._source), True))
         for draft in (self._preface, *self._drafts):
@@ -222,7 +227,7 @@ class _Document:
             self._source = []
 
     def _underlined(self, line: str) -> bool:
-        """Return whether ``line`` turns the paragraph before into a heading, or is a rule."""
+        """Return whether ``line`` underlines a heading, the paragraph before it, or is a rule."""
         underline = _UNDERLINE.fullmatch(line)
         if underline and self._paragraph and not self._items:
             label, self._paragraph = self._paragraph, []
@@ -266,7 +271,7 @@ class _Document:
         return self._current
 
     def _leave(self, indent: int) -> None:
-        """Leave the list items that text with this indentation does not belong to."""
+        """Close the list items that do not contain text with this indentation."""
         while self._items and self._items[-1][0] > indent:
             self._items.pop()
         self._current = self._items[-1][1] if self._items else self._heading

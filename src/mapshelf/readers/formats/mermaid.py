@@ -1,12 +1,12 @@
-"""Mermaid mind maps (``.mmd``, ``.mermaid``): the word ``mindmap``, then lines with indentation.
+"""Read Mermaid mind maps (``.mmd``, ``.mermaid``): the keyword ``mindmap``, then indented lines.
 
-It is read according to Mermaid's documentation and the grammar of its parser. A line is a topic;
-its indentation determines its level. The text may be in the brackets of a shape, after an id: then
-only the text in the brackets is shown.
+This module follows Mermaid's documentation and the grammar of its parser. A line is a topic; its
+indentation determines its level. The text may be in brackets, which set the shape, with an id
+before them. Then only the text in the brackets is shown.
 
-* Text in quotation marks, plain or with backticks for Markdown, may span several lines.
-* Icons, classes, comments, directives and the front matter are not content.
-* Mermaid refuses a second root; here it becomes a second sheet.
+* Text in quotation marks may span several lines. Backticks inside them mark it as Markdown.
+* Icons, classes, comments, directives and the front matter are ignored.
+* Mermaid rejects a second root; here it becomes a second sheet.
 """
 
 import html
@@ -44,7 +44,7 @@ _EMPHASIS: Final = re.compile(r"(\*{1,3})(?=\S)([^*\n]{1,2000})(?<=\S)\1")
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` is a mind map of Mermaid, not another kind of diagram."""
+    """Return whether ``content`` is a Mermaid mind map, not another kind of diagram."""
     return content.archive is None and _prolog(content) is not None
 
 
@@ -85,7 +85,7 @@ def _nodes(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
 
 
 def _inside(body: str) -> str:
-    """Return the text in the brackets of a shape, or all of ``body`` if there is no shape."""
+    """Return the text in the brackets of a shape, or all of ``body`` without such brackets."""
     opening = _OPENING.search(body)
     if opening is None:
         return body
@@ -94,7 +94,7 @@ def _inside(body: str) -> str:
 
 
 def _quoted(text: str, lines: Iterator[str]) -> str:
-    """Return the text before the closing quotation mark, on this or a later line."""
+    """Return the text up to the closing quotation mark, which may be on a later line."""
     pieces = []
     while '"' not in text:
         pieces.append(text.strip())

@@ -1,14 +1,15 @@
-"""MindManager: an archive with ``Document.xml``, or only that XML (``.xmmap``).
+"""Read MindManager: an archive with ``Document.xml``, or only that XML (``.xmmap``).
 
 * The root element of a template is ``MapTemplate`` instead of ``Map``.
-* ``mindmanager_topics`` reads topics. Here is what stands beside them: a boundary is around a topic
-  and all below it; the words on a relationship are a topic that floats on it. Styles, markers and
-  rules for formatting at the end of the document look like parts of topics, but belong to none.
-* Main topics go round the central one as the hands of a clock do, on the sides where they are.
-* What describes the whole map is added to the central topic: keywords as tags, the rest to its
-  note; but not what the templates of the program say about themselves, which their maps inherit.
+* ``mindmanager_topics`` reads the topics. This module reads the other elements of a sheet. A
+  boundary encloses a topic with all its descendants. The label of a relationship is a floating
+  topic inside its element. The document ends with styles, markers and formatting rules that look
+  like parts of topics but belong to none.
+* The main topics are arranged clockwise. Their positions determine their sides.
+* Metadata of the map is added to the central topic: keywords as tags, subject and comments as part
+  of its note. Descriptions of the program's templates, which maps inherit, are left out.
 * ``Version`` counts revisions of the document; the file does not contain the program's version.
-* With a password the document is ``Document.xml.zencr``, which only MindManager can read.
+* With a password, the document is ``Document.xml.zencr``, which only MindManager can read.
 """
 
 import re
@@ -35,10 +36,10 @@ _TEMPLATE: Final = "MapTemplate"
 _ROOTS: Final = frozenset({"Map", _TEMPLATE})
 _NAMESPACE: Final = "schemas.mindjet.com/MindManager"
 _PAPER: Final = "#ffffff"
-"""The background of a map whose author chose none."""
+"""The default background, which counts as not set."""
 
 _BLACK: Final = "#000000"
-"""The colour of arrows for which neither a map nor its author chose one."""
+"""The default colour of relationships, which counts as not set."""
 
 _BOILERPLATE: Final = re.compile(
     r"\b(?:blank|default|empty)\b.{0,40}\btemplate\b"
@@ -47,7 +48,7 @@ _BOILERPLATE: Final = re.compile(
     r"|(?:空白|默认|預設).{0,4}(?:模板|範本)|(?:空白|既定)の?テンプレート",
     re.IGNORECASE,
 )
-"""Most descriptions in real files are of the template: "This is a blank template ..."."""
+"""Descriptions of templates, "This is a blank template ...": in real files, most are like this."""
 
 
 def sniff(content: Content) -> bool:
@@ -111,7 +112,7 @@ def _text(content: Content) -> str:
 
 
 def _describe(root: Topic, facts: Element) -> None:
-    """Add to the central topic what the file says about the whole map."""
+    """Add the metadata of the map to the central topic: note and tags."""
     note = Note()
     said = (_at(facts, "Description", name) for name in ("Subject", "Comments"))
     texts = [text for text in said if text.strip() and not _BOILERPLATE.search(text)]
@@ -130,7 +131,10 @@ def _describe(root: Topic, facts: Element) -> None:
 def _sheets(
     document: Element, reader: TopicReader, roots: tuple[Topic, ...], apart: tuple[Topic, ...]
 ) -> Iterator[Sheet]:
-    """Yield the sheets; the first gets all elements outside the trees, as real files have one."""
+    """Yield the sheets, one per central topic.
+
+    All elements outside the trees go to the first sheet: real files have only one central topic.
+    """
     detached = [detach(root) for root in roots]
     others = [detach(topic) for topic in apart]
     first = detached[0]
@@ -156,12 +160,12 @@ def _sheets(
 
 
 def _relationships(document: Element, reader: TopicReader) -> Iterator[Relationship]:
-    # An end may be a boundary, which its topic then represents.
+    # If an end is a boundary, the topic of the boundary is used instead.
     places = {
         boundary.get("OId", ""): topic.id for topic, boundary in reader.boundaries if topic.id
     }
     usual = argb(_at(document, "StyleGroup/RelationshipDefaultsGroup/DefaultColor", "LineColor"))
-    usual = "" if usual == _BLACK else usual  # that of the program
+    usual = "" if usual == _BLACK else usual  # the default
     for found in document.iterfind("Relationships/Relationship"):
         ends = [
             reference(end.get("OIdRef", ""))
@@ -175,7 +179,7 @@ def _relationships(document: Element, reader: TopicReader) -> Iterator[Relations
 
 
 def _boundaries(document: Element, reader: TopicReader) -> Iterator[Boundary]:
-    # They are in the colour of the lines, which is that of the central topic.
+    # By default, boundaries have the line colour of the central topic.
     usual = argb(_at(document, "StyleGroup/RootTopicDefaultsGroup/DefaultColor", "LineColor"))
     for topic, boundary in reader.boundaries:
         if not (is_brace(boundary) and boundary.find("FloatingTopics/Topic") is not None):

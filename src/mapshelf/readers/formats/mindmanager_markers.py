@@ -1,7 +1,7 @@
 """Map MindManager's icons to the common vocabulary of markers.
 
-Their names are in the schema that MindManager puts into its older files. Icons that the author
-added have only a number, and a name of their own in the list of the map's markers.
+The names of the standard icons are in the schema that older MindManager files contain. Icons that
+the author added have only a number; the map's list of markers contains their names.
 """
 
 import re
@@ -51,14 +51,15 @@ _NAMES: Final = {
     "TrafficLightsRed": "stop",
     "TwoEndArrow": "arrow-left-right",
 }
-"""Names that differ; others are the same in lower case (``Key``), with a hyphen (``FlagRed``)."""
+"""Icons whose markers have other names. Other known markers have the same name in lower case, with
+hyphens between words: ``key`` for ``Key``, ``flag-red`` for ``FlagRed``."""
 
 _PRIORITY: Final = re.compile(r"Prio(\d)")
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def mindmanager_marker(icon: str) -> Marker:
-    """Return the marker for an icon: ``urn:mindjet:FlagRed``, or ``FlagRed`` in another dialect."""
+    """Return the marker for an icon such as ``urn:mindjet:FlagRed``; the prefix may be missing."""
     short = icon.removeprefix(_PREFIX)
     name = _NAMES.get(short, "")
     if not name and (priority := _PRIORITY.fullmatch(short)):

@@ -1,4 +1,4 @@
-"""MindManager's other XML, without namespaces: what converters and old versions write.
+"""Read MindManager's simpler XML without namespaces, written by converters and old versions.
 
 The root is ``Map``; a ``Topic`` has its text in an attribute and its children directly inside, or
 in ``SubTopics``.
@@ -17,18 +17,18 @@ from mapshelf.readers.parsing.topic_tree import grow
 from mapshelf.readers.parsing.xml_files import parse_xml
 
 _BEGINNING: Final = 20_000
-"""Characters in which the first topic has to be, for the format to be recognized."""
+"""Maximum offset of the first topic in characters, for the format to be recognized."""
 
 _FIRST: Final = re.compile(r"""<Topic\s[^<>]{0,2000}?\bText\s*=\s*["']""")
 
 
 def is_simple(content: Content) -> bool:
-    """Return whether ``content`` is of this kind."""
+    """Return whether ``content`` is in this format."""
     return content.root_name == "Map" and bool(_FIRST.search(content.text[:_BEGINNING]))
 
 
 def read_simple(content: Content) -> Outline:
-    """Return the outline of such a map.
+    """Return the outline of a map in this format.
 
     Raises:
         BrokenFile: it is damaged or has no topic.

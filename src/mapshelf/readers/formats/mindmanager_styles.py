@@ -1,8 +1,8 @@
 """Read topic styles of MindManager: colours, fonts, shapes and formatted text.
 
-A topic has the looks that the map gives to its level, and over them its own.
-Colours are eight digits of which the first two are the opacity. Parts of a text are formatted by
-``FontRange``, from one character to another, both included.
+The style of a topic is the default style of its level in the map, overridden by attributes of the
+topic itself. Colours have eight hexadecimal digits, of which the first two are the opacity. A
+``FontRange`` formats a part of a text, from one character index to another, both included.
 """
 
 from collections import Counter
@@ -38,22 +38,22 @@ _OPEN: Final = frozenset({"", "none", "underline"})
 
 _RANGES: Final = {"Bold": "b", "Italic": "i", "Underline": "u", "Strikethrough": "s"}
 _MOST_RANGES: Final = 1_000
-"""Formatted parts of one text."""
+"""Maximum number of formatted ranges in one text; further ones are ignored."""
 
 
 Looks = Mapping[str, str]
-"""How a topic looks: attributes of MindManager by their names, the shape as ``Shape``."""
+"""Style attributes of a topic by their MindManager names; the shape has the name ``Shape``."""
 
 NO_LOOKS: Final[Looks] = MappingProxyType({})
 
 
 def looks_of(element: Element, shape: str, prefix: str = "") -> Looks:
-    """Return the looks that ``element`` sets.
+    """Return the style attributes that ``element`` sets.
 
     Args:
         element: a topic, or a group of defaults.
-        shape: the element with its shape, which depends on how it belongs to the map.
-        prefix: of the names of elements: ``Default`` in a group of defaults.
+        shape: name of the element with the shape, which depends on the kind of topic.
+        prefix: prefix of element names: ``Default`` in a group of defaults, otherwise empty.
     """
     looks: dict[str, str] = {}
     for path in ("Color", "Text/Font"):
@@ -67,7 +67,7 @@ def looks_of(element: Element, shape: str, prefix: str = "") -> Looks:
 
 
 def _style_of(looks: Looks) -> Style | None:
-    """Return the style that ``looks`` set, ``None`` if they set nothing we know."""
+    """Return the style for ``looks``, ``None`` if they set nothing that a ``Style`` has."""
     kind = _SHAPES.get(looks.get("Shape", ""), "")
     line = argb(looks.get("LineColor"))
     style = Style(
@@ -87,10 +87,10 @@ _PLAIN: Final = Style()
 
 
 class Defaults:
-    """How topics look that say nothing themselves, by their levels: the theme of a map."""
+    """The theme of a map: the default style attributes of topics, by level."""
 
     def __init__(self, group: Element | None) -> None:
-        """Read the ``StyleGroup`` of a map."""
+        """Read the ``StyleGroup`` of a map, ``None`` if it has none."""
         self._heads: dict[TopicKind, Looks] = {}
         self._below: dict[TopicKind, list[Looks]] = {}
         self._styles: dict[tuple[int, int], Style | None] = {}
@@ -100,12 +100,17 @@ class Defaults:
             found = [] if group is None else group.findall(f"{name}SubTopicDefaultsGroup")
             found.sort(key=lambda each: each.get("Level", "").zfill(3))
             self._below[kind] = [looks_of(each, SUBTOPIC_SHAPE, "Default") for each in found]
-        # Lines are like those of the central topic, unless a level has its own.
+        # The default line colour of all levels is that of the central topic.
         line = self._heads[TopicKind.ATTACHED].get("LineColor")
         self._line = {"LineColor": line} if line else NO_LOOKS
 
     def apply(self, sheet: Sheet, own: Mapping[int, Looks]) -> None:
-        """Set the styles of all topics of a sheet; ``own`` are their own looks by ``id()``."""
+        """Set the styles of all topics of a sheet.
+
+        Args:
+            sheet: the sheet.
+            own: style attributes set at the topics themselves, by the ``id()`` of the topic.
+        """
         for level in levels(sheet):
             level.topic.style = self._style(self._at(level), own.get(id(level.topic), NO_LOOKS))
 
@@ -130,11 +135,11 @@ _DEFAULTS: Final = {
     TopicKind.CALLOUT: _CALLOUT,
     TopicKind.SUMMARY: _CALLOUT,
 }
-"""What the groups of defaults are called, and where each has the shape of the topic itself."""
+"""By kind of tree: the prefix of its groups of defaults, and the element with the root's shape."""
 
 
 def argb(text: str | None) -> str:
-    """Return a colour of MindManager, empty if ``text`` is none or transparent."""
+    """Return a colour of MindManager, empty if ``text`` is missing, invalid or transparent."""
     return colour(text, alpha_first=True) if text else ""
 
 
@@ -147,7 +152,7 @@ def _size(text: str) -> float:
 
 
 def rich_text(text: str, ranges: list[Element]) -> str:
-    """Return ``text`` as HTML, empty if ``ranges`` give no part of it a format HTML shows."""
+    """Return ``text`` as HTML, empty if ``ranges`` set none of the formats in ``_RANGES``."""
     changes: dict[int, Counter[str]] = {}
     for part in ranges[:_MOST_RANGES]:
         first, last = part.get("From", ""), part.get("To", "")

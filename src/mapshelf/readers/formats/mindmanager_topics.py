@@ -1,7 +1,8 @@
-"""The topics of a MindManager map, with what is attached to them.
+"""Convert the ``Topic`` elements of a MindManager map, with everything attached to them.
 
-A floating topic of the central one stands alone; of any other it is a callout; of a boundary with
-the shape of a brace it sums up what the boundary holds.
+The parent of an element in ``FloatingTopics`` determines what it is: below the central topic it is
+a floating topic, below any other topic a callout. Below a boundary it is a summary topic if the
+boundary is drawn as a brace, otherwise a callout.
 """
 
 import base64
@@ -22,10 +23,10 @@ from mapshelf.readers.parsing.task_dates import task_date
 from mapshelf.readers.parsing.topic_tree import reference
 
 Node = tuple[TopicKind, bool, Element]
-"""A topic with its kind, and whether its position counts from the middle of the central topic."""
+"""The kind of a topic, whether its position is relative to the central topic, and its element."""
 
 PIXELS: Final = 96 / 25.4
-"""Of a millimetre: MindManager measures on paper."""
+"""Pixels per millimetre (at 96 per inch): MindManager stores sizes in millimetres."""
 
 _MEMBER: Final = "mmarch://"
 _PRIORITY: Final = "urn:mindjet:Prio"
@@ -40,11 +41,11 @@ def is_brace(boundary: Element) -> bool:
 
 
 class TopicReader:
-    """Makes the topics of one file.
+    """Converts the topics of one file.
 
     Attributes:
-        boundaries: the topics that have one, with it.
-        looks: how each topic looks by itself, by its ``id()``.
+        boundaries: pairs of a topic and the element of a boundary around it.
+        looks: the style attributes set at each topic itself, by the ``id()`` of the topic.
     """
 
     def __init__(self, content: Content, central: Element | None) -> None:
@@ -138,7 +139,7 @@ class TopicReader:
             )
 
     def _bytes(self, data: Element | None) -> bytes | None:
-        """Return a picture, from the archive or (without one) written as Base64."""
+        """Return the bytes of a picture from an archive member, or else from Base64 in the XML."""
         if data is None:
             return None
         member = data.findtext("Uri", "").strip()
@@ -199,7 +200,7 @@ _PARTS: Final[dict[str, Callable[[TopicReader, Topic, Element, Note], None]]] = 
     "HyperlinkGroup": TopicReader._add_links,
     "OneBoundary": TopicReader._add_boundary,
 }
-"""The handlers for the parts of a topic, except text and style; all others are layout."""
+"""Handlers for the child elements of a topic, except text and style. Others are only layout."""
 
 _SHAPES: Final = {
     TopicKind.ATTACHED: SUBTOPIC_SHAPE,
@@ -207,13 +208,13 @@ _SHAPES: Final = {
     TopicKind.CALLOUT: "CalloutFloatingTopicShape",
     TopicKind.SUMMARY: "CalloutFloatingTopicShape",
 }
-"""Every topic may have all three shapes; this is the one it shows."""
+"""The element with the shape of a topic, by kind. A topic may contain all three; one is used."""
 
 _LOOKS: Final = frozenset({"Color", *_SHAPES.values()})
 
 
 def link_of(url: str) -> str:
-    """Return what ``url`` leads to: ``#OId`` within the map, ``other.mmap#OId`` in another."""
+    """Return a link target: ``#OId`` for a topic of this map, ``other.mmap#OId`` of another one."""
     if "#xpointer(" not in unquote(url):
         return url
     place = unquote(url)
@@ -222,7 +223,7 @@ def link_of(url: str) -> str:
 
 
 def _add_letters(topic: Topic, text: Element) -> bool:
-    """Add the formatting of parts of the text; return whether the whole of it has some."""
+    """Add the formatting of parts of the text; return whether the text as a whole has a font."""
     if not len(text):
         return False
     ranges = text.findall("FontRange")

@@ -1,13 +1,13 @@
-"""MindMeister ``.mind``: an archive with ``map.json``, whose ``root`` contains its children.
+"""Read MindMeister ``.mind``: an archive with ``map.json``, a tree of objects below ``root``.
 
-MindMeister publishes no description; the names are from files and converters that others published
-(klueless-io/mindmeister_api, p2c2e/mindmeister-to-freemind).
+MindMeister publishes no description of the format. The names come from published files and
+converters of others (klueless-io/mindmeister_api, p2c2e/mindmeister-to-freemind).
 
 * ``map_version`` (2.6, 3.0) is the version of the format, not of a program.
 * Notes are plain text in older files, HTML in newer ones.
-* Floating topics are children of the root that say so.
-* Icons, tasks, colours and files are as the converters found them: each may be missing, empty, or
-  there with nothing in it.
+* Floating topics are children of the root that are marked as floating.
+* Icons, tasks, colours and files are read as in those converters. Any of them may be missing, empty
+  or without content.
 """
 
 import re
@@ -32,7 +32,7 @@ _MARKUP: Final = re.compile(r"<(?:/?[a-z]+\b|!)[^<>]*>", re.IGNORECASE)
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` is a map of MindMeister; games have a ``map.json`` as well."""
+    """Return whether ``content`` is a map of MindMeister; games have a ``map.json``, too."""
     archive = content.archive
     return archive is not None and _MEMBER in archive.names and b'"root"' in archive.read(_MEMBER)
 
@@ -134,7 +134,7 @@ def _link(link: object) -> str:
 
 
 def _modified(root: dict[str, object]) -> int | None:
-    """Return when the last topic was edited; the map itself has no time."""
+    """Return the latest time at which a topic was edited; the map itself has no such time."""
     latest = 0
     pending = [root]
     while pending:

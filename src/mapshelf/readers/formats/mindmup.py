@@ -1,13 +1,15 @@
-"""MindMup 1 to 3: JSON, ideas inside ideas.
+"""Read MindMup 1 to 3: JSON with nested ideas.
 
-* The keys of ``ideas`` are ranks, signed numbers: positive ones are on the right and read first,
-  negative ones on the left, both from the centre outwards, as the program itself sorts them.
-* Up to version 2 the file is the central topic; since version 3 the maps are one level down.
-* Notes are in ``attr``, as ``note`` or as an ``attachment``, which is usually HTML with its
-  pictures inside.
+* The keys of ``ideas`` are ranks: signed numbers. Ideas with positive ranks are on the right and
+  come first, those with negative ranks are on the left. Both are sorted by the absolute value, as
+  the program does.
+* Up to version 2, the top-level object is the central topic. Since version 3, its children are.
+* Notes are in ``attr``, as ``note`` or as an ``attachment``, which is usually HTML with embedded
+  pictures.
 * URLs in titles are links: the program has no other place for them.
-* An idea has a position only if the author moved it. It counts from the idea above, outwards, so it
-  is kept for main topics: where others are depends on how large the program drew those above.
+* An idea has a position only if the author moved it. The position is relative to the parent, with x
+  pointing away from the centre. It is used only for main topics: deeper ones would require the
+  sizes in which the program drew their ancestors.
 """
 
 import math
@@ -27,7 +29,7 @@ from mapshelf.readers.parsing.topic_tree import grow, reference
 Idea = dict[str, object]
 
 _MAPS_BELOW: Final = 3
-"""The first version that has maps one level down."""
+"""The first version in which the central topics are children of the top-level object."""
 
 _URL: Final = re.compile(r"""https?://[^\s<>"'\u3000-\u303f\uff00-\uffef]{1,4096}""", re.IGNORECASE)
 _AFTER_URL: Final = ".,;:!?)]}"
@@ -44,7 +46,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a MindMup file with all its maps.
 
     Raises:
-        NotAMap: it is other JSON that contains the same words.
+        NotAMap: it is JSON of another kind that contains ``"ideas"``.
         BrokenFile: it is not well-formed or has no topic.
         TooLarge: it exceeds a limit.
     """
@@ -71,7 +73,7 @@ def read(content: Content) -> Outline:
 
 
 def _sheets(roots: tuple[Topic, ...], arrows: list[Relationship]) -> tuple[Sheet, ...]:
-    """Return a sheet for each of ``roots``, with the arrows that begin on it."""
+    """Return a sheet for each of ``roots``, with the relationships that start on it."""
     if not arrows:
         return sheets_of(roots)
     sheet_of = {topic.id: number for number, root in enumerate(roots) for _, topic in root.walk()}
@@ -103,7 +105,7 @@ def _place(rank: str) -> tuple[bool, float]:
 
 
 def _relationships(maps: Iterable[Idea]) -> Iterable[Relationship]:
-    """Yield the arrows in ``maps``: a file has them at its top, or each of its maps has its own."""
+    """Yield the relationships of ``maps``: the top-level object of a file, and its maps."""
     for found in (as_object(link) for each in maps for link in as_list(each.get("links"))):
         attributes = as_object(found.get("attr"))
         style = as_object(attributes.get("style"))
@@ -134,7 +136,7 @@ def _topic(idea: Idea, content: Content) -> Topic:
 
 
 def _put(topic: Topic, idea: Idea, rank: str) -> None:
-    """Put a main topic where it is: on its side, and where the author moved it."""
+    """Set the side of a main topic, and its position if the author moved it."""
     is_left, distance = _place(rank)
     if distance < math.inf:
         topic.side = "left" if is_left else "right"

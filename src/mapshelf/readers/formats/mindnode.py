@@ -1,12 +1,13 @@
-"""MindNode: an archive with ``contents.xml``, which is a property list, usually a binary one.
+"""Read MindNode: an archive with ``contents.xml``, a property list that is usually binary.
 
-* On a Mac, a document is a folder unless it was saved as a file. That folder may be compressed as
-  it is, by the Finder or a download; the property list alone is read too.
-* Versions 4 and 5 have one ``mindMap`` with several main nodes, later ones a ``canvas`` with
-  several ``mindMaps`` of one main node each. Both are one sheet: the first main node is its
-  central topic, the others float beside it.
-* Places are absolute. Below main nodes they are the program's own layout, and not kept.
-* The file has only the version of its format, not of the program.
+* On a Mac, a document is a folder unless it was saved as a file. The Finder or a download may have
+  compressed the folder to a zip archive, which is read, too, as is the property list alone.
+* Versions 4 and 5 have one ``mindMap`` with several main nodes. Later versions have a ``canvas``
+  with several ``mindMaps`` of one main node each. Both are read as one sheet: the first main node
+  is the central topic, the others are floating topics.
+* Positions are absolute. Below main nodes they come from automatic layout and are used only for the
+  sides of main topics.
+* The file contains the version of its format, but not of the program.
 """
 
 import re
@@ -28,14 +29,14 @@ from mapshelf.readers.parsing.zip_files import Archive
 Node = dict[str, object]
 
 MAIN: Final = "contents.xml"
-"""Member of the archive, or file in the folder, with the property list."""
+"""Name of the property list in the archive or folder."""
 
 _IN_FOLDER: Final = re.compile(r"[^/]+\.mindnode/contents\.xml")
 _CONNECTIONS: Final = ("crossConnections", "associations")
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` is a map of MindNode: a file, a compressed folder or its list."""
+    """Return whether ``content`` is a MindNode map: a file, a zipped folder or a property list."""
     if content.archive is None:
         is_list = content.data.startswith(MAGIC) or content.root_name == "plist"
         return is_list and b"mainNode" in content.data
@@ -120,7 +121,7 @@ def _side(node: Node, main: Node) -> str:
 
 
 def _describe(root: Topic, document: Node) -> None:
-    """Add what the file says about itself to its central topic: keywords as tags."""
+    """Add the metadata of the document to the central topic: comments as note, keywords as tags."""
     note = Note()
     note.add_text(as_text(document.get("comments")))
     root.tags = (*root.tags, *re.split("[,;]", as_text(document.get("keywords"))))

@@ -1,11 +1,11 @@
 """Read a node of a MindNode document: its text, attachments and style.
 
-* Titles and notes are HTML, plain text, or (if there is nothing else) RTF. Paragraphs of a title
-  say its font and colour.
-* Formulas stand between dollar signs: ``$…$`` in a title, ``$$…$$`` in a note.
+* Titles and notes are HTML, plain text, or (if there is nothing else) RTF. The CSS of the
+  paragraphs in a title sets its font and colour.
+* Formulas are between dollar signs: ``$…$`` in a title, ``$$…$$`` in a note.
 * Pictures and other files are in ``resources/``.
-* Versions 4 and 5 keep colours at the node, later ones in its styles; both write the colours of
-  the theme to every node, so these are what the author saw.
+* Versions 4 and 5 store colours at the node, later versions in its styles. Both write the colours
+  of the theme to every node, so a node has the colours that the author saw.
 """
 
 import re
@@ -39,24 +39,26 @@ _FONT: Final = re.compile(
 )
 _WHOLE: Final = re.compile(r"\s*\$([^$\n]{1,1000})\$\s*")
 _DISPLAY: Final = re.compile(r"\$\$([^$]{1,4000})\$\$")
-"""In a title, what stands between two dollar signs may be an amount of money."""
+"""The formulas in a note. In a title, text between single dollar signs may be about money: only a
+whole title (``_WHOLE``), or what ``formulas_in`` accepts, is a formula."""
 
 _STATES: Final = {1: "todo", 2: "done"}
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tiff", ".heic", ".svg")
 _LONGEST_NAME: Final = 100
 _MOST_TAGS: Final = 100
-"""Of a node. In a binary list, all nodes may share one list of a million."""
+"""Maximum tags per node: in a binary property list, all nodes may share a list of a million."""
 
 
 class Nodes:
-    """Makes topics of the nodes of one document."""
+    """Converts the nodes of one document to topics."""
 
     def __init__(self, content: Content, folder: str, tags: dict[str, str]) -> None:
-        """Prepare.
+        """Prepare to convert nodes.
 
         Args:
             content: the file.
-            folder: of the document inside the archive, ending in a slash; empty if there is none.
+            folder: path of the document inside the archive, with a trailing slash; empty if the
+                document is not in a folder.
             tags: the names of tags by their ids.
         """
         self._content = content
@@ -79,7 +81,7 @@ class Nodes:
         return topic
 
     def _add_rest(self, topic: Topic, node: Node) -> None:
-        """Add what few nodes have."""
+        """Add the properties that few nodes have: task, tags, attachment and links."""
         if "task" in node:
             state = as_object(node["task"]).get("state")
             topic.task = Task(_STATES.get(state, "todo") if isinstance(state, int) else "")
@@ -125,12 +127,12 @@ class Nodes:
 
 
 def words_of(value: object) -> str:
-    """Return the words of a title or note, in whatever form they are."""
+    """Return a title or note as plain text, whatever its format."""
     return _plain(_written(value))
 
 
 def place_of(node: Node) -> Place | None:
-    """Return where a node is on the canvas."""
+    """Return the position of a node on the canvas."""
     return place(as_text(node.get("location")))
 
 
@@ -139,14 +141,14 @@ def colour_of(value: object) -> str:
     return _colour(value) if isinstance(value, str) and len(value) < _LONGEST_NAME else ""
 
 
-@lru_cache(maxsize=1024)  # every node has four, mostly the same
+@lru_cache(maxsize=1024)  # every node has four colours, mostly the same
 def _colour(text: str) -> str:
     found = _FRACTIONS.fullmatch(text)
     if found is None:
         return ""
     try:
         red, green, blue, alpha = (float(part or 1) for part in found.groups())
-    except ValueError:  # 0.1.2
+    except ValueError:  # such as 0.1.2
         return ""
     return colour_of_fractions(red, green, blue, alpha)
 
@@ -175,14 +177,14 @@ def _add_note(topic: Topic, body: str) -> None:
 
 
 def _formula(topic: Topic) -> str:
-    """Return the formula in a topic: of its text, or else of its note."""
+    """Return the formula in the text of a topic, or else the formulas in its note."""
     if whole := _WHOLE.fullmatch(topic.text):
         return whole[1].strip()
     found = map(str.strip, _DISPLAY.findall(topic.note))
     return formulas_in(topic.text).formula or r" \quad ".join(filter(None, found))
 
 
-# --- How it looks ------------------------------------------------------------------------------
+# --- Style -------------------------------------------------------------------------------------
 
 
 def _style(node: Node, title: str, *, is_main: bool) -> Style | None:

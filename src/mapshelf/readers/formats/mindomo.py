@@ -1,14 +1,14 @@
-"""Mindomo ``.mom``: an archive with an XML document of topics inside ``subTopics``.
+"""Read Mindomo ``.mom``: an archive with XML of topics nested in ``subTopics``.
 
-Mindomo publishes no description. This module reads what published programs of others read (versions
-2.7 and 3.6 of the format): ``map`` with ``name``, ``author``, ``creationDate``,
+Mindomo publishes no description of the format. This module reads what published programs of others
+read (versions 2.7 and 3.6 of the format): ``map`` with ``name``, ``author``, ``creationDate``,
 ``modificationDate`` and ``topics``; ``topic`` with ``id``, ``text`` and ``subTopics``, some of them
 marked as deleted. The names of notes and links are unknown, so they are not read.
 
-* The member is ``Document.xml`` in the archives those programs read, a name that MindManager uses
-  too; the namespace distinguishes them.
+* In the archives that those programs read, the XML is ``Document.xml``. MindManager uses the same
+  name, so the namespace distinguishes the formats.
 * Texts may be HTML.
-* The first topic is the central one, the others float.
+* Each top-level topic is the central topic of a sheet.
 """
 
 import re

@@ -1,17 +1,18 @@
-"""NB MindMap and SciaReto ``.mmd``: similar to Markdown, with a special header.
+"""Read ``.mmd`` files of NB MindMap and SciaReto: similar to Markdown, with a special header.
 
-Igor Maznitsa's plug-in for NetBeans and IntelliJ IDEA and his editor SciaReto write them. A file
-begins with a line of text, a line of attributes that includes ``__version__``, and ``---``. Each
-heading is a topic, at any depth, because the format is not limited to the six levels of Markdown.
-What follows it belongs to it: attributes, then "extras" (a line ``- NOTE``, ``- LINK``, ``- FILE``
-or ``- TOPIC`` and a ``<pre>`` block), then fenced source text.
+They are written by Igor Maznitsa's plug-in for NetBeans and IntelliJ IDEA, and by his editor
+SciaReto. A file begins with a line of text, a line of attributes that includes ``__version__``, and
+``---``. Each heading is a topic; there may be more levels than the six of Markdown. The lines below
+a heading belong to its topic: attributes, then "extras" (a line ``- NOTE``, ``- LINK``, ``- FILE``
+or ``- TOPIC``, followed by a ``<pre>`` block), then fenced code blocks.
 
-* The version is that of the format; the file has no other.
-* Notes may be encrypted: such a topic has no note here.
-* Source text becomes part of the note.
-* ``TOPIC`` is a link to another topic. White on black is the program's own style.
-* A side is noted only if it is the left one.
-* Mermaid and many other files have the same extension; the header decides.
+* ``__version__`` is the version of the format; the file does not contain the program's version.
+* A note may be encrypted. It is not read then.
+* Fenced code blocks become part of the note.
+* ``TOPIC`` is a link to another topic.
+* Black text without a fill colour of its own is a default of the program and is ignored.
+* The file marks only the topics on the left side.
+* Mermaid and many other files have the same extension, so the header identifies the format.
 """
 
 import html
@@ -33,7 +34,7 @@ _HEADER: Final = re.compile(
     re.MULTILINE,
 )
 _ATTRIBUTE: Final = re.compile(r"([^\s=,`]{1,100})[ \t]*=[ \t]*(`{1,10})([^`\n]*+)\2")
-"""A picture is one attribute of any length: the part must not be matched again from within."""
+"""An attribute. Its value may be a long picture, so the pattern must not backtrack into it."""
 
 _BREAK: Final = re.compile(r"<\s{0,9}br\s{0,9}/?>", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#<>+\-.!])")
@@ -79,7 +80,7 @@ _EMOTICONS: Final = {
     "wizard": "wizard",
     "www": "globe",
 }
-"""Of some four hundred pictures of the program those that mean something everywhere."""
+"""Markers for icons with a general meaning; the program has some four hundred icons."""
 
 
 def sniff(content: Content) -> bool:
@@ -105,7 +106,7 @@ def read(content: Content) -> Outline:
 
 @dataclass(slots=True)
 class _Part:
-    """A heading and what follows it up to the next."""
+    """A heading and the lines up to the next heading."""
 
     level: int
     text: str
@@ -171,7 +172,7 @@ def _parts(lines: Iterator[str]) -> Iterator[_Part]:
 
 
 def _add(line: str, lines: Iterator[str], part: _Part, extra: str) -> str:
-    """Add ``line`` to ``part``; return the kind of the extra that follows, if any."""
+    """Add ``line`` to ``part``; return the kind of the extra whose block must follow, or empty."""
     kind = _EXTRA.fullmatch(line)
     if kind:
         return kind[1]
@@ -184,12 +185,12 @@ def _add(line: str, lines: Iterator[str], part: _Part, extra: str) -> str:
     elif line.startswith(">"):
         part.attributes |= {name: value for name, _, value in _ATTRIBUTE.findall(line)}
     else:
-        return extra  # there may be blank lines between a kind and its block
+        return extra  # there may be blank lines between the kind of an extra and its block
     return ""
 
 
 def _rest(line: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines after ``line``, up to the one that closes its block."""
+    """Yield the lines after ``line``, up to the one that closes its ``<pre>`` block."""
     while _CLOSING not in line:
         line = next(lines, _CLOSING)
         yield line

@@ -1,16 +1,18 @@
-"""NovaMind 5 and 6: an archive whose ``content.xml`` looks like XMind's but is different.
+"""Read NovaMind 5 and 6: an archive with ``content.xml``, a name that XMind uses, too.
 
-* The tree (``topic-node``) and the texts of its topics (``topic``) are separate, joined by id.
-* What looks like a topic may be something else by its ``type``: a boundary around the topic above,
-  a line between two topics, with its words, or a shape, often a picture without words, that lies
-  where its author put it: beside the central topic it floats, beside others it is a callout.
-* The description of the document is added to the note of the first central topic, its tags are
-  those of that topic.
-* Pictures are named by the manifest, those of a kind that few programs show twice: as they are,
-  and as PNG to fall back on.
-* A colour may be one of ten that the theme of the map names: ``C4V0`` is the fifth. ``V1`` and so
-  on are shades of it that nobody has described, and are not read.
-* Presentations and resources of projects are not read.
+* The tree consists of ``topic-node`` elements. Each refers by id to a ``topic`` element with the
+  text.
+* Not every ``topic-node`` is a topic. One of the type ``Boundary`` is a boundary around its parent;
+  one in ``link-lines`` is a relationship with its label; one of the type ``Shape`` is a shape that
+  the author placed, often a picture without text. A shape at the central topic becomes a floating
+  topic, any other a callout.
+* The description of the document is added to the note of the first central topic, and its tags
+  become the tags of that topic.
+* The manifest lists the picture files. It lists pictures in uncommon formats with a second file, a
+  PNG as a fallback, which is preferred here.
+* A colour may refer to one of the ten colours of the map's theme: ``C4V0`` is the fifth. ``V1``
+  and higher are undocumented shades of it and are not read.
+* Presentations and the resources of projects are not read.
 """
 
 import re
@@ -50,14 +52,14 @@ _OF_THEME: Final = re.compile(r"C(\d)V0")
 _BOUNDARY: Final = "Boundary"
 _SHAPE: Final = "Shape"
 _ADORNMENT: Final = "adornments/adornment"
-"""An icon, without a meaning that is said anywhere."""
+"""An icon. Its meaning is not documented, so it is read as a picture."""
 _PICTURES: Final = (
     *("top-image", "bottom-image", "left-image", "right-image"),
     _ADORNMENT,
 )
 _DRAWN: Final = (("fill-style", "draws-fill"), ("line-style", "draws-stroke"))
-"""What says whether there is a box at all."""
-_ICON: Final = 24.0  # pixels high
+"""The elements and attributes that tell whether a topic has a box: its fill and its outline."""
+_ICON: Final = 24.0  # height of an icon in pixels
 _STATES: Final = {"Checked": "done", "Unchecked": "todo"}
 _SHAPES: Final = {"Oval": "ellipse", "Rectangle": "rectangle", "RoundedRectangle": "rounded"}
 
@@ -79,7 +81,7 @@ def read(content: Content) -> Outline:
         TooLarge: it exceeds a limit.
     """
     archive = content.archive
-    assert archive is not None  # or ``sniff`` would have refused it
+    assert archive is not None  # ``sniff`` accepts only archives
     document = parse_xml(decode(archive.read(_MEMBER)), content.limits)
     said = {topic.get("id", ""): topic for topic in document.findall("topics/topic")}
     centres = document.findall("maps/map/topic-node")
@@ -125,7 +127,7 @@ def read(content: Content) -> Outline:
 
 
 def _with_centre(maps: list[Element]) -> list[Element]:
-    """Return each map as often as it has central topics."""
+    """Return each map once for every central topic it has."""
     return [map_ for map_ in maps for _ in map_.findall("topic-node")]
 
 
@@ -163,7 +165,7 @@ def _label(node: Element, said: dict[str, Element]) -> str:
 
 
 def _files(archive: Archive, limits: Limits) -> dict[str, str]:
-    """Return the members of the archive that resources are in, by the ids of these."""
+    """Return the archive member of each resource, by the id of the resource."""
     try:
         manifest = parse_xml(decode(archive.read("manifest.xml")), limits)
     except UnreadableFile:
@@ -175,7 +177,7 @@ def _files(archive: Archive, limits: Limits) -> dict[str, str]:
 
 
 def _themes(archive: Archive, limits: Limits) -> dict[str, list[str]]:
-    """Return the ten colours of each theme, by its id."""
+    """Return the base colours of each theme, by the id of the theme."""
     try:
         styles = parse_xml(decode(archive.read(_STYLES)), limits)
     except UnreadableFile:
@@ -212,7 +214,7 @@ def _task(topic: Element) -> Task | None:
 
 
 def _chosen(name: str, palette: list[str]) -> str:
-    """Return the colour that a topic names, empty if it is none."""
+    """Return a colour given by value or as a reference to ``palette``, empty if invalid."""
     found = _OF_THEME.fullmatch(name)
     if found is None:
         return colour(name, alpha_first=True)

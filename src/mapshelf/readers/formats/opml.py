@@ -1,14 +1,15 @@
-"""OPML 1.0 and 2.0: outlines of every kind, including lists of feeds.
+"""Read OPML 1.0 and 2.0: outlines of every kind, including lists of feeds.
 
-* An outline may have several top-level topics, a map has one central topic. A single top-level
-  topic is the central one; several are attached to one with the title of the file.
-* ``text`` may contain HTML, as the specification allows. Real outlines contain source text as
-  often, which must not lose its tags: only nothing but inline markup counts as HTML.
+* A single top-level outline is the central topic. Several become children of a central topic with
+  the title of the file.
+* ``text`` may contain HTML, as the specification allows. Just as often, real outlines contain
+  source code, which must not lose its tags. So a text counts as HTML only if all its tags are
+  inline markup (``formats.inline_html``).
 * Notes are in ``_note`` (from OmniOutliner, adopted by others) or ``description``.
-* Links to pages are taken out of the text as well, even out of source text.
-* What is folded follows from ``expansionState`` in the head, or is said at the outline.
-* Categories are tags, ``_status`` is that of a task (OmniOutliner). Other attributes are specific
-  to programs.
+* Links to web pages in the text are added to the links of the topic, even those in source code.
+* Topics are folded according to ``expansionState`` in the head, or their attribute ``collapse``.
+* Categories are tags. ``_status`` is the state of a task (OmniOutliner). Other attributes are
+  specific to programs and not read.
 """
 
 import re
@@ -36,7 +37,7 @@ _LINE: Final = re.compile(r"\d{1,7}")
 _STATES: Final = {"checked": Task("done"), "unchecked": Task("todo")}
 _LINKS: Final = ("url", "htmlUrl", "xmlUrl")
 _ANY_OUTLINER: Final = "OPML outliner"
-"""The name of the program in the catalogue if the file does not say."""
+"""The program name if the file does not contain one."""
 
 
 def sniff(content: Content) -> bool:
@@ -53,7 +54,7 @@ def read(content: Content) -> Outline:
     """
     document = parse_xml(content.text, content.limits)
     tops = document.findall("body/outline")
-    # Then the document element is the central topic: it contains the title and all outlines.
+    # With several, the document element becomes the central topic: it contains title and outlines.
     roots = [document] if len(tops) > 1 else tops
     program = _PROGRAM.search(content.text[:_HEAD])
     return Outline(
@@ -74,10 +75,10 @@ def _children(node: Element) -> list[Element]:
 
 
 def _folded(document: Element) -> set[Element]:
-    """Return the outlines that the head says are folded.
+    """Return the outlines that are folded according to ``expansionState`` in the head.
 
-    It lists the lines that are expanded, counted from 1 among those that are then visible. A list
-    without numbers says nothing.
+    It lists the numbers of the lines that are expanded, counted from 1 among the visible lines. If
+    it contains no numbers, no outline counts as folded.
     """
     expanded = set(map(int, _LINE.findall(document.findtext("head/expansionState", ""))))
     if not expanded:
@@ -117,7 +118,7 @@ def _topic(folded: set[Element], node: Element) -> Topic:
 
 
 def _links_in(text: str, *, rich: bool) -> Iterator[str]:
-    """Yield what a text links to; a place in a web page (``#top``) is no topic of this outline."""
+    """Yield the links in a text, without fragments (``#top``), which are not topics of this map."""
     for link in _HREF.findall(text):
         if _ON_WEB.match(link) or (rich and not link.startswith("#")):
             yield link

@@ -1,13 +1,18 @@
-"""PlantUML mind maps: the parts of a text between ``@startmindmap`` and ``@endmindmap``.
+"""Read PlantUML mind maps: the parts of a text between ``@startmindmap`` and ``@endmindmap``.
 
-PlantUML's reference and the commands of its parser define what a topic is: stars (or ``#``), one
-for each level; one star after an indentation, as in Markdown; or plus and minus, for the right and
-the left side. A colour in brackets and an underscore (no box) may follow, then text; or a colon,
-and text on several lines up to a semicolon.
+The syntax follows PlantUML's reference and the commands of its parser. A topic begins with one of:
 
-* Every block of a text, and every topic of the first level in it, is a sheet.
-* Links, line breaks and common marks of PlantUML's text language (Creole) become plain text.
-* Titles, legends, styles, directives and stereotypes are not content. Includes are not loaded and
+* stars (or ``#``), one for each level;
+* a single star after an indentation, as in Markdown;
+* plus signs for the right side, or minus signs for the left side, one for each level.
+
+A colour in brackets and an underscore (no box) may follow. After them is the text, or a colon and
+text of several lines up to a semicolon.
+
+* Every topic of the first level, in any block of the text, is a sheet.
+* The targets of links are collected. Links, line breaks and common formatting in PlantUML's markup
+  (Creole) become plain text.
+* Titles, legends, styles, directives and stereotypes are ignored. Includes are not loaded and
   variables are not replaced: that would need the preprocessor and other files.
 """
 
@@ -51,11 +56,11 @@ _BLOCKS: Final = (
         re.compile(r"\s*end\s?(?:legend|title|header|footer)\b", re.IGNORECASE),
     ),
 )
-"""First and last lines of blocks that contain no topics."""
+"""Patterns of the first and last lines of blocks without topics."""
 
 
 def sniff(content: Content) -> bool:
-    """Return whether ``content`` contains a mind map of PlantUML, even among other text."""
+    """Return whether ``content`` contains a PlantUML mind map, even among other text."""
     if content.archive is not None or "startmindmap" not in content.text.lower():
         return False
     return _START.search(content.text) is not None
@@ -95,7 +100,7 @@ def _add_block(lines: Iterator[str], levels: Levels) -> None:
 
 
 def _content(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines up to the end of the block, without comments and other blocks."""
+    """Yield the lines up to the end of the mind map, without comments and ``_BLOCKS``."""
     for line in lines:
         if _END.match(line):
             return
@@ -117,9 +122,14 @@ def _skip(line: str, lines: Iterator[str], end: re.Pattern[str]) -> None:
 
 
 def _level(marks: str, first: str) -> int:
-    """Return the level that ``marks`` (with their indentation) mean after ``first``.
+    """Return the level of a topic.
 
-    Several marks count by themselves; a single mark counts with its indentation.
+    The level is the number of marks, minus one. A single ``*`` or ``#`` counts its indentation
+    instead.
+
+    Args:
+        marks: the marks of the topic, with the indentation before them.
+        first: the same for the first topic of the mind map; indentation counts from there.
     """
     bare = marks.strip()
     if len(bare) > 1 or bare in "+-":

@@ -1,8 +1,8 @@
-r"""SimpleMind: an archive with ``document/mindmap.xml``, a flat list of topics.
+r"""Read SimpleMind: an archive with ``document/mindmap.xml``, a flat list of topics.
 
-* Each topic names its parent; -1 is for the central theme and for floating topics. A topic whose
-  parent is missing floats, too, so that it is not lost.
-* In the text of a topic, ``\N`` is a line end.
+* Each topic refers to its parent by id; the central topic and floating topics have -1. A topic
+  whose parent is missing becomes a floating topic, so that it is not lost.
+* In the text of a topic, ``\N`` is a line break.
 * Relations, their labels, pictures, icons and check boxes are not read.
 * The XML begins with a DOCTYPE that declares nothing.
 """
@@ -36,7 +36,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a SimpleMind map.
 
     Raises:
-        BrokenFile: it is damaged, has no topic, or has topics that are below themselves.
+        BrokenFile: it is damaged, has no topic, or its topics form a cycle.
         TooLarge: it exceeds a limit.
     """
     archive = content.archive
@@ -72,7 +72,7 @@ def _tree(
 
 
 def _place(roots: list[Element], grown: tuple[Topic, ...]) -> None:
-    """Put the floating topics where they are, seen from the central theme."""
+    """Set the positions of floating topics relative to the central topic."""
     places = [(number(root.get("x")), number(root.get("y"))) for root in roots]
     for topic, (x, y) in zip(grown[1:], places[1:], strict=True):
         topic.position = (x - places[0][0], y - places[0][1])

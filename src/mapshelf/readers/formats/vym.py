@@ -1,16 +1,19 @@
-"""VYM (View Your Mind): an archive with XML, one ``branch`` element inside another.
+"""Read VYM (View Your Mind): an archive with XML of nested ``branch`` elements.
 
-* The XML is ``map.xml``, or has the name of the map when it was saved.
-* There may be several central topics on the one canvas: the first is the centre, the others float.
+* The XML file is ``map.xml``, or it has the name that the map had when it was saved.
+* A map may have several centres (``mapcenter``). The first becomes the central topic, the others
+  floating topics.
 * Headings and notes are plain text or Qt's rich text, in an attribute or inside the element. In
-  attributes VYM escapes quotation marks and line ends with a backslash.
-* Cross-links name topics by their places in the tree (``mc:0,bo:2``: first centre, third branch).
-* A frame is around one topic, or around everything below it, too: then it is a boundary.
+  attributes VYM escapes quotation marks and line breaks with a backslash.
+* Relationships (``xlink``) refer to topics by their path in the tree: ``mc:0,bo:2`` is the third
+  branch of the first centre.
+* A frame around a topic with all its children is a boundary. A frame around a single topic is part
+  of its style.
 * The comment on the map is added to the note of the first central topic.
-* What VYM took over from a FreeMind map has flags of its own (``freemind-``), and the HTML of
-  headings and notes although it says that it is plain text.
-* Black headings are the program's own colour. Flags that users made are pictures; their names are
-  kept.
+* In maps that VYM imported from FreeMind, flags have names that start with ``freemind-``, and
+  headings and notes may be HTML although they are declared as plain text.
+* Black is the default text colour of headings and is ignored. Flags that users added are pictures;
+  only their names are read.
 * The XML begins with a DOCTYPE that declares nothing.
 """
 
@@ -81,7 +84,7 @@ _FLAGS: Final = {
     "thumb-up": "thumbs-up",
     "wip": "task-started",
 }
-"""Markers of the flags that VYM ships; users' own flags with these names get them too."""
+"""Markers for VYM's standard flags, and for users' own flags with the same names."""
 
 _FREEMIND: Final = "freemind-"
 _FREEMIND_ICONS: Final = {
@@ -89,7 +92,7 @@ _FREEMIND_ICONS: Final = {
     "mail": "Mail",
     "warning": "messagebox_warning",
 }
-"""FreeMind's names of icons that have another name in VYM."""
+"""FreeMind's icon names, by the names that VYM uses instead."""
 
 _STATES: Final = {"NotStarted": "todo", "WIP": "started", "Finished": "done"}
 _PRIORITIES: Final = {"A": 1, "B": 2, "C": 3, "D": 4}
@@ -149,7 +152,7 @@ def read(content: Content) -> Outline:
 
 
 def _arrange(centres: list[Element], trees: tuple[Topic, ...]) -> None:
-    """Put further centres where they are, seen from the first, and main topics on their sides."""
+    """Set the positions of further centres relative to the first, and the sides of main topics."""
     places = [(number(each.get("absPosX")), number(each.get("absPosY"))) for each in centres]
     for topic, (x, y) in zip(trees[1:], places[1:], strict=True):
         topic.position = (x - places[0][0], y - places[0][1])
@@ -169,7 +172,8 @@ def _relationships(document: Element, centres: list[Element]) -> Iterator[Relati
 def _found(path: str, centres: list[Element], used: Counter[str]) -> str:
     """Return the id of the topic at ``path``, empty if there is none.
 
-    Old files have no ids, copied topics have that of the original: then it gets one of its own.
+    Old files have no ids, and a copied topic has the id of its original. In both cases the topic
+    gets ``path`` as its id, so that the relationship refers to this topic only.
     """
     branches, found = centres, None
     for _, place in _STEP.findall(path):

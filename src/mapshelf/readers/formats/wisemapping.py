@@ -1,14 +1,14 @@
-"""WiseMapping: XML with the same root element as FreeMind, and ``topic`` elements inside.
+"""Read WiseMapping: XML with FreeMind's root element and nested ``topic`` elements.
 
-* The version distinguishes the two: those of WiseMapping are names (``tango``, ``pela``).
-* A text of several lines is in a separate element; newer versions write formatted text and notes as
-  HTML, and do not always say so. The oldest files (without a version) have notes in an attribute,
-  possibly percent-encoded (``a%20note``), as JavaScript's ``escape`` does it. (Other files named
-  ``.wxml`` are usually WeChat templates.)
-* Topics without a parent float beside the central one. Places are the program's own layout, so
-  only those of floating topics are kept, and the side of main ones.
-* The program never folds the central topic, even if the file says so.
-* Shapes are misspelt (``rectagle``, ``elipse``).
+* The version distinguishes the two formats: WiseMapping's versions are names (``tango``, ``pela``).
+* A text of several lines is in a separate element. Newer versions write formatted text and notes as
+  HTML, but do not always mark it as such. The oldest files (without a version) have notes in an
+  attribute, possibly percent-encoded (``a%20note``), as JavaScript's ``escape`` does. (Other files
+  named ``.wxml`` are usually WeChat templates.)
+* Topics without a parent are floating topics, except the central one. Positions are from automatic
+  layout, so only those of floating topics are used, and the sides of main topics.
+* The program never folds the central topic, even if the file marks it as folded.
+* Names of shapes are misspelt (``rectagle``, ``elipse``).
 """
 
 import re
@@ -86,7 +86,7 @@ def read(content: Content) -> Outline:
 
 
 def _is_central(topic: Element) -> bool:
-    return topic.get("central", "false") != "false"  # some say -1
+    return topic.get("central", "false") != "false"  # some files have -1
 
 
 def _relationship(element: Element) -> Relationship:
@@ -118,7 +118,7 @@ def _topic(element: Element, content: Content) -> Topic:
 
 
 def _add_parts(topic: Topic, element: Element) -> None:
-    """Add what is in the elements inside that of a topic."""
+    """Add the content of the child elements: notes, icons, links and text."""
     note = Note()
     markers: list[Marker] = []
     links: list[str] = []
@@ -166,11 +166,11 @@ def _body(note: Element) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return an escaped note as it was typed. Notes that contain spaces are not escaped."""
+    """Decode a percent-encoded note. Notes with white space inside are not encoded."""
     if "%" not in text or len(text.split(maxsplit=1)) != 1:
         return text
     wide = _UNICODE.sub(lambda found: chr(int(found[1], 16)), text)
-    if wide != text:  # halves of one character follow each other
+    if wide != text:  # two escapes in a row may be a surrogate pair
         joined = wide.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return unquote(joined, encoding="latin-1")
     try:
@@ -201,7 +201,7 @@ def _style(own: Mapping[str, str]) -> Style | None:
 
 
 def _image(picture: str, content: Content) -> Image:
-    """Return the picture that ``picture``, ``WIDTH,HEIGHT:URL``, stands for."""
+    """Return the picture for an ``image`` attribute, ``WIDTH,HEIGHT:URL``."""
     size = _IMAGE.match(picture)
     width, height = (float(size[1]), float(size[2])) if size else (0.0, 0.0)
     url = picture[size.end() :] if size else picture

@@ -1,7 +1,7 @@
 """Map WiseMapping's icons to the common vocabulary of markers.
 
-WiseMapping names an icon by its collection and itself: ``flag_blue``, ``sign_warning``,
-``people_male1``. Newer versions write emoji instead, which need no table.
+The name of an icon consists of its collection and the name in it: ``flag_blue``,
+``sign_warning``, ``people_male1``. Newer versions write emoji instead, which need no table.
 """
 
 import re

@@ -1,11 +1,11 @@
-"""XMind: an archive with ``content.json`` (since 2018) or ``content.xml`` (XMind 3 to 8).
+"""Read XMind: an archive with ``content.json`` (since 2018) or ``content.xml`` (XMind 3 to 8).
 
-* The newer kind also contains a ``content.xml``, a dummy that warns users of old versions: if there
-  is JSON, only it is read. A few programs write only the XML, without an archive.
+* The newer format also contains a ``content.xml``, a dummy that warns users of old versions. So if
+  there is JSON, only the JSON is read. A few programs write only the XML, without an archive.
 * ``Revisions/`` contains old versions of the map and is not read.
-* Templates (``.xmt``) are the same container; nothing in them distinguishes them.
+* Templates (``.xmt``) have the same format, and nothing in them tells them from maps.
 
-``xmind_json`` and ``xmind_xml`` read the two kinds, ``xmind_parts`` has what they share.
+``xmind_json`` and ``xmind_xml`` read the two formats; ``xmind_parts`` is shared by them.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ from mapshelf.readers.parsing.zip_files import Archive
 _ROOT: Final = "xmap-content"
 _MANIFESTS: Final = ("META-INF/manifest.xml", "manifest.json")
 _OWN_NAMES: Final = frozenset({"", "vana", "xmind"})
-"""Names for XMind itself: for a while it wrote Vana, or nothing."""
+"""Program names that mean XMind, in lower case: for a while it wrote Vana, or nothing."""
 
 
 def sniff(content: Content) -> bool:

@@ -1,7 +1,7 @@
 """Read the newer XMind format (since 2018): ``content.json``.
 
-Everything is in one document: a list of sheets with their topics. The style of a topic is in the
-topic itself and in the theme of its sheet.
+The document is a list of sheets with their topics. The style of a topic is in the topic itself and
+in the theme of its sheet.
 """
 
 import re
@@ -35,8 +35,8 @@ from mapshelf.readers.parsing.topic_tree import grow, reference
 
 _Object = dict[str, object]
 _Node = tuple[TopicKind, bool, _Object]
-"""A topic with its kind, and whether a position in it counts: deeper ones are left over from where
-the topic was once."""
+"""The kind of a topic, whether its position is used, and its object. Positions of deeper topics
+are leftovers from former places of the topic."""
 
 _GROUPS: Final = ("attached", "detached", "summary", "callout")
 _RUNS: Final = {
@@ -68,7 +68,7 @@ def read_json(content: Content, text: str) -> tuple[Sheet, ...]:
 
 
 class _Children:
-    """Finds the children of a topic, of all kinds."""
+    """Returns the children of a topic, of all kinds."""
 
     def __init__(self, roots: set[int]) -> None:
         self._roots = roots
@@ -87,7 +87,7 @@ class _Children:
 
 
 class _Reading:
-    """Makes the topics of one file."""
+    """Converts the topics of one file."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -112,7 +112,7 @@ class _Reading:
 
     def _add_runs(self, topic: Topic, runs: object) -> None:
         html = "".join(map(_run, map(as_object, as_list(runs))))
-        # Lines alone are no formatting: plain text has them, too.
+        # Line breaks alone are not formatting: plain text has them, too.
         topic.text_html = _LINE_END.sub("<br>", html) if "<" in html else ""
 
     def _add_labels(self, topic: Topic, labels: object) -> None:
@@ -133,7 +133,7 @@ class _Reading:
 
     def _add_picture(self, topic: Topic, image: _Object) -> None:
         source = as_text(image.get("src"))
-        if source and not topic.formula:  # of a formula there is a picture, too
+        if source and not topic.formula:  # a formula has a picture of itself
             width, height = _digits(image.get("width")), _digits(image.get("height"))
             self.parts.add_picture(topic, source, number(width), number(height))
 
@@ -170,11 +170,11 @@ _PARTS: Final[dict[str, Callable[[_Reading, Topic, object], None]]] = {
     "boundaries": _Reading._add_boundaries,
     "summaries": _Reading._add_summaries,
 }
-"""What reads those members of a topic that depend on no other."""
+"""Handlers for those members of a topic that do not depend on other members."""
 
 
 def _task_facts(held: object) -> Iterator[tuple[str, str]]:
-    """Yield what the extension about a task holds: an object, or a list of names and values."""
+    """Yield the task properties in an extension: an object, or a list of names and values."""
     for name, value in as_object(held).items():
         yield name, _digits(value)
     for fact in map(as_object, as_list(held)):
@@ -224,7 +224,7 @@ def _bracket(value: object) -> Bracket:
 
 
 def _properties(style: object) -> Mapping[str, str]:
-    """Return the properties of a style, their names without prefix."""
+    """Return the properties of a style by their names without prefix."""
     if not isinstance(style, dict):
         return {}
     found = as_object(style.get("properties"))

@@ -1,7 +1,7 @@
 """Map XMind's markers to the common vocabulary.
 
-XMind has some 200, whose names have been the same since version 3. Newer ones begin with
-``c_symbol_``, and eight with ``c_simbol-``, which is no mistake of ours.
+XMind has some 200 markers, whose names have been the same since version 3. The names of newer ones
+begin with ``c_symbol_``; eight of them begin with ``c_simbol-``, spelled like this.
 """
 
 from typing import Final
@@ -66,7 +66,7 @@ _SYMBOLS: Final = {
     "telephone": "phone",
     "wrong": "no",
 }
-"""Symbols that the vocabulary calls something else; the others have the same name."""
+"""Symbols with another name in the vocabulary; the others have the same name."""
 
 _NAMES: Final = {
     "task-start": "progress-0",

@@ -1,7 +1,7 @@
-"""The formatted notes of newer XMind, as HTML.
+"""Convert the formatted notes of newer XMind versions to HTML.
 
-It keeps the same note up to four times: as plain text, as HTML (for a while), as a list of
-paragraphs, and as the operations of the Quill editor. Only the last has lists and links.
+XMind stores the same note up to four times: as plain text, as HTML (some versions), as a list of
+paragraphs, and as operations of the Quill editor. Only the last has lists.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,13 @@ _LISTS: Final = {"ordered": "ol", "bullet": "ul", "checked": "ul", "unchecked": 
 
 
 class _Line(NamedTuple):
-    """A line of a note: the list it belongs to, its element, and what is in it."""
+    """A line of a note.
+
+    Attributes:
+        list: element of the list that contains the line, empty if none.
+        element: element of the line itself.
+        html: content of the line.
+    """
 
     list: str
     element: str
@@ -31,7 +37,7 @@ class _Line(NamedTuple):
 
 
 def add_json_note(note: Note, notes: dict[str, object]) -> None:
-    """Add to ``note`` what the member ``notes`` of a topic holds."""
+    """Add the content of the member ``notes`` of a topic to ``note``."""
     plain = as_text(as_object(notes.get("plain")).get("content"))
     html = as_text(as_object(notes.get("realHTML")).get("content")) or _rich(notes)
     if not html:
@@ -50,7 +56,7 @@ def note_pictures(notes: dict[str, object]) -> Iterator[str]:
 
 
 def _rich(notes: dict[str, object]) -> str:
-    """Return the note as HTML, empty if it has no formatting but can be had as plain text."""
+    """Return the note as HTML, empty if it is not formatted and the file has it as plain text."""
     plain = as_text(as_object(notes.get("plain")).get("content")).strip()
     operations = as_list(as_object(notes.get("ops")).get("ops"))
     if operations:
@@ -63,7 +69,7 @@ def _rich(notes: dict[str, object]) -> str:
 
 
 def _lines(operations: list[object]) -> Iterator[_Line]:
-    """Yield the lines: what ends a line, or the line end itself, says which kind it is."""
+    """Yield the lines. The attributes of the operation that ends a line determine its element."""
     pieces: list[str] = []
     for operation in map(as_object, operations):
         text = operation.get("insert")
@@ -111,7 +117,7 @@ def _paragraph(paragraph: dict[str, object]) -> str:
 
 
 def _span(span: dict[str, object]) -> str:
-    if "spans" in span:  # a link, with the spans of its words
+    if "spans" in span:  # a link; its text consists of spans
         words = "".join(map(_words, map(as_object, as_list(span.get("spans")))))
         return f'<a href="{escape(as_text(span.get("href")))}">{words}</a>'
     return _words(span)

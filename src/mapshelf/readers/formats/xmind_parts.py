@@ -1,8 +1,8 @@
-"""Code shared by both XMind readers: references from topics, and elements outside the tree.
+"""Read what both XMind formats share: references from topics, and elements outside the tree.
 
-Topics refer to members of the archive (pictures, attached files) and to other topics. Boundaries
-and summaries refer to siblings by their numbers, ``(0,2)``; relationships to topics, but also to
-boundaries, by id.
+Topics refer to archive members (pictures, attached files) and to other topics. Boundaries and
+summaries refer to a range of siblings by index: ``(0,2)`` means the first three. Relationships
+refer to topics or boundaries by id.
 """
 
 import re
@@ -34,10 +34,10 @@ KINDS: Final = {
     "detached": TopicKind.FLOATING,
     "summary": TopicKind.SUMMARY,
 }
-"""Groups of children; all others are branches."""
+"""Kinds of children by the name of their group. Children in all other groups are branches."""
 
 PLACED: Final = (TopicKind.ATTACHED, TopicKind.FLOATING)
-"""Kinds whose positions count from the middle of the central topic, if they belong to that."""
+"""Kinds of children whose positions at the central topic are used, relative to its middle."""
 
 TASK: Final = ("org.xmind.ui.taskInfo", "org.xmind.ui.task")
 FORMULA: Final = "org.xmind.ui.mathJax"
@@ -52,14 +52,14 @@ _STATES: Final = {state: state for state in TASK_STATES} | {"doing": "started"}
 
 
 class Bracket(NamedTuple):
-    """A boundary or summary as the file has it.
+    """A boundary or summary as stored in the file.
 
     Attributes:
-        id: its own id, for relationships.
-        range: the children it is about, ``master`` for the topic itself.
-        text: the words on it.
-        colour: of its line.
-        topic: of a summary, the id of the topic that sums up.
+        id: id of the element, to which relationships may refer.
+        range: index range of the children it covers, or ``master`` for the topic itself.
+        text: label.
+        colour: colour of the line.
+        topic: for a summary, the id of the summary topic.
     """
 
     id: str
@@ -73,12 +73,12 @@ class Canvas(NamedTuple):
     """The properties of a sheet, without its topics.
 
     Attributes:
-        title: its name.
-        background: its colour.
-        relationships: between its topics.
-        theme: how topics look that say nothing themselves.
-        structure: see ``xmind_sides``.
-        right_number: likewise.
+        title: name of the sheet.
+        background: background colour.
+        relationships: relationships between topics or boundaries.
+        theme: default styles of the topics.
+        structure: name of the structure, see ``xmind_sides``.
+        right_number: number of main topics on the right as written, see ``xmind_sides``.
     """
 
     title: str
@@ -90,12 +90,14 @@ class Canvas(NamedTuple):
 
 
 class Parts:
-    """What the topics of one file refer to, noted while they are read.
+    """Collects what belongs to the topics of one file, and builds the sheets from it.
+
+    The readers fill the attributes while they read topics.
 
     Attributes:
-        boundaries: those at each topic, by its ``id()``.
-        summaries: likewise.
-        properties: how each topic looks by itself, likewise.
+        boundaries: the boundaries stored at each topic, by the ``id()`` of the topic.
+        summaries: the summaries stored at each topic, likewise.
+        properties: the style properties set at each topic itself, likewise.
     """
 
     def __init__(self, content: Content) -> None:
@@ -106,7 +108,11 @@ class Parts:
         self._pictures: dict[tuple[str, float, float], Image] = {}
 
     def add_link(self, topic: Topic, link: str) -> None:
-        """Add what ``topic`` links to: a topic, a file in the archive, or any other address."""
+        """Add a link to a topic or to another address.
+
+        A link to a file in the archive adds an attachment instead, and also a picture if the file
+        is one.
+        """
         if link.startswith(_TOPIC):
             topic.links = (*topic.links, f"#{reference(link[len(_TOPIC) :])}")
         elif not link.startswith(_MEMBER):
@@ -117,7 +123,11 @@ class Parts:
                 self.add_picture(topic, link)
 
     def add_attachment(self, topic: Topic, address: str) -> None:
-        """Add a file in the archive. Members have made-up names, so the title names the file."""
+        """Add a file in the archive.
+
+        Archive members have generated names. So the title of the topic is used as the file name, if
+        it has the same extension.
+        """
         member = address.removeprefix(_MEMBER)
         suffix = member.rpartition("/")[2].rpartition(".")[2]
         title = topic.text.strip()
@@ -129,7 +139,7 @@ class Parts:
     def add_picture(
         self, topic: Topic, source: str, width: float = 0.0, height: float = 0.0
     ) -> bool:
-        """Add the picture at ``source``; return whether it is there."""
+        """Add the picture at ``source``; return whether it can be shown."""
         key = (source, width, height)
         image = self._pictures.get(key)
         if image is None:
@@ -146,7 +156,7 @@ class Parts:
         return self._content.images.add(data, width, height)
 
     def sheets(self, roots: Sequence[Topic], canvases: Iterable[Canvas]) -> tuple[Sheet, ...]:
-        """Return a sheet for each of ``roots``, with all elements outside its tree."""
+        """Return a sheet for each of ``roots``, including all elements outside its tree."""
         detached = [detach(root) for root in roots]
         if self.boundaries or self.summaries:
             give_ids(detached)
@@ -177,7 +187,11 @@ class Parts:
     def _boundaries(
         self, detached: DetachedTopics, places: dict[str, str], line: str
     ) -> Iterator[Boundary]:
-        """Yield the boundaries of a sheet; add to ``places`` a topic that stands for each."""
+        """Yield the boundaries of a sheet.
+
+        Also add the first topic of each boundary to ``places``, by the id of the boundary:
+        relationships that refer to the boundary then refer to this topic.
+        """
         for topic in detached.topics():
             brackets = self.boundaries.get(id(topic), ())
             branches = _branches(topic) if brackets else []
@@ -188,7 +202,11 @@ class Parts:
                     places[bracket.id] = topics[0]
 
     def _summaries(self, detached: DetachedTopics) -> Iterator[Summary]:
-        """Yield the summaries of a sheet: what they are about is known by id, else by order."""
+        """Yield the summaries of a sheet.
+
+        A summary topic belongs to the bracket with its id, or else to the bracket with the same
+        index at its parent.
+        """
         counts: Counter[int] = Counter()
         branches: dict[int, list[str]] = {}
         by_topic: dict[tuple[int, str], Bracket] = {}
@@ -206,12 +224,12 @@ class Parts:
 
 
 def _branches(parent: Topic) -> list[str]:
-    """Return the ids of the topics that ranges at ``parent`` count."""
+    """Return the ids of the children of ``parent`` to which the indices of ranges refer."""
     return [child.id for child in parent.children if child.kind is TopicKind.ATTACHED]
 
 
 def _meant(parent: Topic, branches: list[str], span: str) -> tuple[str, ...]:
-    """Return the ids of the topics that a range at ``parent`` means."""
+    """Return the ids of the topics in a range at ``parent``; none if the range is invalid."""
     if span == _WHOLE:
         return (parent.id,)
     found = _RANGE.fullmatch(span.strip())
@@ -222,7 +240,7 @@ def _meant(parent: Topic, branches: list[str], span: str) -> tuple[str, ...]:
 
 
 def number(text: str) -> float:
-    """Return the number that ``text`` begins with, 0 if it is none."""
+    """Return a number that may end in ``px``, 0 if ``text`` is not one."""
     try:
         return float(text.strip().removesuffix("px"))
     except ValueError:
@@ -230,7 +248,7 @@ def number(text: str) -> float:
 
 
 def position_of(x: str, y: str) -> tuple[float, float] | None:
-    """Return a position, ``None`` if one of its numbers is missing."""
+    """Return a position, ``None`` if one of its numbers is missing or invalid."""
     try:
         return float(x), float(y)
     except ValueError:
@@ -238,7 +256,7 @@ def position_of(x: str, y: str) -> tuple[float, float] | None:
 
 
 def task_of(facts: Iterable[tuple[str, str]]) -> Task:
-    """Return the task that ``facts`` describe; both generations of names are understood."""
+    """Return the task with the properties ``facts``, which have either older or newer names."""
     known = {name: value.strip() for name, value in facts if value.strip()}
     get = known.get
     percent = _PERCENT.fullmatch(get("progress", ""))

@@ -1,11 +1,15 @@
-"""Compute on which side XMind puts each main topic.
+"""Compute on which side of the central topic XMind shows each main topic.
 
-A file has no sides. It names a structure, and perhaps how many main topics are on the right: that
-many are, the others follow on the left. Without a number XMind fills the right until it has half of
-what is shown. In most structures both sides together go round as the hands of a clock do, so the
-left begins below; in the oldest one it begins above. Some have everything on one side. Along an
-upright time line, topics are on the right and on the left by turns. Structures that grow downwards,
-level time lines and fish bones have no sides; the layout chooses.
+An XMind file does not store sides. It names a structure, which determines them:
+
+* In structures with two sides, the first main topics are on the right and the others on the left.
+  The file may contain how many are on the right. Otherwise XMind fills the right side until it has
+  at least half of the visible rows. The order is clockwise, so the left side starts at the bottom;
+  only in the oldest structure it starts at the top.
+* Some structures have all main topics on one side.
+* On a vertical time line, main topics alternate between right and left.
+* Other structures (downward trees, horizontal time lines, fishbones) have no sides: the layout
+  chooses them.
 """
 
 from bisect import bisect_left
@@ -16,13 +20,13 @@ from typing import Final
 from mapshelf.model import Topic, TopicKind
 
 PROVIDER: Final = "org.xmind.ui.map.unbalanced"
-"""Of the extension that has the number."""
+"""The provider of the extension that contains the number of main topics on the right."""
 
 RIGHT_NUMBER: Final = "right-number"
 
 _PREFIX: Final = "org.xmind.ui."
 _BOTH_SIDES: Final = {"": False, "map": False, "map.clockwise": True, "map.unbalanced": True}
-"""Structures with topics on both sides, and whether they go round."""
+"""Structures with topics on both sides, and whether their main topics are clockwise."""
 
 _BY_TURNS: Final = "timeline.vertical"
 _ONE_SIDE: Final = {
@@ -31,12 +35,13 @@ _ONE_SIDE: Final = {
 
 
 def put_on_sides(root: Topic, structure: str, right_number: str) -> bool:
-    """Give the main topics their sides; return whether they go round as the hands of a clock.
+    """Set the sides of the main topics; return whether they are arranged clockwise.
 
     Args:
         root: the central topic.
-        structure: what the file calls its structure, empty if it names none.
-        right_number: how many topics are on the right, empty if the file does not say.
+        structure: the name of the structure in the file, empty if there is none.
+        right_number: the number of main topics on the right as written in the file, empty if
+            missing.
     """
     structure = structure.removeprefix(_PREFIX)
     goes_round = _BOTH_SIDES.get(structure)
@@ -61,13 +66,13 @@ def _number(text: str) -> int | None:
 
 
 def _half(mains: Sequence[Topic]) -> int:
-    """Return how many topics have at least half of what is shown."""
+    """Return how many of the first main topics take up at least half of all visible rows."""
     rows = list(accumulate(map(_rows, mains)))
     return 1 + bisect_left(rows, rows[-1] / 2) if rows else 0
 
 
 def _rows(main: Topic) -> int:
-    """Return how many topics lie one below the other in a branch."""
+    """Return the height of a branch in rows: the number of its visible topics without children."""
     rows, pending = 0, [main]
     while pending:
         topic = pending.pop()

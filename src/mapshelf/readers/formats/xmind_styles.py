@@ -1,6 +1,6 @@
-"""Read topic styles of XMind: both file formats use the same properties, as XML or as JSON.
+"""Convert topic styles of XMind, whose XML and JSON formats have the same properties.
 
-A topic has the properties of its theme, by its level, and over them its own.
+A topic has the properties that the theme sets for its level, overridden by its own.
 """
 
 import re
@@ -13,7 +13,7 @@ from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.levels import Level, levels
 
 Properties = Mapping[str, str]
-"""Names, without prefix, and values."""
+"""Style properties by their names without prefix."""
 
 NO_PROPERTIES: Final[Properties] = MappingProxyType({})
 
@@ -38,17 +38,21 @@ _OPEN: Final = frozenset({"none", "underline"})
 """Shapes without an outline."""
 
 _LIGHTEST_BOLD: Final = 600
-"""From here on, a weight of letters is called bold."""
+"""The lowest font weight that counts as bold."""
 
 _POINTS: Final = 0.75
-"""Points of a pixel."""
+"""Points per pixel."""
 
 
 class Theme:
-    """How topics look that say nothing themselves."""
+    """The theme of a sheet: default properties of topics and lines.
+
+    Attributes:
+        background: background colour, empty if not set.
+    """
 
     def __init__(self, families: Mapping[str, Properties] = MappingProxyType({})) -> None:
-        """Take the properties of each family of things: ``centralTopic``, ``boundary`` ..."""
+        """Use the properties in ``families``, by family: ``centralTopic``, ``boundary`` ..."""
         self._families = families
         whole = self.properties("map")
         self.background = colour(whole.get("fill"))
@@ -57,15 +61,16 @@ class Theme:
         self._styles: dict[tuple[str, str, int], Style | None] = {}
 
     def properties(self, family: str) -> Properties:
-        """Return what the theme says of a family."""
+        """Return the properties of a family."""
         return self._families.get(family, NO_PROPERTIES)
 
     def apply(self, sheet: Sheet, own: Mapping[int, Properties]) -> None:
         """Set the styles of all topics of a sheet.
 
         Args:
-            sheet: the topics.
-            own: their own properties by their ``id()``. They must exist as long as the theme.
+            sheet: the sheet.
+            own: properties set at the topics themselves, by the ``id()`` of the topic. They must
+                exist as long as the theme, which caches styles by the ``id()`` of the properties.
         """
         for level in levels(sheet):
             level.topic.style = self._style(level, own.get(id(level.topic), NO_PROPERTIES))
@@ -75,7 +80,7 @@ class Theme:
         key = (family, line, id(own))
         if key not in self._styles:
             theme = self._theme_of(family) if self._families else {}
-            if self._branch_colours:  # then a line has the colour of its branch
+            if self._branch_colours:  # then lines have the colours of branches
                 theme["line-color"] = line
             self._styles[key] = _style_of({**theme, **own})
         return self._styles[key]
@@ -108,11 +113,11 @@ _FAMILIES: Final = {
 
 
 _SHAPE_OF: Final = {"subTopic": {"shape-class": "underline"}}
-"""What the program draws where a theme names no shape."""
+"""Default shapes, for themes that set none."""
 
 
 def _style_of(properties: Properties) -> Style | None:
-    """Return the style that ``properties`` set, ``None`` if they set nothing we know."""
+    """Return the style for ``properties``, ``None`` if they set nothing that a ``Style`` has."""
     get = properties.get
     style = Style(
         text=colour(get("color")),

@@ -1,7 +1,7 @@
 """Read the older XMind format (XMind 3 to 8): ``content.xml``, styles and comments.
 
-``styles.xml`` contains the styles of topics and the themes of sheets. ``comments.xml`` contains
-comments on topics.
+``styles.xml`` contains the styles of topics and the themes of sheets, ``comments.xml`` the comments
+on topics.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,8 +35,8 @@ from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml
 
 _Node = tuple[TopicKind, bool, Element]
-"""A topic with its kind, and whether a position in it counts: deeper ones are left over from where
-the topic was once."""
+"""The kind of a topic, whether its position is used, and its element. Positions of deeper topics
+are leftovers from former places of the topic."""
 
 _AUDIO: Final = "org.xmind.ui.audionotes"
 
@@ -67,7 +67,7 @@ def read_xml(content: Content, text: str) -> Outline:
 
 
 class _Children:
-    """Finds the children of a topic, of all kinds."""
+    """Returns the children of a topic, of all kinds."""
 
     def __init__(self, roots: set[int]) -> None:
         self._roots = roots
@@ -86,7 +86,7 @@ class _Children:
 
 
 class _Reading:
-    """Makes the topics of one file."""
+    """Converts the topics of one file."""
 
     def __init__(self, content: Content) -> None:
         self.parts = Parts(content)
@@ -119,7 +119,7 @@ class _Reading:
         return topic
 
     def canvas(self, sheet: Element, topic: Element) -> Canvas:
-        """Return what the file says about a sheet with the central topic ``topic``."""
+        """Return the properties of a sheet with the central topic ``topic``."""
         look = self._properties.get(sheet.get("style-id", ""), {})
         return Canvas(
             title=sheet.findtext("title", ""),
@@ -166,7 +166,7 @@ class _Reading:
             note.add_element(rich)
 
     def _emphasize(self, span: Element) -> None:
-        """Give a span of words the element that HTML has for its style."""
+        """Replace a ``span`` with a style by the HTML element for that style."""
         look = self._properties.get(span.get("style-id", ""))
         if look is None or span.tag != "span":
             return
@@ -231,7 +231,7 @@ _PARTS: Final[dict[str, Callable[[_Reading, Topic, Element], None]]] = {
     "boundaries": _Reading._add_boundaries,
     "summaries": _Reading._add_summaries,
 }
-"""The handlers for the parts of a topic, except title and note; all others are layout."""
+"""Handlers for the child elements of a topic, except title and note. Others are only layout."""
 
 _EMPHASIS: Final = (
     ("font-weight", "bold", "b"),
@@ -249,7 +249,7 @@ def _right_number(topic: Element) -> str:
 
 
 def _member(content: Content, name: str) -> Element | None:
-    """Return a member of the archive that the map can do without, ``None`` if there is none."""
+    """Return an optional XML member of the archive, ``None`` if it is missing or damaged."""
     archive = content.archive
     if archive is None or name not in archive.names:
         return None
@@ -287,7 +287,7 @@ def _themes(styles: Element | None, properties: Mapping[str, Properties]) -> dic
 
 
 def _comments(comments: Element | None) -> dict[str, list[str]]:
-    """Return what was said about each topic, by its id."""
+    """Return the comments on each topic, by the id of the topic."""
     found: dict[str, list[str]] = {}
     for comment in comments.iter("comment") if comments is not None else ():
         author = comment.get("author", "").strip()

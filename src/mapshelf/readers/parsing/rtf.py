@@ -1,7 +1,8 @@
 """Extract the text of the simple RTF that macOS writes for short texts.
 
-Old Mac programs store titles only as RTF. Fonts and colours are in nested groups, so the text is
-what the outermost group contains directly.
+Old Mac programs store titles only as RTF. Font and colour tables are in nested groups, so only the
+text directly in the outermost group is extracted. Unicode escapes for characters outside the code
+page of the file become question marks.
 """
 
 import re
@@ -29,7 +30,7 @@ def rtf_to_text(rtf: str) -> str:
     for token in _RTF.finditer(rtf):
         if token["brace"]:
             depth += 1 if token["brace"] == "{" else -1
-        elif depth == 1:  # nested groups contain fonts and colours
+        elif depth == 1:  # nested groups contain font and colour tables
             pieces += _piece(token, codec)
     return pieces.decode(codec, "replace")
 

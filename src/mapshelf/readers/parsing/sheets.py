@@ -26,9 +26,9 @@ MOST_RELATIONSHIPS: Final = 10_000
 
 
 MOST_MEMBERS: Final = 100_000
-"""Maximum number of topic references in the boundaries of a sheet, and in its summaries: fifty
-thousand summaries of a hundred topics each, which fit into a megabyte, would take half a gigabyte.
-"""
+"""Maximum number of topic references in the boundaries of a sheet, and likewise in its summaries.
+Without it, 50,000 summaries of a hundred topics each, which fit into a megabyte, would take half a
+gigabyte."""
 
 
 def sound_sheets(outline: Outline) -> Outline:
@@ -72,7 +72,7 @@ def _boundaries(sheet: Sheet, ids: set[str]) -> Iterator[Boundary]:
 def _summaries(sheet: Sheet, ids: set[str]) -> Iterator[Summary]:
     left = MOST_MEMBERS
     for summary in sheet.summaries:
-        # The text of a summary remains; an excess one covers only its first topic.
+        # Beyond the limit, a summary keeps its topic, but only the first of its references.
         topics = _known(summary.topics if left > 0 else summary.topics[:1], ids)
         left -= len(topics)
         yield Summary(topics, summary.topic)

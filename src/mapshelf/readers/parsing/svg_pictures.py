@@ -1,8 +1,9 @@
 """Measure and sanitise SVG images in topics.
 
-SVG allows scripts, external files, and copies of copies without end. Only drawing elements are
-preserved, without external references. ``render.png`` draws the image in a sandboxed child process,
-which limits costs that counting elements cannot.
+SVG allows scripts, external files and nested copies (``use``) that multiply. Scripts, animations,
+foreign content and external ``href``s are removed here, and ``svg_filters`` removes costly filters.
+``render.image_worker`` draws the image in a sandboxed child process, which limits costs that
+counting elements cannot.
 """
 
 import re
@@ -30,7 +31,8 @@ _BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 
 _MOST_LEVELS: Final = 50
 _MOST_ELEMENTS: Final = 50_000
-"""Maximum levels (as in ``Limits.depth``) and elements; large drawings have some thousand."""
+"""Maximum levels, as ``Limits.depth`` (four nested elements each), and maximum elements; large
+drawings have some thousand elements."""
 
 _UNITS: Final = {
     "": 1.0,
@@ -81,6 +83,8 @@ def svg_size(data: bytes, limits: Limits) -> tuple[int, int]:
 def safe_svg(data: bytes, limits: Limits, size: tuple[int, int], measure: Measure) -> str:
     """Return an SVG of ``size`` in pixels, without scripts and external references.
 
+    It has no ``href``s except to its own elements and to raster images in data URLs.
+
     Raises:
         UnreadableFile: as ``svg_size``.
     """
@@ -105,7 +109,7 @@ def _parsed(data: bytes, limits: Limits) -> Element:
 
 
 def _size(root: Element) -> tuple[float, float]:
-    """Return the width and height from the root element, or those of its view box."""
+    """Return the width and height of the root element; its view box supplies missing ones."""
     box = _box(root)
     width, height = _length(root.get("width", "")), _length(root.get("height", ""))
     if not box:
@@ -128,7 +132,10 @@ def _length(text: str) -> float:
 
 
 def _clean(root: Element, limits: Limits, measure: Measure) -> None:
-    """Remove elements that do not draw, and all external references."""
+    """Remove harmful elements and attributes, and ``href``s to anything outside the SVG.
+
+    Raster images in data URLs are kept, up to ``limits.pixels`` pixels in total.
+    """
     room = limits.pixels
     for element in list(root.iter()):
         for child in [child for child in element if child.tag in _HARMFUL]:
