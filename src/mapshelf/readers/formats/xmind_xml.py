@@ -158,7 +158,7 @@ class _Reading:
             return
         for picture in rich.iter("img"):
             self._add_picture(topic, picture)
-        for span in [*rich.iter("span"), *rich.iter("p")]:
+        for span in list(rich.iter("span")):
             self._emphasize(span)
         if plain.strip():
             note.add_both(plain, element_to_html(rich))
@@ -167,13 +167,10 @@ class _Reading:
 
     def _emphasize(self, span: Element) -> None:
         """Replace a ``span`` with a style by the HTML element for that style."""
-        look = self._properties.get(span.get("style-id", ""))
-        if look is None or span.tag != "span":
-            return
+        look = self._properties.get(span.get("style-id", ""), {})
         for name, value, element in _EMPHASIS:
-            if look.get(name, "").strip() == value:
-                span.tag = element
-                return
+            if value in look.get(name, "").split():
+                _wrap_content(span, element)
 
     def _add_labels(self, topic: Topic, labels: Element) -> None:
         topic.tags = tuple(label.text or "" for label in labels)
@@ -239,6 +236,13 @@ _EMPHASIS: Final = (
     ("text-decoration", "underline", "u"),
     ("text-decoration", "line-through", "s"),
 )
+
+
+def _wrap_content(parent: Element, tag: str) -> None:
+    """Put the text and children of ``parent`` into a new child with this tag."""
+    inner = Element(tag)
+    inner.text, inner[:] = parent.text, parent[:]
+    parent.text, parent[:] = None, [inner]
 
 
 def _right_number(topic: Element) -> str:

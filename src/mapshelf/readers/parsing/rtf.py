@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 _RTF: Final = re.compile(
-    r"\\u(?P<code>-?\d{1,6})[ ?]?|\\'(?P<byte>[0-9a-f]{2})|\\(?P<word>[a-z]{1,32})-?\d{0,9} ?"
+    r"\\u(?P<code>-?\d{1,6})[ ?]?|\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<word>[a-z]{1,32})-?\d{0,9} ?"
     r"|\\(?P<sign>[^a-z])|(?P<brace>[{}])|(?P<text>[^\\{}\r\n]+)",
 )
 _BREAKS: Final = frozenset({"par", "line"})
@@ -25,21 +25,24 @@ def rtf_to_text(rtf: str) -> str:
     """Return the plain text of ``rtf``."""
     page = _CODE_PAGE.search(rtf)
     codec = f"cp{page[1]}" if page and page[1] in {"932", "936", "949", "950"} else "cp1252"
-    pieces = bytearray()
+    texts, pieces = [], bytearray()
     depth = 0
     for token in _RTF.finditer(rtf):
         if token["brace"]:
             depth += 1 if token["brace"] == "{" else -1
-        elif depth == 1:  # nested groups contain font and colour tables
-            pieces += _piece(token, codec)
-    return pieces.decode(codec, "replace")
+        elif depth == 1:  # nested groups contain fonts and colours
+            if token["code"]:  # UTF-16, whatever the code page is
+                texts += [pieces.decode(codec, "replace"), chr(int(token["code"]) % 0x10000)]
+                pieces.clear()
+            else:
+                pieces += _piece(token, codec)
+    texts.append(pieces.decode(codec, "replace"))
+    return "".join(texts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _piece(token: re.Match[str], codec: str) -> bytes:
     if token["byte"]:
         return bytes.fromhex(token["byte"])
-    if token["code"]:
-        return chr(int(token["code"]) % 0x10000).encode(codec, "replace")
     if token["word"]:
         return b"\n" if token["word"] in _BREAKS else b""
     return (token["text"] or token["sign"].strip("*~")).encode(codec, "replace")
