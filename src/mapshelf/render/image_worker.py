@@ -29,8 +29,9 @@ CPU_SECONDS: Final = 3  # of CPU time for one image
 WALL_SECONDS: Final = 20.0  # of wall-clock time, for a busy machine; then the child is killed
 
 TRIED_AGAIN_AFTER: Final = 600.0
-"""Seconds after which an image is tried again that timed out or whose child was killed: perhaps the
-machine was busy. All other failures are caused by the image itself, so they are permanent."""
+"""Seconds after which an image is tried again that exceeded the wall-clock limit, or whose child
+died for an unknown reason: perhaps the machine was busy. All other failures are caused by the image
+itself, so they are permanent."""
 
 LARGEST_SIDE: Final = 1600
 """Maximum length of the longer side, in pixels."""
@@ -89,7 +90,7 @@ class ImageWorker:
     def may_be_shown_later(self, request: ImageRequest, file_id: int) -> bool:
         """Return whether an image that cannot be shown now may be tried again later.
 
-        This is the case if it timed out recently, or if its map has spent its time.
+        This is the case if it is refused only for a time, or if its map has spent its time.
         """
         until = self._refused.get(request.digest, 0.0)
         if until == inf:

@@ -3,8 +3,8 @@
 Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a server process it
 would delay requests that take microseconds. The child is sandboxed, because the maps it draws are
 untrusted. A map that exceeds a limit gets the card of a map without topics (``card``). This process
-does not try to draw it again, unless the cause was a timeout, because then the machine may only
-have been busy. The same child decodes previews from map files.
+does not try to draw it again, unless it exceeded only the wall-clock limit, because then the
+machine may have been busy. The same child decodes previews from map files.
 """
 
 import logging
@@ -37,8 +37,8 @@ CPU_SECONDS: Final = 10  # of CPU time for one picture
 WALL_SECONDS: Final = 30.0  # of wall-clock time
 
 TRIED_AGAIN_AFTER: Final = 120.0
-"""Seconds after which a picture that timed out is tried again: a small machine may be overloaded
-while a new library is imported and browsed."""
+"""Seconds after which a picture that exceeded only the wall-clock limit is tried again: a small
+machine may be overloaded while a new library is imported and browsed."""
 
 MOST_PICTURES: Final = 40
 """Maximum number of images in a thumbnail: frames replace the others."""
@@ -137,7 +137,7 @@ class RenderWorker:
     def preview(self, request: PreviewRequest, file: OriginalFile) -> Picture | None:
         """Return the preview in a map file, from the cache or decoded now.
 
-        It is ``None`` if the file has no usable preview, or if decoding it timed out recently.
+        It is ``None`` if the file has no usable preview, or if decoding it took too long recently.
 
         Raises:
             StoreUnavailable: this worker has been closed, or the file has been replaced.
