@@ -25,7 +25,7 @@ boundaries are not filled."""
 
 MOST_SHOWN: Final = 400
 MOST_SHOWN_BYTES: Final = 64 << 20
-"""Maximum number of images drawn, and of their bytes: frames replace the others. An image in
+"""Maximum number and total bytes of the images drawn: frames replace the others. An image in
 several places counts in each, because each place has its own copy, whatever the format."""
 
 

@@ -120,9 +120,9 @@ def _card(request: RenderRequest, style: svg.Style) -> str:
 
 
 def _main_sheet(outline: Outline) -> tuple[int, Sheet]:
-    """Return the first sheet that has more than a title, after its index from 0.
+    """Return the index and content of the first sheet that has more than a title.
 
-    If there is none, it is the first sheet.
+    If there is none, these are of the first sheet.
     """
     sheets = enumerate(outline.sheets)
     return next(
