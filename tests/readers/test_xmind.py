@@ -68,6 +68,19 @@ def test_json_is_preferred_to_the_dummy() -> None:
     assert [root.text for root in outline.roots] == ["real"]
 
 
+def test_every_emphasis_of_a_note_is_kept() -> None:
+    styles = (
+        '<xmap-styles xmlns:fo="f"><styles><style id="s"><text-properties fo:font-weight="bold"'
+        ' fo:font-style="italic" fo:text-decoration="underline line-through"/></style></styles>'
+        "</xmap-styles>"
+    )
+    html = '<html><xhtml:p>so <xhtml:span style-id="s">it is</xhtml:span></xhtml:p></html>'
+    content = xmind_xml(f"<title>r</title><notes>{html}<plain>so it is</plain></notes>")
+    data = archive_of({"content.xml": content, "styles.xml": styles})
+    (root,) = read(data, LIMITS).roots
+    assert root.note_html == "<p>so <s><u><i><b>it is</b></i></u></s></p>"
+
+
 def test_json_children_notes_and_links() -> None:
     outline = read(
         xmind_json(

@@ -21,25 +21,25 @@ MOST: Final = 400
 """Maximum number of relationships drawn per sheet: more would be illegible."""
 
 MOST_LENGTH: Final = 1_000_000.0
-"""Maximum total length of the arrows of a sheet, in layout units: long dashed curves are the
-slowest to draw.
+"""Maximum total length of the arrows of a sheet, in layout units: long dashed curves are slow to
+draw.
 """
 
 _CELL: Final = 100.0
 _SAMPLES: Final = (0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85)
-_CROSSING: Final = 90.0  # how much longer a curve may be to cross one topic less
-_SLACK: Final = 7.0  # for labels and heads
+_CROSSING: Final = 90.0  # the extra length that is accepted to cross one topic fewer
+_SLACK: Final = 7.0  # margin for labels and arrowheads
 _LEAST_BEND: Final = 24.0
 _MOST_BEND: Final = 160.0
-_LOOP: Final = 34.0  # from a topic to the handles of a loop at it, at least
-_LOOP_HALF: Final = 7.0  # half of the distance between both ends of a loop
+_LOOP: Final = 34.0  # minimum distance from a topic to the control points of its loop
+_LOOP_HALF: Final = 7.0  # half the maximum distance between the two ends of a loop
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relationship between two topics that are shown, or of one with itself."""
+    """A relationship to draw: between two visible topics, or from one to itself."""
 
     start: Node
     end: Node
@@ -53,7 +53,7 @@ class Link:
 
 
 class Curve(NamedTuple):
-    """A cubic curve: where it starts, its two handles, and where it ends."""
+    """A cubic Bézier curve: its start, two control points and end."""
 
     start: Point
     first: Point
@@ -70,13 +70,14 @@ class Curve(NamedTuple):
 
 
 def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> Iterator[Link]:
-    """Yield the relationships that can be drawn.
+    """Yield the relationships that can be drawn, at most ``MOST``.
 
-    Not those between topics hidden below the same one; but a topic may lead to itself.
+    A relationship within one collapsed branch is skipped, because both ends lead to the same
+    visible topic. A relationship from a visible topic to itself is kept.
 
     Args:
-        relationships: of a sheet.
-        shown: the nodes by the ids of topics; for those that are hidden, the nearest one above.
+        relationships: the relationships of a sheet.
+        shown: the nodes by topic id; a hidden topic maps to its nearest visible ancestor.
     """
     for relationship in relationships[:MOST]:
         start, end = shown.get(relationship.start), shown.get(relationship.end)
@@ -88,9 +89,9 @@ def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> I
 
 
 def routed(nodes: Iterable[Node], found: Iterable[Link]) -> list[tuple[Link, Curve]]:
-    """Return relationships with their curves, between topics that have their places.
+    """Return relationships with their curves, between nodes that are already placed.
 
-    Those after ``MOST_LENGTH`` are left out.
+    As soon as the total length exceeds ``MOST_LENGTH``, the remaining ones are left out.
     """
     router: Router | None = None
     length = 0.0
@@ -106,7 +107,7 @@ def routed(nodes: Iterable[Node], found: Iterable[Link]) -> list[tuple[Link, Cur
 
 
 def room_of(curves: Iterable[tuple[Link, Curve]]) -> list[Box]:
-    """Return the room that curves and their labels take."""
+    """Return the bounding box of each curve with its label."""
     boxes = []
     for link, curve in curves:
         points = [curve.at(share) for share in (0.0, *_SAMPLES, 1.0)]
@@ -125,7 +126,7 @@ def room_of(curves: Iterable[tuple[Link, Curve]]) -> list[Box]:
 
 
 class Router:
-    """Finds the curves between topics that have their places."""
+    """Finds curves between nodes that are already placed."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._cells: dict[tuple[int, int], list[Node]] = {}
@@ -155,7 +156,7 @@ class Router:
         return length_of(curve) + _CROSSING * (len(crossed) + 3 * own + 2 * covered)
 
     def _behind_label(self, curve: Curve, link: Link) -> int:
-        """Return how many topics the words on a curve would cover."""
+        """Return how many topics the label of a curve would cover."""
         x, y = curve.at(0.5)
         half = link.width / 2
         ends = ((x - half, y - 5), (x - half, y + 5), (x + half, y - 5), (x + half, y + 5), (x, y))
@@ -169,18 +170,18 @@ class Router:
 
 
 def length_of(curve: Curve) -> float:
-    """Return about how long a curve is, never less."""
+    """Return an upper bound for the length of a curve: the length of its control polygon."""
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
     return hypot(x1 - x0, y1 - y0) + hypot(x2 - x1, y2 - y1) + hypot(x3 - x2, y3 - y2)
 
 
 def _room(node: Node) -> Box:
-    """Return the room of a topic, with the count that may be beside it."""
+    """Return the bounding box of a topic, including its count of hidden topics."""
     return Box(node.x, node.y, node.x + node.width, node.y + node.height)
 
 
 def _ends(box: Box) -> tuple[tuple[Point, Point], ...]:
-    """Return where a curve may leave a box, each with the direction it has there."""
+    """Return the four points where a curve may leave a box, each with the direction outwards."""
     x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
     return (
         ((box.right + 2, y), (1, 0)),
@@ -202,11 +203,14 @@ def _curve(start: tuple[Point, Point], end: tuple[Point, Point]) -> Curve:
 
 
 def _loops(box: Box, width: float) -> Iterator[Curve]:
-    """Yield loops at each side of a topic; those at its ends are so long that a label has room."""
+    """Yield one loop for each side of a topic.
+
+    The loops on the left and right are long enough for a label of this width.
+    """
     for (x, y), (right, down) in _ends(box):
         side = box.bottom - box.top if right else box.right - box.left
         half = min(_LOOP_HALF, side / 4)
-        # A cubic curve reaches three quarters of the way to its handles.
+        # A cubic curve reaches three quarters of the way to its control points.
         out = max(_LOOP, (width / 2 + _SLACK) / 0.75) if right else _LOOP
         (across, along) = (abs(down), abs(right))
         yield Curve(

@@ -1,7 +1,8 @@
 """Draw the placeholder card of a map without an outline: its title, owner and category.
 
-Imported records have no files, but lists show an image for each. The card has the colours of maps
-and a small sketch of one, so that it does not look like an image that failed to load.
+Records imported without a file have no outline, but lists show an image for each map. The card has
+the colours of maps and a small sketch of a map, so that it does not look like an image that failed
+to load.
 """
 
 import hashlib
@@ -31,12 +32,12 @@ _LEAVES: Final = ((276, 26), (282, 46), (276, 66), (196, 32), (196, 60))
 
 
 def drawn(title: str, facts: Sequence[str], frame: svg.Frame, style: svg.Style) -> Iterable[str]:
-    """Yield a card.
+    """Yield the SVG of a card.
 
     Args:
-        title: of the map.
-        facts: shown below the title; empty ones are left out.
-        frame: the picture.
+        title: the title of the map.
+        facts: text shown at the bottom; blank ones are left out.
+        frame: the size of the picture.
         style: how to draw it.
     """
     scale = frame.width / _UNIT
@@ -71,7 +72,7 @@ def _sketch(colour: str) -> Iterable[str]:
 
 
 def _title(title: str, height: float, style: svg.Style) -> Iterable[str]:
-    """Yield the title in the largest letters at which all of it fits."""
+    """Yield the title in the largest font size at which it fits, or cut in the smallest."""
     bold = font(bold=True)
     for size, most in zip(_TITLE_SIZES, _TITLE_LINES, strict=True):
         lines = wrapped(title, bold, _TEXT_WIDTH / size, most)

@@ -2,7 +2,7 @@
 
 Only topics with differences and their ancestors are drawn, and counts stand for the others, so that
 the drawing of two large maps stays readable. A sign before the text marks the kind of difference,
-which does not depend on colour alone.
+so that it can be recognised without the colours.
 """
 
 from collections import defaultdict
@@ -24,15 +24,16 @@ from mapshelf.render.visible_topics import VisibleSheet, VisibleTopic
 from mapshelf.writers.plain import one_line
 
 MOST_MARKED: Final = 200
-"""Differences that are drawn."""
+"""Maximum number of differences that are drawn."""
 
 MOST_INSIDE: Final = 100
-"""Topics inside of added branches that are drawn."""
+"""Maximum number of topics that are drawn inside of added branches, besides their roots."""
 
 LONGEST_TEXT: Final = 120
+"""Maximum characters of a topic's text that are drawn."""
 
 SIGNS: Final = {"added": "+", "removed": "\u2212", "moved": "\u2192", "changed": "\u2248"}
-"""The sign before the text of a topic, by kind of difference."""
+"""The sign before the text of a topic, by the kind of difference."""
 
 _FILLS: Final = {
     "added": "#1b7340",
@@ -47,7 +48,7 @@ _PLAIN: Final = Style(line=_LINE, shape="none")
 
 
 def comparison_drawing(before: Outline, after: Outline, title: str, theme: str) -> bytes:
-    """Return the drawing as SVG."""
+    """Return the drawing as SVG, encoded in UTF-8."""
     comparison = compare(before, after)
     shown = _Marked(comparison).sheet()
     placed = layout(shown, PAGE, right_to_left=reads_leftwards(after.roots[0]))
@@ -56,7 +57,11 @@ def comparison_drawing(before: Outline, after: Outline, title: str, theme: str) 
 
 
 class _Marked:
-    """Chooses what is drawn of a comparison."""
+    """Chooses the topics to draw, and marks them.
+
+    A row is the index of a topic in a flat outline (``comparison.flat_outline``). A ghost is the
+    root of a removed branch, which is drawn below the parent it had.
+    """
 
     def __init__(self, comparison: Comparison) -> None:
         pairs = comparison.pairs
@@ -78,7 +83,7 @@ class _Marked:
         self._shown = self._chosen()
 
     def sheet(self) -> VisibleSheet:
-        """Return the sheet to draw: the first tree as the centre, the others floating."""
+        """Return the sheet to draw: the first tree is the central one, the others are floating."""
         made: dict[int, VisibleTopic] = {}
         for row in sorted(self._shown):
             topic = self._after.topics[row]
@@ -93,7 +98,10 @@ class _Marked:
         return VisibleSheet(Sheet(source), made[centre], beside)
 
     def _chosen(self) -> set[int]:
-        """Return the rows that are drawn: with differences, inside of added ones, and above."""
+        """Return the rows of the topics to draw.
+
+        These are topics with differences, topics inside of added branches, and all ancestors.
+        """
         rows = {self._after.children[MAP][0], *self._signs, *self._ghosts}
         inside = 0
         for row in list(self._signs):
@@ -111,7 +119,10 @@ class _Marked:
         return rows - {MAP, NONE}
 
     def _children(self, row: int, made: dict[int, VisibleTopic]) -> tuple[list[VisibleTopic], int]:
-        """Return what is drawn below a topic, and how many topics are hidden if that is nothing."""
+        """Return the topics to draw below a topic, and the number of its hidden descendants.
+
+        If any topics are drawn, the number is 0, because a placeholder among them has it instead.
+        """
         ghosts = self._places_of_ghosts(row)
         found = ghosts.pop(NONE, [])
         hidden = 0
@@ -126,7 +137,10 @@ class _Marked:
         return found, 0 if found else hidden
 
     def _places_of_ghosts(self, row: int) -> dict[int, list[VisibleTopic]]:
-        """Return removed branches by the topic that they came after."""
+        """Return the removed branches below a topic, by the sibling that they came after.
+
+        The key is the row of that sibling in the second map; ``NONE`` for branches at the start.
+        """
         places: dict[int, list[VisibleTopic]] = defaultdict(list)
         ghosts = dict(self._ghosts.get(row, ()))
         last = NONE

@@ -135,7 +135,7 @@ def furnished(
     # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
     core_width, core_height = instead[4:6] if instead else (text_width, text_height)
-    # In a box, icons have plates behind them.
+    # In a box, icons may have discs behind them, which need more space.
     step = (_APART + 0.14 * kind.boxed) * kind.size
     before = sum(piece.width + step for piece in glyphs) - (0 if core_width or marks else step)
     after = sum(piece.width + step for piece in marks) - (0 if core_width else step)

@@ -1,7 +1,7 @@
 """Compute WCAG 2 contrast, and adjust colours until they are legible.
 
-Authors choose colours for one background, and we show them on two. A colour keeps its hue; only its
-lightness changes, and only as much as necessary.
+Authors choose colours for one background, and we show them on a light and on a dark one. A colour
+keeps its hue. Only its lightness changes, and only as much as necessary.
 """
 
 from colorsys import hls_to_rgb, rgb_to_hls
@@ -9,35 +9,38 @@ from functools import lru_cache
 from typing import Final
 
 TEXT: Final = 4.5
-"""Least contrast of text with what is behind it (WCAG 2, level AA)."""
+"""Minimum contrast of text with its background (WCAG 2, level AA)."""
 
 LINE: Final = 2.0
-"""Least contrast of lines: enough to be seen, and pale lines stay pale."""
+"""Minimum contrast of lines: enough to be seen, and pale lines stay pale."""
 
 _TINTED: Final = 1.17
-"""Most contrast of a tinted ground with the ground itself: what can be read on the one can be read
-on the other."""
+"""Maximum contrast between a tinted background and the plain one: text that is legible on one is
+also legible on the other."""
 
-_STEPS: Final = 24  # of lightness that are tried
-_TINTS: Final = 50  # shares of a colour that are tried
+_STEPS: Final = 24  # number of lightness values to try
+_TINTS: Final = 50  # number of shares of a colour to try
 
 
 @lru_cache(4096)
 def luminance(colour: str) -> float:
-    """Return how light ``colour`` (``#rrggbb``) is to the eye, 0 to 1."""
+    """Return the relative luminance of ``colour`` (``#rrggbb``), 0 to 1, as WCAG 2 defines it."""
     red, green, blue = (_linear(share) for share in _shares(colour))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, 1 to 21."""
+    """Return the contrast ratio of two colours, 1 to 21."""
     lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 @lru_cache(4096)
 def legible(colour: str, ground: str, least: float = TEXT) -> str:
-    """Return ``colour``, lighter or darker if it could not be told from ``ground``."""
+    """Return ``colour``, made lighter or darker if its contrast with ``ground`` is below ``least``.
+
+    If no lightness has enough contrast, it becomes white or black.
+    """
     if contrast(colour, ground) >= least:
         return colour
     hue, lightness, saturation = rgb_to_hls(*_shares(colour))
@@ -52,7 +55,7 @@ def legible(colour: str, ground: str, least: float = TEXT) -> str:
 
 @lru_cache(4096)
 def tint(colour: str, ground: str) -> str:
-    """Return ``ground`` with as much of ``colour`` in it as leaves words on it legible."""
+    """Return ``ground``, mixed with as much of ``colour`` as keeps text on it legible."""
     pairs = list(zip(_shares(colour), _shares(ground), strict=True))
     found = ground
     for step in range(_TINTS, 0, -1):

@@ -1,7 +1,7 @@
-"""Draw a layout as SVG: boundaries, lines, topics with all that is in their boxes, arrows.
+"""Draw a layout as SVG: boundaries, connectors, topics with the content of their boxes, arrows.
 
-Everything is written in the order of the map with one decimal, so the same layout gives the same
-bytes. ``site/static/drawing.js`` draws the same in the browser.
+Elements are written in the order of the map, and numbers with one decimal, so the same layout gives
+the same bytes. ``site/static/drawing.js`` draws the same in the browser.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,16 +31,16 @@ from mapshelf.render.wrapping import Line
 from mapshelf.writers.markup import attribute
 
 _STROKES: Final = (0.0, 2.6, 1.7, 1.3, 1.1)
-"""Width of the line to a topic, by its depth."""
+"""Width of the connector to a topic, by the depth of the topic."""
 
 _ROUND: Final = 0.45
-"""Radius of the corners of a box of one line, in its heights."""
+"""Corner radius of a box, as a share of the height of a box with one line of text."""
 
 CODE_ABOVE: Final = 0.98
 CODE_HEIGHT: Final = 1.26
-"""Of the line around code: its upper end above the baseline, and its height, in font sizes."""
+"""The top of the border around code above the baseline, and its height, in font sizes."""
 
-_HEAD: Final = 7.0  # length of the head of an arrow
+_HEAD: Final = 7.0  # length of an arrowhead
 
 
 def drawn(
@@ -50,13 +50,13 @@ def drawn(
     frame: Frame,
     style: Style,
 ) -> Iterable[str]:
-    """Yield a layout as SVG: what lies below comes first.
+    """Yield a layout as SVG, from the bottom layer to the top one.
 
     Args:
         placed: the layout.
         all_colours: the colours of its topics.
         arrows: the relationships between them, with their curves.
-        frame: the picture.
+        frame: the size of the picture, and the position of the layout in it.
         style: how to draw.
     """
     colours_of = dict(zip(placed.nodes, all_colours, strict=True))
@@ -96,12 +96,12 @@ def _simpler(placed: Layout, arrows: Iterable[tuple[Link, Curve]], scale: float)
 
 
 def _is_summary(node: Node) -> bool:
-    """Return whether a brace leads to a topic, and no line."""
+    """Return whether a topic is attached by a brace instead of a connector."""
     return node.above is not None and node.above.children[node.at : node.at + 1] != [node]
 
 
 def _connection(node: Node, parent: Node, colours: TopicColours) -> str:
-    """Return the line from a topic's parent, continued below the topic if it has no box."""
+    """Return the connector from a topic's parent, continued below the topic if it has no box."""
     end = node.near
     start, height = _departure(node, parent)
     bend = start + 0.55 * (end - start)
@@ -133,9 +133,9 @@ def _twigs(node: Node, colours: TopicColours) -> str:
 
 
 def _departure(node: Node, parent: Node) -> tuple[float, float]:
-    """Return where the line to a topic starts at its parent."""
+    """Return the point at which the connector to a topic starts at its parent."""
     if parent.depth == 0:
-        # From inside the centre, so that lines to far branches do not bunch at its side.
+        # Inside the central topic, so that connectors to far branches do not bunch at its side.
         return node.side * 0.3 * parent.body, 0.0
     far = parent.x + parent.width if node.side > 0 else parent.x
     return far, parent.joint
@@ -165,7 +165,7 @@ def _boundary(boundary: Boundary, style: Style, less: Simpler, *, hollow: bool) 
 
 
 def _brace(brace: Brace, colours: TopicColours) -> str:
-    """Return a brace whose point is at its summary."""
+    """Return the brace of a summary, whose point is at the summary topic."""
     x, side = brace.x + brace.side * 5, brace.side
     middle = (brace.top + brace.bottom) / 2
     bend = min(6.0, (brace.bottom - brace.top) / 4)
@@ -233,7 +233,7 @@ def _text(node: Node, colours: TopicColours, style: Style) -> Iterable[str]:
         look += ' font-style="italic"'
     height = kind.size * LINE_HEIGHT
     y = node.y + contents.text_top + height / 2 + (ASCENT - 0.62) * kind.size
-    if not contents.pieces:  # a count may be higher than the text beside it
+    if not contents.pieces:  # a count may be taller than the text beside it
         y += (node.height - contents.height) / 2
     for line in node.lines:
         width = line.width * kind.size
@@ -246,7 +246,7 @@ def _text(node: Node, colours: TopicColours, style: Style) -> Iterable[str]:
 
 
 def _code(line: Line, place: Place, size: float, colours: TopicColours) -> Iterable[str]:
-    """Yield a line around each piece of code in a line of text."""
+    """Yield a border around each piece of code in a line of text; none in right-to-left text."""
     if not any("code" in part.marks for part in line.parts) or first_direction(line.text) == "R":
         return
     x = place.x

@@ -2,8 +2,8 @@
 
 Lines are antialiased pixel by pixel, boundaries are filled, and each image is decoded wherever it
 is shown. A map of a few thousand topics could take a minute without a visible benefit: resvg takes
-0.8 s for a million pixels of smooth lines, and 5 to 20 ns for a filled pixel. Real maps stay far
-below these bounds.
+0.8 s for a million pixels of antialiased lines, and 5 to 20 ns for a filled pixel. Real maps stay
+far below the limits in this module.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,24 +16,26 @@ from mapshelf.render.floating import Box
 from mapshelf.render.nodes import Node
 
 MOST_SMOOTH: Final = 1_500_000.0
-"""Pixels of all lines: longer ones are not smoothed, which takes a twentieth of the time."""
+"""Maximum total length of antialiased lines, in pixels. If it is exceeded, no line is antialiased,
+which takes a twentieth of the time."""
 
 MOST_FILLED: Final = 48_000_000.0
-"""Pixels that boundaries fill, one above the other: the largest ones are lines only."""
+"""Maximum pixels that boundaries fill, overlaps counted twice. If it is exceeded, the largest
+boundaries are not filled."""
 
 MOST_SHOWN: Final = 400
 MOST_SHOWN_BYTES: Final = 64 << 20
-"""Places where pictures are shown, and their bytes: frames are drawn in the others. These hold for
-every format, because each place has its own copy of the picture."""
+"""Maximum number and total bytes of the images drawn: frames replace the others. An image in
+several places counts in each, because each place has its own copy, whatever the format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simpler:
-    """What is drawn more simply.
+    """How a drawing is simplified.
 
     Attributes:
-        rough: whether lines are not smoothed.
-        hollow: how many boundaries are not filled, the largest ones.
+        rough: whether lines are not antialiased.
+        hollow: how many of the largest boundaries are not filled.
     """
 
     rough: bool = False
@@ -41,20 +43,20 @@ class Simpler:
 
     @property
     def lines(self) -> str:
-        """The attribute of groups of lines, with a leading blank."""
+        """The SVG attribute for lines, with a leading space; empty if they are antialiased."""
         return ' shape-rendering="optimizeSpeed"' if self.rough else ""
 
 
 def simpler(
     lines: Iterable[float], curves: Iterable[Curve], boxes: Sequence[Box], scale: float
 ) -> Simpler:
-    """Return what has to be drawn more simply.
+    """Return how a drawing must be simplified.
 
     Args:
-        lines: the lengths of lines, in units of the layout.
+        lines: the lengths of the connectors, in layout units.
         curves: the curves of arrows.
-        boxes: of the boundaries.
-        scale: pixels for each unit.
+        boxes: the boxes of the boundaries.
+        scale: the number of pixels per layout unit.
     """
     sizes = [(box.right - box.left, box.bottom - box.top) for box in boxes]
     length = sum(lines) + sum(map(length_of, curves)) + sum(2 * (x + y) for x, y in sizes)
@@ -68,12 +70,12 @@ def simpler(
 
 
 def line_length(node: Node, start: tuple[float, float]) -> float:
-    """Return about how long the line to a topic is that begins at ``start``."""
+    """Return the approximate length of the connector from ``start`` to a topic and below it."""
     return hypot(node.near - start[0], node.joint - start[1]) + node.body
 
 
 def illustrated(nodes: Iterable[Node], pictures: Mapping[str, bytes]) -> set[Node]:
-    """Return the topics whose pictures are shown; in all others, there are frames."""
+    """Return the topics whose images are drawn; in all others, frames replace them."""
     places, left = MOST_SHOWN, MOST_SHOWN_BYTES
     shown: set[Node] = set()
     for node in nodes:

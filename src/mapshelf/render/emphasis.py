@@ -1,8 +1,8 @@
 """Mark bold, italic, underlined and struck-through text and code in the lines of a topic.
 
-If any word is bold, lines are broken as if every word were, so that no text exceeds its line. Then
-each run is measured in its own face, so that boxes fit their content. Code has the same font with a
-border around it, because Mapshelf does not ship a monospaced font.
+If any word is bold, lines are broken as if all words were bold, so that no text exceeds its line.
+Then each run is measured in its own font face, so that boxes fit their content. Code has the same
+font with a border around it, because Mapshelf does not ship a monospaced font.
 """
 
 import re
@@ -20,11 +20,12 @@ from mapshelf.writers.rich_text import MARKS, Run
 
 _MARKED: Final = re.compile(rf"<(?:{'|'.join(MARKS)})[\s>]", re.IGNORECASE)
 _LONGEST: Final = 20_000
-"""Characters of HTML: what has more is drawn plain, rather than taken apart for its first lines."""
+"""Maximum characters of HTML. Longer text is drawn without formatting: parsing all of it for its
+first lines would take too long."""
 
 
 def marked_runs(topic: Topic) -> Sequence[Run]:
-    """Return the pieces of a topic's text, none if no word of it is marked."""
+    """Return the text of a topic in runs with formatting; empty if the text has none."""
     source = topic.text_html
     if not source or len(source) > _LONGEST or not _MARKED.search(source):
         return ()
@@ -35,10 +36,15 @@ def marked_runs(topic: Topic) -> Sequence[Run]:
 
 
 def _runs(text: str, letters: Sequence[tuple[str, frozenset[str]]]) -> Sequence[Run]:
-    """Return the pieces of ``text`` with the marks that its letters have in HTML.
+    """Return the runs of ``text``, with the formatting that its characters have in the HTML.
 
-    Blanks, line ends and the signs of lists differ between HTML and text: they get the marks around
-    them. If the rest differs, too, nothing is marked: better plain than wrong.
+    White space, line ends and list bullets differ between HTML and plain text. Such characters get
+    the formatting that the characters before and after them share. If other characters differ, too,
+    the result is empty: no formatting is better than a wrong one.
+
+    Args:
+        text: the plain text.
+        letters: the characters of the HTML without white space, each with its formatting.
     """
     marks: list[frozenset[str]] = []
     at = 0
@@ -56,18 +62,18 @@ def _runs(text: str, letters: Sequence[tuple[str, frozenset[str]]]) -> Sequence[
 
 
 def has_bold(runs: Sequence[Run]) -> bool:
-    """Return whether a word is bold."""
+    """Return whether any run is bold."""
     return any("bold" in run.marks for run in runs)
 
 
 def emphasised(
     lines: Sequence[Line], runs: Sequence[Run], *, bold: bool, italic: bool
 ) -> tuple[Line, ...]:
-    """Return lines with their parts, each as wide as it is in its own face.
+    """Return lines with formatted parts, each measured in its own font face.
 
     Args:
-        lines: of the text that the runs are.
-        runs: see ``marked_runs``.
+        lines: the lines of the text.
+        runs: the same text with formatting, from ``marked_runs``.
         bold: whether all words are bold.
         italic: whether all words are italic.
     """
@@ -79,7 +85,7 @@ def emphasised(
         if start < 0 and shown.endswith(ELLIPSIS):
             shown, end = shown.removesuffix(ELLIPSIS), ELLIPSIS
             start = whole.find(shown, at)
-        if start < 0:  # a formula below the text
+        if start < 0:  # not in the runs: the LaTeX of a formula below the text
             marked.append(line)
             continue
         at = start + len(shown)
@@ -96,7 +102,7 @@ def emphasised(
 
 
 def _cut(runs: Sequence[Run], start: int, end: int) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield what is between two places in the text of runs, piece by piece."""
+    """Yield the text between two offsets in the runs, in pieces with their formatting."""
     at = 0
     for run in runs:
         inside = run.text[max(0, start - at) : max(0, end - at)]
@@ -112,7 +118,7 @@ def _face(marks: frozenset[str], *, bold: bool, italic: bool) -> Font:
 
 
 class _Marked(HTMLParser):
-    """Collects the letters of HTML, without blanks, each with its marks."""
+    """Collects the characters of HTML, without white space, each with its formatting."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,9 +1,10 @@
 """Place floating topics around a map that is already laid out.
 
-A position set by the author is used relative to the centre if it is free; otherwise the nearest
-free position is used. Our topics differ in size from the author's, and a thumbnail shows only some
-of them, so positions far outside are moved inwards, all by the same factor. Topics without a
-position go into rows below everything else.
+The author's position, which is relative to the central topic, is used if it is free; otherwise the
+nearest free position is used. Our topics differ in size from the author's, and a thumbnail shows
+only some of them. If any position is far outside, all positions are therefore moved inwards, by one
+factor per axis. Topics without a position, or without a free one near it, go into rows below
+everything else.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +14,10 @@ from typing import Final, NamedTuple
 from mapshelf.render.layout_style import FLOATING_GAP, LayoutStyle
 
 _CELL: Final = 160.0  # side of the squares in which obstacles are looked up
-_STEP: Final = 30.0  # between places that are tried
-_RINGS: Final = 24  # of places around the wanted one
-_TRIALS: Final = 6000  # of all topics of a sheet together
-_ROW_WIDTH: Final = 900.0  # of the rows below, at least
+_STEP: Final = 30.0  # distance between the positions that are tried
+_RINGS: Final = 24  # maximum steps from the wanted position in each direction
+_TRIALS: Final = 6000  # maximum positions tried for all topics of a sheet together
+_ROW_WIDTH: Final = 900.0  # minimum width of the rows below
 
 
 class Box(NamedTuple):
@@ -28,16 +29,16 @@ class Box(NamedTuple):
     bottom: float
 
     def moved(self, x: float, y: float) -> "Box":
-        """Return it so much further right and down."""
+        """Return the box, moved right by ``x`` and down by ``y``."""
         return Box(self.left + x, self.top + y, self.right + x, self.bottom + y)
 
     def grown(self, by: float) -> "Box":
-        """Return it with a margin around it."""
+        """Return the box, enlarged on every side."""
         return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
 
 def around(boxes: Sequence[Box]) -> Box:
-    """Return the rectangle that holds all of these."""
+    """Return the bounding box of ``boxes``."""
     return Box(
         min(box.left for box in boxes),
         min(box.top for box in boxes),
@@ -47,7 +48,7 @@ def around(boxes: Sequence[Box]) -> Box:
 
 
 class Wanted(NamedTuple):
-    """A tree to be placed: the room it takes around the middle of its root, and where it was."""
+    """A tree to place: its extent relative to the middle of its root, and the author's position."""
 
     room: Box
     position: tuple[float, float] | None
@@ -56,12 +57,12 @@ class Wanted(NamedTuple):
 def put_floating(
     trees: Sequence[Wanted], taken: Sequence[Box], layout_style: LayoutStyle
 ) -> list[tuple[float, float]]:
-    """Return where the middle of each tree's root is to be.
+    """Return the position of the middle of each tree's root.
 
     Args:
-        trees: what is to be placed.
-        taken: what has a place already; at least one.
-        layout_style: how far from it the trees may be.
+        trees: the trees to place.
+        taken: the boxes that are already placed; at least one.
+        layout_style: its ``stray`` limits how far outside of ``taken`` the trees may be.
     """
     whole = around(taken)
     share_x, share_y = _shares(trees, whole, layout_style)
@@ -81,7 +82,7 @@ def put_floating(
 
 
 def _shares(trees: Sequence[Wanted], whole: Box, layout_style: LayoutStyle) -> tuple[float, float]:
-    """Return by how much the places are drawn in, across and down."""
+    """Return the factors for moving positions inwards, horizontally and vertically; at most 1."""
     share, besides = layout_style.stray
     width, height = whole.right - whole.left, whole.bottom - whole.top
     across = max(-whole.left, whole.right) + share * width + besides
@@ -93,7 +94,7 @@ def _shares(trees: Sequence[Wanted], whole: Box, layout_style: LayoutStyle) -> t
 
 
 def _rows(rooms: Sequence[Box], whole: Box) -> Iterator[tuple[float, float]]:
-    """Yield places in rows below everything."""
+    """Yield positions in rows below everything else."""
     left, top = whole.left, whole.bottom + 2 * FLOATING_GAP
     end = left + max(_ROW_WIDTH, whole.right - whole.left)
     x, height = left, 0.0
@@ -107,7 +108,7 @@ def _rows(rooms: Sequence[Box], whole: Box) -> Iterator[tuple[float, float]]:
 
 
 class _Obstacles:
-    """What is drawn already, found by where it is."""
+    """The boxes that are already placed, in a grid for fast lookup."""
 
     def __init__(self, boxes: Sequence[Box]) -> None:
         self._cells: dict[tuple[int, int], list[Box]] = {}
@@ -116,13 +117,16 @@ class _Obstacles:
             self.add(box)
 
     def add(self, box: Box) -> None:
-        """Add what nothing may lie on."""
+        """Add a box that others must not overlap, with ``FLOATING_GAP`` around it."""
         grown = box.grown(FLOATING_GAP)
         for cell in _cells(grown):
             self._cells.setdefault(cell, []).append(grown)
 
     def nearest_free(self, room: Box, wanted: tuple[float, float]) -> tuple[float, float] | None:
-        """Return the place nearest to ``wanted``, ``None`` if there is none in reach."""
+        """Return the free position nearest to ``wanted``.
+
+        It is ``None`` if there is none within reach, or if too many positions have been tried.
+        """
         for right, down in _RING_STEPS:
             if self._trials <= 0:
                 return None
@@ -150,7 +154,7 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
 
 
 def _steps() -> list[tuple[int, int]]:
-    """Return steps away from a place, the shortest first."""
+    """Return the steps from a wanted position to those around it, the nearest first."""
     span = range(-_RINGS, _RINGS + 1)
     steps = [(right, down) for right in span for down in span]
     return sorted(steps, key=lambda step: (step[0] ** 2 + step[1] ** 2, step))

@@ -1,12 +1,12 @@
-"""System fonts for characters that our own font lacks: Chinese, Arabic, emoji, symbols.
+"""Choose system fonts for characters that our own font lacks: Chinese, Arabic, emoji, symbols.
 
-A font with all scripts would take a hundred megabytes, so these are system fonts, if installed.
-They are searched by the file names that distributions use (``docs/operating.md`` lists the
-packages), in a fixed order, so that a machine always takes the same ones. Opening every installed
-font would find more, but would take seconds.
+Shipping fonts for all scripts would take a hundred megabytes, so system fonts are used, if
+installed. They are found by the file names that distributions use (``docs/operating.md`` lists the
+packages), in a fixed order, so that a machine always uses the same ones. Opening every installed
+font would find more characters, but would take seconds.
 
-Text that no font can draw is never shown as empty boxes: a line of letters becomes a bar of the
-same length, and a single symbol is left out.
+Text that no font can draw is never shown as empty boxes. A line becomes a bar of the same length if
+at least half of its letters cannot be drawn; otherwise such characters are left out.
 """
 
 import os
@@ -63,9 +63,9 @@ class Face(NamedTuple):
     """A font file of the system.
 
     Attributes:
-        path: of the file.
-        families: names of the fonts in it, as SVG refers to them.
-        characters: the codes of their characters.
+        path: the path of the file.
+        families: the family names of the fonts in it, as SVG refers to them.
+        characters: the code points of the characters that they have.
     """
 
     path: str
@@ -91,7 +91,7 @@ class SystemFonts:
 
     @cached_property
     def _paths(self) -> Mapping[str, str]:
-        """Where the fonts are, by the names of their files."""
+        """The paths of all font files, by file name."""
         paths: dict[str, str] = {}
         for folder in self._folders:
             for place, below, names in os.walk(Path(folder).expanduser()):
@@ -115,8 +115,8 @@ class FontFallback:
 
         Args:
             fonts: the fonts of the system.
-            text: a sample of the map. Chinese and Japanese share characters that look different,
-                and this decides which font is used.
+            text: a sample of the map's text. Chinese, Japanese and Korean share characters that
+                look different in each of them, and the sample decides which font is used.
         """
         self._fonts = fonts
         self._text = text
@@ -142,7 +142,7 @@ class FontFallback:
         for character in text:
             if character in own:
                 family = ""
-            elif not is_invisible(character):  # those belong to their neighbours
+            elif not is_invisible(character):  # invisible ones use the font of the one before
                 face = self._fonts.face(character)
                 if face is None:
                     continue
@@ -151,7 +151,7 @@ class FontFallback:
             yield family, character
 
     def _family(self, face: Face) -> str:
-        """Return the name of the font to use in a collection."""
+        """Return the family name of the font to use in a file, which may be a collection."""
         if len(face.families) == 1:
             return face.families[0]
         named = (name for name in face.families if name.endswith(self._han))
@@ -159,7 +159,7 @@ class FontFallback:
 
     @cached_property
     def _han(self) -> str:
-        """The suffix of the font name for the map's variant of Chinese characters."""
+        """The suffix of the family name for the map's variant of Chinese characters."""
         codes = set(map(ord, self._text))
         if not codes.isdisjoint(_JAPANESE):
             return " JP"
@@ -168,12 +168,12 @@ class FontFallback:
 
 @cache
 def system_fonts() -> SystemFonts:
-    """Return the fonts of this system, searched once in a process."""
+    """Return the fonts of this system, searched once per process."""
     return SystemFonts()
 
 
 def _candidates(character: str) -> Iterator[str]:
-    """Yield the files that may have ``character``, the best first."""
+    """Yield the names of font files that may have ``character``, the best first."""
     if is_emoji(character):
         yield from _EMOJI
     elif unicodedata.east_asian_width(character) in ("W", "F"):

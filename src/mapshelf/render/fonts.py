@@ -1,8 +1,8 @@
 """Measure text, so that it fits its box and lines break in the right places.
 
-Layouts use the metrics of one font that comes with Mapshelf, so the same map gives the same picture
-on every machine. The width of characters that this font lacks is estimated, and ``svg`` stretches
-them to that width.
+Layouts use the metrics of one font that comes with Mapshelf, so the same map has the same layout on
+every machine. The width of characters that this font lacks is estimated, and ``svg`` stretches
+lines to that width.
 """
 
 import re
@@ -26,7 +26,7 @@ FILES: Final = (
 BOLD_WEIGHT: Final = 600
 
 ASCENT: Final = 0.97
-"""From the top of a line of text to its baseline, in font sizes."""
+"""Distance from the top of a line of text to its baseline, in font sizes."""
 
 _WIDE: Final = 1.0
 _EMOJI: Final = 1.2
@@ -35,17 +35,17 @@ _UNKNOWN: Final = 0.6
 """Estimated widths, in font sizes."""
 
 _JOINED: Final = re.compile("\u200d.|[\U0001f3fb-\U0001f3ff]", re.DOTALL)
-"""Shown as one with the emoji before it: a family, a skin tone."""
+"""Characters that are drawn as part of the emoji before them: family members, skin tones."""
 
 _FLAG_LETTERS: Final = range(0x1F1E6, 0x1F200)
-"""Two of them are shown as one flag."""
+"""Regional indicators: two of them are drawn as one flag."""
 
 
 class Font:
     """The metrics of one face of the font."""
 
     def __init__(self, path: str) -> None:
-        # Loaded with the first layout: workers start sooner without it.
+        # Imported with the first layout, so that processes start faster.
         from fontTools.ttLib import TTFont  # noqa: PLC0415
 
         with TTFont(path, lazy=True) as file:
@@ -74,12 +74,12 @@ class _Widths(dict[str, float]):
 
 @cache
 def font(*, bold: bool, italic: bool = False) -> Font:
-    """Return a face, which is read once in a process."""
+    """Return a face; each is read once per process."""
     return Font(FILES[bold + 2 * italic])
 
 
 def is_invisible(character: str) -> bool:
-    """Return whether ``character`` has no width: marks, joiners, selectors."""
+    """Return whether ``character`` has no width: combining marks, joiners, control characters."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc")
 
 

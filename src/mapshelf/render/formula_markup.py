@@ -22,7 +22,7 @@ ELEMENTS: Final = frozenset(
     | {"msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd"}
     | {"mpadded", "mphantom"}
 )
-"""Elements that are written; of others, only what is in them."""
+"""Elements that are written. Other elements are replaced by their content."""
 
 _LENGTH: Final = re.compile(r"[+-]?\d{0,2}(?:\.\d{1,4})?(?:em|ex|pt|px|mu)?")
 _WORD: Final = re.compile(r"[a-z-]{1,20}(?: [a-z-]{1,20}){0,30}")
@@ -36,20 +36,20 @@ ATTRIBUTES: Final = {
     **dict.fromkeys(("depth", "voffset", "linethickness"), _LENGTH),
     "scriptlevel": _NUMBER,
 }
-"""Attributes that are written, and what they may be. No lengths of hundreds of letters."""
+"""Attributes that are written, with the pattern of their values. Lengths stay below 100 units."""
 
 _DEEPEST: Final = 150
-"""Levels of elements; browsers nest up to 512."""
+"""Maximum nesting depth of elements; browsers allow up to 512."""
 
 LARGEST: Final = 65_536
-"""Characters that are made of a formula."""
+"""Maximum characters of the MathML of a formula."""
 
 
 _TABLES: Final = {
     **dict.fromkeys(("aligned", "alignedat", "alignat*", "eqnarray*", "flalign*"), "align*"),
     **dict.fromkeys(("gather*", "gathered", "multline*", "multlined"), "matrix"),
 }
-"""Tables of LaTeX by those that latex2mathml knows, which look alike."""
+"""LaTeX environments, each with one that latex2mathml knows and that looks alike."""
 
 _TABLE: Final = re.compile(
     r"\\(begin|end)\{(" + "|".join(map(re.escape, _TABLES)) + r")\}(?:\{\d\})?"
@@ -58,22 +58,23 @@ _COMMAND: Final = re.compile(r"\\[A-Za-z]+")
 
 
 class _NotWritten(Exception):
-    """What is made of a formula is too deep, or has a command that is not known."""
+    """The MathML of a formula is nested too deeply, or contains an unknown command."""
 
 
 def written(formula: str) -> tuple[str | None, int]:
-    """Return a formula as MathML with its LaTeX as alternative text, and the work for it.
+    """Return a formula as MathML, and the work for it in characters of output.
 
-    If that fails, it is ``None``.
+    The MathML has the LaTeX as its alternative text. It is ``None`` if the conversion fails or the
+    result is too long.
     """
     try:
         whole = convert_to_element(_known(plain_latex(formula)), display="block")
         inside = "".join(piece for child in whole for piece in _elements(child, 1))
-    except Exception:  # it fails in many ways, all of them for what is no LaTeX
+    except Exception:  # latex2mathml raises many types of exceptions for invalid LaTeX
         return None, 0
     if not inside or len(inside) > LARGEST:
         return None, len(inside)
-    # In the line of other words, but as large as on a line of its own.
+    # The formula is inline, but as large as on a line of its own.
     made = f'<math displaystyle="true"{attribute("alttext", formula)}>{inside}</math>'
     return made, len(made)
 
@@ -98,12 +99,19 @@ def _elements(element: Element, depth: int) -> Iterator[str]:
 
 
 def _words(text: str) -> str:
-    """Return text without the commands that latex2mathml leaves in it."""
+    """Return text, with the LaTeX commands that latex2mathml leaves in it converted or removed."""
     return _SIGNS.sub(lambda found: _MEANT.get(found[0].strip(), found[1] or " "), sound(text))
 
 
 def _name(text: str) -> str:
-    """Return the name of a variable; latex2mathml takes a command that it does not know for one."""
+    r"""Return the name of a variable.
+
+    latex2mathml treats a command that it does not know as a variable. The name of a Greek letter
+    (``\Alpha``) is converted to the capital letter.
+
+    Raises:
+        _NotWritten: it is another unknown command.
+    """
     if not _COMMAND.fullmatch(text):
         return text
     try:

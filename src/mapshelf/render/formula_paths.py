@@ -1,11 +1,11 @@
 """Convert a formula to a single SVG path, from the SVG that mathra typesets.
 
-mathra defines each glyph in the SVG once and references it. Here every glyph, line and rectangle
-becomes part of one path, which inherits the colour of the surrounding text, needs no ids, and
-carries over nothing else of the SVG. A formula with any other element is not drawn.
+mathra defines each glyph once in its SVG and references it. This module merges every glyph, line
+and rectangle into one path. The path gets the colour of the surrounding text, needs no ids, and
+nothing else of the SVG is carried over. A formula with any other element is not drawn.
 
-Coordinates are whole thousandths of a font size, each relative to the one before, which makes the
-path a third shorter.
+Coordinates are whole thousandths of a font size. They are relative to the end of the previous
+segment, which makes the path a third shorter.
 """
 
 import re
@@ -23,31 +23,32 @@ from mapshelf.render.formula_drawing import UNITS, FormulaDrawing
 from mapshelf.render.formula_source import plain_latex
 
 LARGEST: Final = 200.0
-"""Font sizes that a formula may be wide or high: a larger one is nothing but a distance."""
+"""Maximum width and height in font sizes: a larger formula is little more than empty space."""
 
 _MOST_POINTS: Final = 50_000
 
 _WORK_IN_VAIN: Final = 100_000
-"""For what is found too late to be no path: as much as for a path of most points."""
+"""Work to count for a formula that turns out late not to be drawable: as much as for the path with
+the most points."""
 
 _UNSOUND: Final = re.compile(r"\\(?:chemfig|schemestart)(?![A-Za-z])")
-"""Structures of chemistry: mathra 1.5 panics on broken ones, which would fill the log."""
+"""Commands for chemical structures: mathra 1.5 panics on invalid ones, which would fill the log."""
 
 _PART: Final = re.compile(r"([MLCZ])|(-?\d+(?:\.\d+)?)")
 _PLACE: Final = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
 _POINTS: Final = {"M": 1, "L": 1, "C": 3, "Z": 0}
-"""How many points follow a command; mathra writes no others."""
+"""Number of points after each path command; mathra writes no other commands."""
 
 Point = tuple[float, float]
 Step = tuple[str, list[Point]]
 
 
 class _NotDrawn(Exception):
-    """There is something in the SVG that is no part of a path."""
+    """The SVG cannot become one path: an element is not supported, or it is too large."""
 
 
 class _Place(NamedTuple):
-    """Where a glyph stands, and how large."""
+    """The position and scale of a glyph."""
 
     x: float
     y: float
@@ -58,7 +59,11 @@ class _Place(NamedTuple):
 
 
 def drawn(formula: str) -> tuple[FormulaDrawing | None, int]:
-    """Return a formula as a path, ``None`` if not everything in it can be drawn, and the work."""
+    """Return a formula as a path, and the work for it.
+
+    The path is ``None`` if any part of the formula cannot be drawn. The work is in characters of
+    the SVG and of the path.
+    """
     source = plain_latex(formula)
     svg = "" if _UNSOUND.search(source) else _svg(source)
     if not svg:
@@ -71,13 +76,13 @@ def drawn(formula: str) -> tuple[FormulaDrawing | None, int]:
 
 
 def _svg(source: str) -> str:
-    """Return what mathra draws, empty if it does not know a command or a letter."""
+    """Return the SVG from mathra, empty if it fails or does not know a command or a letter."""
     try:
         made = mathra.render(source)
     except ValueError:  # nested too deep, for instance
         return ""
     except BaseException as error:
-        # What goes wrong in Rust is no Exception, and only this name tells it.
+        # A Rust panic does not derive from Exception, and can be recognised only by its name.
         if type(error).__name__ != "PanicException":
             raise
         return ""
@@ -93,7 +98,7 @@ def _drawing(root: Element) -> FormulaDrawing:
 
 
 def _steps(root: Element) -> Iterator[Step]:
-    """Yield the parts of the path; here upwards is positive."""
+    """Yield the segments of the path; here, y increases upwards."""
     glyphs = {glyph.attrib["id"]: [*_outline(glyph)] for glyph in root.findall("defs/path")}
     group = root.find("g")
     if group is None or group.get("transform") != "scale(1,-1)":
@@ -111,7 +116,7 @@ def _part(part: Element, glyphs: dict[str, list[Step]]) -> Iterable[Step]:
         case "path":
             return _outline(part)
         case "rect":
-            # What is filled with a colour is behind the words, and not one of them.
+            # A rectangle with a fill colour is a background, which is left out.
             return [] if "fill" in part.attrib else _rectangle(part)
         case "line":
             return _line(part)
@@ -120,7 +125,7 @@ def _part(part: Element, glyphs: dict[str, list[Step]]) -> Iterable[Step]:
 
 
 def _outline(path: Element) -> Iterator[Step]:
-    """Yield the steps of a path as mathra writes it."""
+    """Yield the segments of a path element from mathra."""
     if path.attrib.keys() - {"id", "d"}:
         raise _NotDrawn
     data = path.attrib["d"]
@@ -157,13 +162,20 @@ def _line(line: Element) -> Iterable[Step]:
 
 
 def _polygon(corners: list[Point]) -> Iterable[Step]:
-    """Return a polygon. It goes round as glyphs do, or it would be cut out of them."""
+    """Return the segments of a polygon.
+
+    Its winding direction is that of the glyphs; otherwise it would be cut out of them.
+    """
     first, *others = corners
     return [("M", [first]), *(("L", [corner]) for corner in others), ("Z", [])]
 
 
 def _written(steps: Iterable[Step], left: float, top: float) -> str:
-    """Return a path from the upper left corner, with downwards positive."""
+    """Return SVG path data, relative to the upper left corner; y increases downwards.
+
+    Raises:
+        _NotDrawn: there are more than ``_MOST_POINTS``.
+    """
     written: list[str] = []
     at = start = (0, 0)
     points_left = _MOST_POINTS

@@ -1,7 +1,9 @@
 r"""Normalise the LaTeX of mind map programs for our formula libraries.
 
-Freeplane's own library has commands that others lack, for colours and for its name. Equations are
-not numbered in maps. Mathematics inside of text (``\text{so $x$}``) stands beside it here.
+* Commands that only Freeplane's library (JLaTeXMath) has, for colours and for its own name, are
+  removed or replaced.
+* Numbered equations become unnumbered, because maps do not number them.
+* Mathematics inside of text (``\text{so $x$}``) is moved out of the text and put beside it.
 """
 
 import re
@@ -19,7 +21,7 @@ _DOLLARS: Final = re.compile(r"(\\.)|\$", re.DOTALL)
 
 
 def plain_latex(formula: str) -> str:
-    """Return a formula without what is only understood by the program that made it."""
+    """Return a formula without constructs that only the program that created it understands."""
     source = _COLOURS.sub("", sound(formula))
     source = _NAME.sub("JLaTeXMath", source)
     source = _EQUATION.sub(" ", source)
@@ -40,7 +42,7 @@ def _with_text_apart(source: str) -> str:
 
 
 def _closing(source: str, start: int) -> int:
-    """Return where the brace is that closes one before ``start``, -1 if there is none."""
+    """Return the index of the brace that closes the one before ``start``, -1 if there is none."""
     depth = 1
     for found in _BRACES.finditer(source, start):
         depth += (found[0] == "{") - (found[0] == "}")
@@ -52,7 +54,7 @@ def _closing(source: str, start: int) -> int:
 def _apart(command: str, inside: str) -> str:
     parts = _DOLLARS.sub(lambda found: found[1] or "\0", inside).split("\0")
     if len(parts) % 2 == 0:
-        return f"{command}{inside}}}"  # a price, perhaps
+        return f"{command}{inside}}}"  # an unpaired dollar sign, perhaps a price
     texts = (
         f"{{{part}}}" if place % 2 else f"{command}{part}}}"
         for place, part in enumerate(parts)

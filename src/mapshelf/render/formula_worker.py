@@ -1,8 +1,9 @@
 """Render the formulas of small maps in a sandboxed child process, and cache them.
 
-The pages of small maps are rendered in threads of a worker, which must not run interpreters of
-untrusted LaTeX. The child that renders the whole document (``api.documents``) also renders the
-formulas of larger maps, as ``render_worker`` does for thumbnails.
+The pages of small maps are rendered in threads of a server process, which must not interpret
+untrusted LaTeX. Therefore a child process renders their formulas. For larger maps this is not
+needed: the child that renders the whole page (``api.documents``) also renders the formulas, and the
+child of ``render_worker`` those in thumbnails.
 """
 
 import logging
@@ -20,16 +21,16 @@ from mapshelf.render.formulas import Drawings, Mathml, formulas_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 256 << 20
-"""Bytes for the formulas of a map; 30 MiB is what the largest take."""
+"""Maximum memory for the formulas of a map, in bytes; the largest maps take 30 MiB."""
 
-CPU_SECONDS: Final = 5  # of processor time for the formulas of a map
-WALL_SECONDS: Final = 20.0  # by the clock
+CPU_SECONDS: Final = 5  # of CPU time for the formulas of a map
+WALL_SECONDS: Final = 20.0  # of wall-clock time
 
 _VERSION: Final = 2
-"""Increase it with every change of the output."""
+"""Part of the cache key: increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
-_REFUSED: Final = 1000  # most keys to remember of maps whose formulas could not be made
+_REFUSED: Final = 1000  # maximum cache keys to remember of formulas that could not be rendered
 
 Make = Callable[[Sequence[str]], dict[str, Any]]
 
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class FormulaWorker:
-    """Makes formulas and caches them. It may be used from several threads."""
+    """Renders formulas and caches them. It is thread-safe."""
 
     def __init__(self, cache: DiskCache) -> None:
         self._cache = cache
@@ -46,7 +47,7 @@ class FormulaWorker:
         self._refused: set[str] = set()
 
     def drawings(self, outline: Outline) -> Drawings:
-        """Return the formulas of a map that can be drawn.
+        """Return the drawings of a map's formulas, without those that cannot be drawn.
 
         Raises:
             StoreUnavailable: this worker has been closed.
@@ -55,7 +56,7 @@ class FormulaWorker:
         return {formula: FormulaDrawing(*drawing) for formula, drawing in made.items()}
 
     def mathml(self, outline: Outline) -> Mathml:
-        """Return the formulas of a map that can be written as MathML.
+        """Return a map's formulas as MathML, without those that cannot be converted.
 
         Raises:
             StoreUnavailable: this worker has been closed.
@@ -63,7 +64,7 @@ class FormulaWorker:
         return self._made("mathml", _mathml, outline)
 
     def close(self) -> None:
-        """End the child, even if it is working."""
+        """Kill the child, even if it is working, and reject further calls."""
         self._child.close()
 
     def _made(self, kind: str, make: Make, outline: Outline) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class FormulaWorker:
         return made
 
 
-# --- In the child, which alone loads what this takes ----------------------------------------------
+# --- Code that runs in the child; only the child imports the formula libraries --------------------
 
 
 def _encoded(make: Make, formulas: Sequence[str]) -> bytes:

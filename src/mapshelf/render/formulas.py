@@ -1,9 +1,9 @@
 """Render the formulas in topics as drawings and as MathML, from untrusted LaTeX.
 
-The output depends only on the source of a formula. Callers are sandboxed child processes
-(``formula_worker``, ``render_worker``, ``api.documents``): the limits here protect the rest of the
-map from a costly formula, those of the child protect the service. A formula that cannot be rendered
-is omitted, and its source is shown instead.
+The output depends only on the source of a formula. Callers run in sandboxed child processes
+(``formula_worker``, ``render_worker``, ``api.documents``). The limits in this module protect the
+rest of the map from a costly formula; the limits of the child protect the service. A formula that
+cannot be rendered is omitted from the result, and its source is shown instead.
 """
 
 import re
@@ -17,22 +17,24 @@ from mapshelf.writers.plain import sound
 T = TypeVar("T")
 
 LONGEST: Final = 4096
-"""Characters of a formula that is drawn; the longest one in our corpus has 863."""
+"""Maximum characters of a formula that is drawn; the longest one in our corpus has 863."""
 
 DEEPEST: Final = 40
-"""Levels of braces in it."""
+"""Maximum nesting depth of braces in a formula that is drawn."""
 
 MOST_CHARACTERS: Final = 60_000
-"""Of the formulas of a map that are drawn, together."""
+"""Maximum total characters of the formulas of a map that are drawn."""
 
 MOST_WORK: Final = 4_000_000
-"""For all formulas of a map, whether they can be drawn or not; the others are shown as their
-source. It is counted, not measured, so that a busy machine draws the same: about one second of a
-processor. The formulas of the maps in our corpus take at most 1,100,000."""
+"""Maximum work for all formulas of a map, including those that cannot be drawn. Formulas beyond it
+are shown as their source. Work is counted in units, not measured as time, so that a busy machine
+gives the same result. The maximum is about one second of CPU time. The maps in our corpus take at
+most 1,100,000 units."""
 
 _WORK_OF_EACH: Final = 500
 _WORK_OF_A_CHARACTER: Final = 20
-"""Besides a unit for each character of what is made, on the way and at the end."""
+"""Units of work for each formula, and for each character of its source. One unit is added for each
+character of output and of intermediate output."""
 
 _BRACES: Final = re.compile(r"\\.|[{}]", re.DOTALL)
 
@@ -45,7 +47,7 @@ Mathml = Mapping[str, str]
 
 
 def formulas_of(topics: Iterable[Topic]) -> list[str]:
-    """Return the formulas in topics, each once, as many as are drawn."""
+    """Return the distinct formulas in topics that may be drawn, up to ``MOST_CHARACTERS``."""
     found: dict[str, None] = {}
     left = MOST_CHARACTERS
     for topic in topics:
@@ -59,7 +61,10 @@ def formulas_of(topics: Iterable[Topic]) -> list[str]:
 
 
 def is_drawable(formula: str) -> bool:
-    """Return whether a formula is neither too long nor too deep, and as readers clean it."""
+    """Return whether a formula may be drawn.
+
+    It must not be blank, too long or too deeply nested, and must be clean text (``sound``).
+    """
     return (
         bool(formula.strip())
         and len(formula) <= LONGEST
@@ -69,14 +74,14 @@ def is_drawable(formula: str) -> bool:
 
 
 def drawings(formulas: Iterable[str]) -> dict[str, FormulaDrawing]:
-    """Return the formulas that can be drawn, as many as ``MOST_WORK`` allows."""
+    """Return the drawings of formulas that can be drawn, as many as ``MOST_WORK`` allows."""
     from mapshelf.render.formula_paths import drawn  # noqa: PLC0415 - loads a font of a megabyte
 
     return dict(_made(formulas, drawn))
 
 
 def mathml(formulas: Iterable[str]) -> dict[str, str]:
-    """Return the formulas that can be written as MathML, as many as ``MOST_WORK`` allows."""
+    """Return the MathML of formulas that can be converted, as many as ``MOST_WORK`` allows."""
     from mapshelf.render.formula_markup import written  # noqa: PLC0415 - not needed for drawings
 
     return dict(_made(formulas, written))

@@ -1,8 +1,8 @@
-"""The icons of markers: one table for the whole vocabulary of ``model.markers``.
+"""Choose the shape and colour of icons, for the whole marker vocabulary of ``model.markers``.
 
-Shapes are those of Material Design Icons, drawn on a square of 24 by 24. Pies for progress are
-computed. A marker that has no name of ours gets a plain dot, an emoji stands for itself as text.
-Colours are in the middle between black and white, so that they can be seen on light and on dark.
+The shapes are Material Design Icons, on a square of 24 by 24. Pie charts for progress are computed.
+A marker without a name in our vocabulary gets a plain dot. An emoji is drawn as text. Colours are
+halfway between black and white, so that icons are visible on light and on dark backgrounds.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from mapshelf.model import Marker, Topic
 
 BOX: Final = 24.0
-"""Side of the square that shapes are drawn on."""
+"""Side of the square on which shapes are drawn."""
 
 COLOURS: Final = {
     "red": "#d9453d",
@@ -31,18 +31,19 @@ COLOURS: Final = {
 """The colours of markers, by the names in ``model.markers.COLOURS``."""
 
 EDGED: Final = ("yellow", "white")
-"""Colours that need an edge on a light ground."""
+"""Colours that need an outline on a light background."""
 
 EDGE: Final = "#7d8896"
+"""Colour of that outline."""
 
 
 class Glyph(NamedTuple):
-    """A small picture.
+    """An icon.
 
     Attributes:
-        path: its outline, as SVG writes it.
-        colour: its name in ``COLOURS``.
-        text: letters on it, possibly none.
+        path: its shape, as SVG path data on a square with side ``BOX``.
+        colour: the name of its colour in ``COLOURS``.
+        text: text drawn on it, empty if none.
     """
 
     path: str
@@ -56,7 +57,7 @@ MARKS: Final = {
     "attachment": "paperclip",
     "picture": "image-off-outline",
 }
-"""The marks after the text for notes, links, files and images: shapes by kind."""
+"""Shapes of the marks after the text, for notes, links, files and missing images."""
 
 _FACES: Final = {
     "happy": "emoticon-happy",
@@ -224,7 +225,7 @@ _SYMBOLS: Final = {
 
 @cache
 def glyph(name: str) -> Glyph | None:
-    """Return the picture of a marker, ``None`` if it is an emoji, which is text."""
+    """Return the icon of a marker, ``None`` if it is an emoji, which is drawn as text."""
     kind, _, rest = name.partition("-")
     if kind == "emoji":
         return None
@@ -236,12 +237,12 @@ def glyph(name: str) -> Glyph | None:
 
 
 def mark(name: str) -> str:
-    """Return the outline of one of ``MARKS``."""
+    """Return the SVG path data of one of ``MARKS``."""
     return _path(MARKS[name])
 
 
 def said(marker: Marker) -> str:
-    """Return what a marker means, in words."""
+    """Return the meaning of a marker in words, or the characters of an emoji."""
     kind, _, rest = marker.name.partition("-")
     if kind == "emoji":
         return emoji_text(marker.name)
@@ -251,7 +252,7 @@ def said(marker: Marker) -> str:
 
 
 def emoji_text(name: str) -> str:
-    """Return the characters of an emoji; what is no character is left out."""
+    """Return the characters of an emoji marker; invalid code points are skipped."""
     points = (int(point, 16) for point in re.findall("[0-9a-f]+", name.partition("-")[2]))
     return "".join(
         chr(point) for point in points if 0x20 < point < 0x110000 and not 0xD800 <= point < 0xE000
@@ -259,7 +260,7 @@ def emoji_text(name: str) -> str:
 
 
 def markers_of(topic: Topic) -> list[Marker]:
-    """Return the markers of a topic, and those that say what its task does and no marker says."""
+    """Return the markers of a topic, and markers for facts of its task that no marker shows."""
     markers = list(topic.markers)
     if task := topic.task:
         there = {marker.name.partition("-")[0] for marker in markers}
@@ -268,7 +269,7 @@ def markers_of(topic: Topic) -> list[Marker]:
             ("task", task.state or None),
             ("progress", task.progress),
         )
-        # A task that is done need not say that all of it is.
+        # Progress of 0 or 100 per cent gets no marker, because the state of the task shows it.
         markers += [
             Marker(f"{kind}-{value}", "")
             for kind, value in facts
@@ -280,7 +281,10 @@ def markers_of(topic: Topic) -> list[Marker]:
 
 
 def _of_family(kind: str, rest: str) -> Glyph | None:
-    """Return the glyph of a name with a second part, as a number or a colour."""
+    """Return the icon of a marker whose name has a second part, such as a number or a colour.
+
+    It is ``None`` if the name is not known.
+    """
     shape = colour = text = ""
     if kind == "priority" and re.fullmatch("[0-9]", rest):
         number = int(rest)
@@ -304,7 +308,10 @@ def _of_family(kind: str, rest: str) -> Glyph | None:
 
 
 def _pie(share: float) -> str:
-    """Return a ring with so much of it filled, from the top clockwise."""
+    """Return a ring with a pie chart in it, filled clockwise from the top.
+
+    It is a tick in a circle if everything is filled.
+    """
     ring = "M12 2A10 10 0 1 1 12 22A10 10 0 1 1 12 2ZM12 4A8 8 0 1 0 12 20A8 8 0 1 0 12 4Z"
     if share <= 0:
         return ring
@@ -317,7 +324,7 @@ def _pie(share: float) -> str:
 
 @cache
 def _path(shape: str) -> str:
-    # Loaded with the first marker: most processes draw none.
+    # Imported with the first marker, because most processes draw none.
     from material_design_icons_pack import get_icon  # noqa: PLC0415
 
     icon = get_icon(shape)

@@ -22,14 +22,16 @@ from mapshelf.render.slow_maps import SlowMaps
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
-"""Bytes for one picture. The largest that is decoded takes 64 MiB, and again when it is scaled."""
+"""Maximum memory for one image, in bytes. The largest image that is decoded takes 64 MiB, and as
+much again while it is scaled."""
 
-CPU_SECONDS: Final = 3  # of processor time for one picture
-WALL_SECONDS: Final = 20.0  # by the clock, on a busy machine; then the child is killed
+CPU_SECONDS: Final = 3  # of CPU time for one image
+WALL_SECONDS: Final = 20.0  # of wall-clock time, for a busy machine; then the child is killed
 
 TRIED_AGAIN_AFTER: Final = 600.0
-"""Seconds after which a picture is tried again that took too long by the clock: perhaps the machine
-was busy. All other reasons are those of the picture, and last."""
+"""Seconds after which an image is tried again that exceeded the wall-clock limit, or whose child
+died for an unknown reason: perhaps the machine was busy. All other failures are caused by the image
+itself, so they are permanent."""
 
 LARGEST_SIDE: Final = 1600
 """Maximum length of the longer side, in pixels."""
@@ -38,44 +40,44 @@ LARGE: Final = 262_144
 """Minimum size of images that are sent from disk, in bytes."""
 
 _VERSION: Final = 2
-"""Increase it with every change of the output."""
+"""Part of the cache key: increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
-_MOST_REFUSED: Final = 1000  # most digests of pictures to remember that cannot be shown
+_MOST_REFUSED: Final = 1000  # maximum digests to remember of images that cannot be shown
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ImageRequest:
-    """A picture in a topic, as a PNG.
+    """A request for an image in a topic, as PNG.
 
     Attributes:
-        digest: of the picture (``Image.digest``).
-        width: the most pixels across; at most ``LARGEST_SIDE``, which bounds the height, too.
+        digest: the digest of the image (``Image.digest``).
+        width: its maximum width in pixels, at most ``LARGEST_SIDE``, which also limits the height.
     """
 
     digest: str
     width: int
 
     def key(self) -> str:
-        """Return a cache key: two requests share it if, and only if, their pictures are equal."""
+        """Return a cache key: two requests share it if, and only if, their images are equal."""
         facts = (_VERSION, "image", self.digest, self.width)
         return xxhash.xxh3_128_hexdigest(repr(facts).encode())
 
 
 class ImageWorker:
-    """Makes pictures and caches them. It may be used from several threads."""
+    """Re-encodes images and caches them. It is thread-safe."""
 
     def __init__(self, cache: DiskCache) -> None:
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._making = Lock()
-        self._refused: dict[str, float] = {}  # until when, by the digest
+        self._refused: dict[str, float] = {}  # the time of the next attempt, by digest
         self._slow_maps = SlowMaps()
 
     def cached(self, request: ImageRequest) -> CachedFile | bytes | None:
-        """Return the cached image, if any; a large one as a file."""
+        """Return the image from the cache, ``None`` if it is not there; a large one as a file."""
         found = self._cache.find(request.key())
         if found is None or found.size >= LARGE:
             return found
@@ -86,32 +88,36 @@ class ImageWorker:
         return self._refused.get(request.digest, 0.0) > monotonic()
 
     def may_be_shown_later(self, request: ImageRequest, file_id: int) -> bool:
-        """Return whether a picture of a map that is not shown now may be tried again."""
+        """Return whether an image that cannot be shown now may be tried again later.
+
+        This is the case if it is refused only for a time, or if its map has spent its time.
+        """
         until = self._refused.get(request.digest, 0.0)
         if until == inf:
             return False
         return until > monotonic() or self.has_spent_its_time(file_id)
 
     def has_spent_its_time(self, file_id: int) -> bool:
-        """Return whether no more pictures of a map are made for a while: others took too long."""
+        """Return whether no images of a map are rendered for now, because others took too long."""
         return self._slow_maps.has_spent_its_time(file_id, monotonic())
 
     def image(
         self, request: ImageRequest, data: bytes, file_id: int, patience: float = -1
     ) -> CachedFile | bytes | None:
-        """Return the picture, from the cache or made now of ``data``, its bytes in the file.
+        """Return the image, from the cache or rendered now from ``data``.
 
-        It is ``None`` if it cannot be shown. That holds for every width: decoding takes the same.
-        It is ``None``, too, if other pictures of the map took too long (``slow_maps``).
+        It is ``None`` if it cannot be shown. A failure counts for every width, because decoding
+        costs the same. It is also ``None`` if other images of the map took too long
+        (``slow_maps``).
 
         Args:
-            request: the picture.
+            request: the image.
             data: its bytes in the file.
-            file_id: of the map.
-            patience: seconds to wait for the pictures of others; -1 if that is no matter.
+            file_id: the map.
+            patience: the seconds to wait while other images are rendered; -1 for no limit.
 
         Raises:
-            Overloaded: the pictures of others took longer than that.
+            Overloaded: other images took longer than ``patience``.
             StoreUnavailable: this worker has been closed.
         """
         if not self._making.acquire(timeout=patience):
@@ -138,7 +144,7 @@ class ImageWorker:
             self._making.release()
 
     def close(self) -> None:
-        """End the child, even if it is making a picture."""
+        """Kill the child, even if it is working, and reject further calls."""
         self._child.close()
 
     def _note(self, file_id: int, seconds: float) -> None:
@@ -150,21 +156,21 @@ class ImageWorker:
         self._refused[request.digest] = until
 
 
-# --- In the child, which alone loads what decoding takes ------------------------------------------
+# --- Code that runs in the child; only the child imports the decoders -----------------------------
 
 
 def _image(data: bytes, width: int) -> tuple[bytes, float]:
-    """Return the picture, and the seconds of processor time that it took."""
+    """Return the image, and the seconds of CPU time that it took."""
     began = process_time()
     with processor_time(CPU_SECONDS):
         return image_in_topic(data, width), process_time() - began
 
 
 def image_in_topic(data: bytes, width: int) -> bytes:
-    """Return the PNG of a picture in a topic, which is no wider than ``width``.
+    """Return an image in a topic as PNG, no wider than ``width`` pixels.
 
     Raises:
-        UnreadableFile: it cannot be shown.
+        UnreadableFile: the image cannot be shown.
     """
     from mapshelf.readers import Limits  # noqa: PLC0415
     from mapshelf.readers.parsing import pictures  # noqa: PLC0415

@@ -57,7 +57,7 @@ class Layout:
 
     Attributes:
         nodes: the topics, parents before their children.
-        boundaries: the boundaries, outer ones last.
+        boundaries: the boundaries, in no particular order.
         braces: the braces of summaries.
         box: the bounding box.
     """
@@ -252,7 +252,7 @@ def _measure(node: Node) -> None:
         rows = _rows(node.children, node.groups)
         node.reach, out = max(node.height, rows.height), max(rows.out)
     else:
-        return  # the centre has two rows, and nothing around it
+        return  # the central topic has children on two sides, and its extent is not needed
     node.span += node.children[0].kind.gap + out
 
 
@@ -261,7 +261,7 @@ def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
     before, after = [0.0] * len(children), [0.0] * len(children)
     near, out = [0.0] * len(children), [child.span for child in children]
     runs: list[_Run] = []
-    places = [child.at for child in children]  # which ascend
+    places = [child.at for child in children]  # in ascending order
     for group in groups:
         first, last = bisect_left(places, group.first), bisect_right(places, group.last) - 1
         if first > last:
@@ -278,7 +278,7 @@ def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
             out[row] = [edge] * (last + 1 - first)
         else:
             if children[first].at != group.first:
-                continue  # its topic is on the other side, with the first of its siblings
+                continue  # the summary topic is on the other side, with the first of these siblings
             inner = _height(children[row]) + sum(before[row]) + sum(after[row])
             lacking = max(0.0, group.summary.reach - (inner - up - down)) / 2
             before[first], after[last] = max(up, lacking), max(down, lacking)

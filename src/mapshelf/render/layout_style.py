@@ -1,7 +1,7 @@
 """Layout parameters: the font sizes and distances of a drawing.
 
-The page of a map has one style; thumbnails have one for each size and for each width of text that
-is tried. Nothing here is about colours: these are in ``themes`` and ``topic_colours``.
+The page of a map has one style. Thumbnails have several for each size, with lines of different
+widths, which are tried in turn. Colours are defined in ``themes`` and ``topic_colours``.
 """
 
 from dataclasses import dataclass
@@ -10,50 +10,50 @@ from typing import Final, NamedTuple
 from mapshelf.render.wrapping import STRETCH
 
 LINE_HEIGHT: Final = 1.28
-"""From one baseline to the next, in font sizes."""
+"""Distance between two baselines, in font sizes."""
 
 COUNT_SIZE: Final = 0.82
-"""Font size of a count, in font sizes of its topic."""
+"""Font size of a count of hidden topics, in font sizes of its topic."""
 
 COUNT_PADDING: Final = 5.0
-"""On each side of a count."""
+"""Padding to the left and right of a count."""
 
 COUNT_GAP: Final = 4.0
-"""Between a topic and its count."""
+"""Distance between a topic and its count."""
 
 TWIG: Final = 9.0
 """Length of the twigs that represent hidden topics."""
 
 LABEL_SIZE: Final = 10.0
-"""Font size of the words on arrows and boundaries."""
+"""Font size of the labels of arrows and boundaries."""
 
 BOUNDARY_PADDING: Final = 7.0
-"""Between topics and the line around them."""
+"""Distance between topics and the boundary around them."""
 
 BRACE: Final = 22.0
 """Width of a brace next to siblings, including the space on both sides."""
 
 FLOATING_GAP: Final = 14.0
-"""Between a floating topic and everything else, at least."""
+"""Minimum distance between a floating topic and everything else."""
 
 
 class Kind(NamedTuple):
-    """How topics of a level look.
+    """The appearance of the topics of one level.
 
     Attributes:
-        size: of the letters.
-        bold: whether they are.
-        width: of the widest line, in font sizes.
-        lines: most lines.
-        across: room left and right of the text.
-        down: room above and below the text.
-        gap: between the topic and those it hangs from.
-        apart: between it and its next sibling.
-        boxed: whether it is in a box; otherwise it is on a line.
-        counted: whether it is said how many topics are hidden below it; otherwise a few twigs
-            show that there are some.
-        stretch: how much wider lines may be for the sake of a long word.
-        outlined: whether its box is but a line around it.
+        size: the font size.
+        bold: whether the text is bold.
+        width: the maximum width of a line, in font sizes.
+        lines: the maximum number of lines.
+        across: the padding to the left and right of the text.
+        down: the padding above and below the text.
+        gap: the distance between the topic and its parent.
+        apart: the distance between two siblings without children.
+        boxed: whether the topic has a box; otherwise it has a line below it.
+        counted: whether the number of hidden descendants is shown; otherwise a few twigs show that
+            there are some.
+        stretch: the factor by which lines may be wider than ``width`` to fit a long word.
+        outlined: whether the box has an outline instead of a fill colour.
     """
 
     size: float
@@ -72,15 +72,15 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LayoutStyle:
-    """How the topics of a picture look.
+    """The appearance of the topics of a drawing.
 
     Attributes:
-        kinds: by depth; the last one is for all deeper ones, too.
-        picture: the largest width and height of pictures in topics.
-        formula: the largest width and height of formulas, in font sizes of their topics.
-        detailed: whether tags are shown, and marks for notes, links and files.
-        stray: how far floating topics may be from the edge of the others: in widths of these, and
-            in units besides.
+        kinds: the kinds of topics by depth; the last one is also for all deeper levels.
+        picture: the maximum width and height of images in topics, in layout units.
+        formula: the maximum width and height of formulas, in font sizes of their topics.
+        detailed: whether tags are shown, and marks for notes, links, files and missing images.
+        stray: how far floating topics may be outside of the other topics: a share of the width or
+            height of these, plus a number of layout units.
     """
 
     kinds: tuple[Kind, ...]
@@ -91,26 +91,31 @@ class LayoutStyle:
 
     @property
     def every_kind(self) -> tuple[Kind, ...]:
-        """All kinds: those by depth, then those of asides that hang from the centre and deeper."""
+        """All kinds: those of ordinary topics by depth, then those of asides by depth from 1."""
         return (*self.kinds, *(_aside(self.kinds[-1], kind) for kind in self.kinds[1:]))
 
     def number(self, depth: int, *, aside: bool = False) -> int:
-        """Return the place among ``every_kind`` of the kind of topics of this depth.
+        """Return the index in ``every_kind`` of the kind of topics at this depth.
 
         Args:
-            depth: of the topic.
+            depth: the depth of the topic, 0 for the central topic.
             aside: whether it is a callout or a summary, which has a box of its own.
         """
         last = len(self.kinds) - 1
         return last + max(1, min(depth, last)) if aside else min(depth, last)
 
     def kind(self, depth: int) -> Kind:
-        """Return how topics of this depth look."""
+        """Return the kind of ordinary topics at this depth."""
         return self.kinds[self.number(depth)]
 
 
 def _aside(ordinary: Kind, among: Kind) -> Kind:
-    """Return the kind of asides: letters of ordinary topics, distances of the topics around."""
+    """Return the kind of asides (callouts, summaries) at one depth.
+
+    Args:
+        ordinary: the kind of the deepest topics, whose text they share.
+        among: the kind of the other topics at this depth, whose distances they share.
+    """
     return ordinary._replace(
         across=ordinary.across + 4,
         down=ordinary.down + 1.5,
@@ -128,4 +133,4 @@ PAGE: Final = LayoutStyle(
         Kind(12.5, False, 22, 40, 3, 2.5, 26, 4, False, True),
     )
 )
-"""For reading the map as a whole."""
+"""The style of the page of a map and of whole drawings."""

@@ -1,7 +1,7 @@
-"""Draw a whole sheet of a map, or a branch of it: every topic with all its text, nothing folded.
+"""Draw a whole sheet of a map, or one of its branches, with every topic and nothing folded.
 
 Thumbnails show as much as fits (``thumbnail``); this drawing is as large as the map needs. It looks
-like the page of the map, in the author's colours.
+like the page of the map, in the author's colours, but no topic is cut after a number of lines.
 """
 
 import re
@@ -24,26 +24,27 @@ from mapshelf.render.themes import THEMES
 from mapshelf.render.visible_topics import whole, with_formulas
 
 PIXELS: Final = 2.0
-"""Pixels of a PNG for each unit of the layout, so that letters are sharp on paper, too."""
+"""Maximum pixels of a PNG per layout unit, so that text is sharp on paper, too."""
 
 MOST_PIXELS: Final = 16_000_000
 LONGEST_SIDE: Final = 16_000
-"""Of a PNG: a larger map gets fewer pixels for each unit."""
+"""Maximum area and longer side of a PNG, in pixels: a larger map is drawn at a smaller scale."""
 
 LEAST_SCALE: Final = 0.05
-"""With fewer pixels for each unit a PNG would show nothing but a stripe."""
+"""Minimum pixels of a PNG per layout unit: with fewer, it would show nothing but a stripe."""
 
 MOST_CONVERTED: Final = 8_000_000
-"""Characters of an SVG, without its pictures, that is made into a PNG or PDF: some 40,000 topics.
-That takes 80 bytes of memory for each, and the process has a gibibyte (``api.documents``)."""
+"""Maximum characters of an SVG, without its images, that is converted to PNG or PDF: some 40,000
+topics. The conversion takes 80 bytes of memory per character, and the process may use 1 GiB
+(``api.documents``)."""
 
 _LOOK: Final = replace(PAGE, kinds=tuple(kind._replace(lines=10_000) for kind in PAGE.kinds))
-"""As on the page of a map, but no text is cut for having too many lines."""
+"""The style of the page of a map, but with no practical limit on the lines of a topic."""
 
 _PICTURE: Final = re.compile(r'href="data:[^"]*"')
 _TOO_LARGE: Final = "This map is too large to be drawn as {}; the SVG has all of it."
 _MARGIN: Final = 24.0
-_SAMPLE: Final = 300  # topics that tell which languages a map is in
+_SAMPLE: Final = 300  # topics from which the languages of a map are detected
 
 
 def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str, bytes]) -> bytes:
@@ -51,11 +52,11 @@ def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str
 
     Args:
         outline: the map.
-        request: what is to be drawn.
-        pictures: those of its pictures that are there; others are frames.
+        request: what to draw.
+        pictures: the available images in topics as PNG, by digest; frames replace the others.
 
     Raises:
-        NotFound: there is no such sheet or topic, or it cannot be drawn in this format.
+        NotFound: the sheet or topic does not exist, or it cannot be drawn in this format.
     """
     sheet = _asked(outline, request)
     root = sheet.root
@@ -94,7 +95,7 @@ def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str
 
 
 def _without_pictures(text: str) -> int:
-    """Return how many characters an SVG has besides the pictures in it."""
+    """Return the number of characters of an SVG, without the images in it."""
     return len(text) - sum(found.end() - found.start() for found in _PICTURE.finditer(text))
 
 
@@ -116,13 +117,16 @@ def _asked(outline: Outline, request: DrawingRequest) -> Sheet:
 
 
 def _branch(sheet: Sheet, topic_id: str) -> Sheet | None:
-    """Return a sheet of which a topic is the centre; ``None`` if it has no such topic."""
+    """Return a copy of a sheet with one branch, whose root is the central topic.
+
+    It is the sheet itself for its central topic, and ``None`` if it has no such topic.
+    """
     topics = (topic for tree in sheet.trees() for _, topic in tree.walk())
     root = next((topic for topic in topics if topic.id == topic_id), None)
     if root is None or root is sheet.root:
         return sheet if root else None
     inside = {topic.id for _, topic in root.walk()}
-    # All on one side, as in the whole map: boundaries and summaries stay whole.
+    # All children are on one side, as in the whole map, so no boundary or summary is split.
     side = "left" if reads_leftwards(sheet.root) else "right"
     children = [replace(child, side=side) for child in root.children]
     return replace(
@@ -137,7 +141,7 @@ def _branch(sheet: Sheet, topic_id: str) -> Sheet | None:
 
 
 def whole_frame(placed: Layout) -> svg.Frame:
-    """Return the picture around a layout, in its own size."""
+    """Return the frame around a layout, at one pixel per layout unit."""
     box = placed.box
     return svg.Frame(
         placed.width + 2 * _MARGIN,
@@ -149,7 +153,11 @@ def whole_frame(placed: Layout) -> svg.Frame:
 
 
 def _scaled_frame(placed: Layout) -> svg.Frame:
-    """Return the picture around a layout with as many pixels as it may have."""
+    """Return the frame around a layout, at the largest scale that is allowed for a PNG.
+
+    Raises:
+        NotFound: the scale would be below ``LEAST_SCALE``.
+    """
     frame = whole_frame(placed)
     scale = min(
         PIXELS,
@@ -168,6 +176,6 @@ def _scaled_frame(placed: Layout) -> svg.Frame:
 
 
 def _sample(sheet: Sheet) -> str:
-    """Return enough of a sheet's text to tell which languages it is in."""
+    """Return enough text of a sheet to detect its languages."""
     topics = islice(sheet.root.walk(), _SAMPLE)
     return "".join(topic.text[:80] for _, topic in topics)

@@ -47,10 +47,10 @@ class Node:
 
     Attributes:
         topic: the topic to draw.
-        depth: 0 for the centre.
+        depth: its depth, 0 for the central topic.
         above: its parent, ``None`` for the root of a tree.
         at: its index among the children of its parent.
-        main: index of its main branch, from 0; -1 for the centre.
+        main: index of its main branch, from 0; -1 for the central topic.
         kind_number: index of its kind in the layout style.
         kind: its appearance.
         lines: its text.
@@ -64,7 +64,7 @@ class Node:
         height: total height.
         reach: height including its descendants.
         span: outward width including its descendants.
-        side: 1 if it is right of the centre, -1 if left, 0 for the centre.
+        side: 1 if it is right of the central topic, -1 if left, 0 for the central topic.
         x: left edge.
         y: top edge.
         children: its child nodes.
@@ -225,14 +225,14 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
                 label = None
     for node in whole.nodes:
         if node.groups:
-            # Inner ones first, and braces outside of boundaries.
+            # Inner groups first; braces are outside of boundaries.
             node.groups.sort(key=lambda one: (one.summary is not None, one.last - one.first))
 
 
 def _add_summaries(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> dict[str, Node]:
     """Add the topics of summaries to the nodes, and return all nodes by topic id."""
     pending = list(sheet.summaries[:_MOST_GROUPS])
-    while True:  # a round adds one at least, or is the last
+    while True:  # each round adds at least one summary, or is the last
         known = by_id(whole.nodes)
         left = []
         for ids, topic in pending:

@@ -1,8 +1,8 @@
-"""Convert SVG to PDF with Typst: vectors, with text that can be selected and fonts inside.
+"""Convert SVG to PDF with Typst: vector graphics with selectable text and embedded fonts.
 
-Typst sets a page as large as the drawing, with the drawing on it. It gets the SVG as a value, so
-nothing of a map is ever read as markup of Typst. It searches folders for fonts, but the drawing
-names the font of each piece of text: the same ones as for pixels (``png``).
+Typst creates one page, as large as the drawing. It gets the SVG as a value, so nothing in a map is
+ever parsed as Typst markup. Typst loads all fonts in the folders it is given, but the drawing names
+the font of each piece of text. These are the same fonts as for PNG (``png``).
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from mapshelf.errors import BrokenFile
 from mapshelf.render.fonts import FILES
 
 LONGEST_SIDE: Final = 14_400.0
-"""Points of the longer side of a page, at most (ISO 32000-1, annex C)."""
+"""Maximum length of the longer side of a page, in points (ISO 32000-1, annex C)."""
 
 _PAGE: Final = b"""
 #let width = float(sys.inputs.width) * 1pt
@@ -30,14 +30,14 @@ def as_pdf(svg: str, title: str, size: tuple[float, float], files: Iterable[str]
     """Return ``svg`` as a PDF of one page.
 
     Args:
-        svg: a picture from ``mapshelf.render.svg``.
-        title: of the document.
-        size: width and height of the picture in pixels, which become points of 3/4 of a pixel, or
-            smaller ones if the page would be too large.
+        svg: a document from ``mapshelf.render.svg``.
+        title: the title of the document.
+        size: the width and height of the picture in pixels. A pixel becomes 3/4 of a point, or less
+            if the page would exceed ``LONGEST_SIDE``.
         files: font files it needs besides our own.
 
     Raises:
-        BrokenFile: it cannot be drawn.
+        BrokenFile: Typst cannot convert it.
     """
     scale = min(0.75, LONGEST_SIDE / max(size))
     width, height = (scale * side for side in size)

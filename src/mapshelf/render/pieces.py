@@ -1,4 +1,4 @@
-"""Draw what is in the box of a topic besides its text: icons, marks, tags, pictures, formulas."""
+"""Draw the content of a topic's box besides its text: icons, marks, tags, images and formulas."""
 
 from base64 import b64encode
 from typing import Final
@@ -12,11 +12,11 @@ from mapshelf.render.svg import Place, Style, number, text_line
 from mapshelf.render.topic_colours import TopicColours
 
 _PLATE: Final = 0.58
-"""Radius of the plate behind an icon on a coloured box, in sizes of the icon."""
+"""Radius of the disc behind an icon on a coloured box, in heights of the icon."""
 
 
 def piece(one: Piece, node: Node, colours: TopicColours, style: Style) -> str:
-    """Return a piece of a topic as SVG."""
+    """Return one element of a topic's box as SVG."""
     one = one._replace(x=one.x + node.left, y=one.y + node.y)
     match one.kind:
         case "glyph":
@@ -56,7 +56,7 @@ def _glyph(one: Piece, colours: TopicColours, style: Style) -> str:
 
 
 def _narrow(place: Place, text: str, size: float) -> Place:
-    """Return the middle of a place, as wide as so many digits."""
+    """Return the middle part of a place, as wide as ``text`` if it consists of digits."""
     width = 0.57 * size * len(text)
     return place._replace(x=place.x + (place.width - width) / 2, width=width)
 

@@ -1,11 +1,11 @@
 """Convert SVG to PNG with resvg, using only fonts that we choose.
 
-For characters that a font lacks, resvg searches every font of the system for each piece of text,
-which takes longer than all the rest, and draws empty boxes if it finds none. So ``font_fallback``
-chooses the fonts, and resvg gets only their files: a map in Latin letters looks the same on every
-machine.
+For characters that a font lacks, resvg would search every system font for each piece of text. This
+takes longer than the rest of the rendering, and if no font has the character, resvg draws an empty
+box. Therefore ``font_fallback`` chooses the fonts, and resvg gets only their files. A map in Latin
+letters looks the same on every machine.
 
-resvg writes full colour with alpha, but drawings have a dozen colours and their shades. With a
+resvg writes full colour with alpha, but drawings have only a dozen colours and their shades. With a
 palette they take less than half the bytes, and nobody sees the difference.
 """
 
@@ -20,18 +20,17 @@ from mapshelf.errors import BrokenFile
 from mapshelf.render.fonts import FAMILY, FILES
 
 COLOURS: Final = 64
-"""Colours of a palette. More would make pictures a fifth larger and improve only emoji."""
+"""Size of the palette. More colours would make files a fifth larger and improve only emoji."""
 
 PHOTO_COLOURS: Final = 256
-"""Colours of a palette for a drawing with pictures in it."""
+"""Size of the palette for a drawing that contains images."""
 
 
 SMALLEST: Final = 9
-"""The compression level of pictures that are sent often."""
+"""Compression level of images that are sent often."""
 
 FAST: Final = 6
-"""The compression level of pictures that are large and sent seldom: a sixth of the time, 6 % more
-bytes."""
+"""Compression level of large images that are rarely sent: a sixth of the time, 6 % more bytes."""
 
 
 def rasterised(
@@ -41,12 +40,12 @@ def rasterised(
     colours: int | None = COLOURS,
     compress_level: int = SMALLEST,
 ) -> bytes:
-    """Return ``svg`` as a PNG of its own size.
+    """Return ``svg`` as a PNG, in the size that the SVG declares.
 
     Args:
-        svg: a picture from ``mapshelf.render.svg``.
+        svg: a document from ``mapshelf.render.svg``.
         files: font files it needs besides our own.
-        colours: how many are enough; ``None`` if all are needed.
+        colours: the size of the palette, ``None`` for full colour.
         compress_level: the zlib level if there is a palette, ``SMALLEST`` or ``FAST``.
     """
     png = resvg_py.svg_to_bytes(
@@ -60,10 +59,10 @@ def rasterised(
 
 
 def drawn_svg(svg: str) -> bytes:
-    """Return the PNG of an SVG that ``readers.svg_pictures.safe_svg`` made, in its own size.
+    """Return the PNG of an SVG from ``readers.parsing.svg_pictures.safe_svg``, in its own size.
 
     Raises:
-        BrokenFile: it cannot be drawn.
+        BrokenFile: the SVG cannot be drawn.
     """
     try:
         return resvg_py.svg_to_bytes(
@@ -72,9 +71,9 @@ def drawn_svg(svg: str) -> bytes:
             font_files=list(FILES),
             font_family=FAMILY,
             sans_serif_family=FAMILY,
-            resources_dir="/dev/null",  # no reference is left; one that were would lead nowhere
+            resources_dir="/dev/null",  # in case a reference is left, it leads nowhere
         )
-    except BaseException as error:  # a panic of Rust is no Exception
+    except BaseException as error:  # a Rust panic does not derive from Exception
         raise BrokenFile("the picture cannot be drawn") from error
 
 
@@ -82,9 +81,9 @@ def side_by_side(pictures: Sequence[bytes], size: tuple[int, int], ground: str, 
     """Return up to four pictures as one, in two rows of two, with thin lines between them.
 
     Args:
-        pictures: PNGs of our own making, of the same shape as the whole.
-        size: of the whole, in pixels.
-        ground: the colour of what stays empty.
+        pictures: PNGs that we made, with the aspect ratio of the whole.
+        size: the width and height of the whole, in pixels.
+        ground: the colour of empty cells.
         line: the colour of the lines.
     """
     width, height = size
@@ -110,7 +109,7 @@ def _with_palette(png: bytes, colours: int, compress_level: int) -> bytes:
 
 
 def _of_few_colours(whole: Image.Image, colours: int, compress_level: int = SMALLEST) -> bytes:
-    # Without dithering, flat parts stay flat.
+    # Without dithering, areas of one colour stay so.
     few = whole.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     _set_ground(few, whole)
     buffer = io.BytesIO()
@@ -119,7 +118,10 @@ def _of_few_colours(whole: Image.Image, colours: int, compress_level: int = SMAL
 
 
 def _set_ground(few: Image.Image, whole: Image.Image) -> None:
-    """Restore the exact background, which is that of pages: a palette holds averages."""
+    """Restore the exact background colour, that of the corner, in the palette.
+
+    Palette colours are averages, but the background must have the same colour as the page.
+    """
     corner = (0, 0)
     number, ground = few.getpixel(corner), whole.getpixel(corner)
     palette = few.getpalette()

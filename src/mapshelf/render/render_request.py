@@ -1,11 +1,12 @@
-"""Render requests: descriptions of images, sent to the process that renders them.
+"""Define render requests: descriptions of pictures, sent to the process that renders them.
 
-Most pictures are drawn from the outline (``RenderRequest``). Some map files carry a preview, a
-picture of their own, which is offered in our sizes (``PreviewRequest``). A ``DrawingRequest`` shows
-a map whole, in the size that it needs. A ``CollageRequest`` puts pictures of several maps together.
+* ``RenderRequest``: a thumbnail, drawn from the outline. Most pictures are of this type.
+* ``PreviewRequest``: the preview that some map files contain, scaled to one of our sizes.
+* ``DrawingRequest``: a drawing of a whole map, in the size that it needs.
+* ``CollageRequest``: thumbnails of several maps in one picture.
 
-This is separate from the drawing, so that a process that only asks for pictures does not load the
-code that draws them.
+This module is separate from the drawing code, so that a process that only requests pictures does
+not import that code.
 """
 
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ WIDTHS: Final = (160, 320, 640, 1280)  # pixels; ``height`` gives the height
 FORMATS: Final = ("png", "svg")
 
 DRAWING_FORMATS: Final = ("svg", "png", "pdf")
-"""Formats of drawings that show a map whole."""
+"""Formats of drawings of whole maps."""
 
 RENDER_VERSION: Final = 8
-"""Increase it with every visible change of images: cached images are then rendered again."""
+"""Increase it with every visible change of pictures: cached pictures are then rendered again."""
 
 
 def height(width: int) -> int:
@@ -30,19 +31,19 @@ def height(width: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
-    """A picture to be drawn. All values are flat, because they go to another process.
+    """A thumbnail to draw. All values have simple types, because they go to another process.
 
     Attributes:
         outline: the map, encoded by ``outline_codec.encode_outline``; ``None`` if it has none.
-        title: of the map.
-        owner: of the map.
-        category: of the map.
+        title: the title of the map.
+        owner: the owner of the map.
+        category: the category of the map.
         width: one of ``WIDTHS``.
         theme: one of ``themes.THEMES``.
         format: one of ``FORMATS``.
-        pictures: pictures in its topics: their digests, and each as a PNG of our own making.
-            Frames stand for those that are missing. They are no part of the key: the outline names
-            them, and every request for a picture of a map is drawn with the same ones.
+        pictures: the images in its topics: the digest of each, and a PNG that we encoded. Frames
+            replace those that are missing. They are not part of the key: the outline names them,
+            and every request for a picture of a map is drawn with the same ones.
     """
 
     outline: bytes | None
@@ -68,7 +69,7 @@ class PreviewRequest:
     """The preview in a map file, as a PNG that fits ``width``.
 
     Attributes:
-        digest: of the picture in the file (``Outline.picture``).
+        digest: the digest of the preview in the file (``Outline.picture``).
         width: one of ``WIDTHS``.
     """
 
@@ -86,8 +87,8 @@ class CollageRequest:
     """The picture of a collection: pictures of maps side by side.
 
     Attributes:
-        keys: the keys of the pictures.
-        pictures: each as a PNG of our own making.
+        keys: the cache keys of the pictures of the maps.
+        pictures: these pictures, as PNGs that we made.
         width: one of ``WIDTHS``.
         theme: one of ``themes.THEMES``.
     """
@@ -105,14 +106,15 @@ class CollageRequest:
 
 @dataclass(frozen=True, slots=True)
 class DrawingRequest:
-    """What is to be drawn.
+    """A drawing of a whole sheet, or of one branch.
 
     Attributes:
-        title: of the map.
+        title: the title of the map.
         format: one of ``DRAWING_FORMATS``.
         theme: one of ``themes.THEMES``.
-        sheet: its number, counted from 1; 0 for the one that has ``topic``, or else the first.
-        topic: id of the topic whose branch is drawn; empty for the whole sheet.
+        sheet: the number of the sheet, from 1; 0 for the sheet with ``topic``, or for the first one
+            without ``topic``.
+        topic: the id of the topic whose branch is drawn; empty for the whole sheet.
     """
 
     title: str
@@ -123,17 +125,17 @@ class DrawingRequest:
 
 
 class Pictures(dict[str, bytes]):
-    """The pictures in topics by their digests, each as a PNG of our own making.
+    """Images in topics by digest, each as a PNG that we encoded.
 
     Attributes:
-        complete: whether all are there that ever will be; those that cannot be shown are never.
-            Otherwise some are missing because there was no time to make them.
-        missing: how many are not there, for whatever reason.
+        complete: ``False`` if a later request may get more images, because there was no time to
+            render all of them.
+        missing: the number of images that are missing, for whatever reason.
     """
 
     complete: bool = True
     missing: int = 0
 
     def __repr__(self) -> str:
-        """Return what tells them apart."""
+        """Return the digests, which are enough for debugging."""
         return f"Pictures({sorted(self)})"

@@ -1,10 +1,10 @@
 """Render thumbnails and other images in a sandboxed child process, and cache them.
 
-Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a worker it would
-delay requests that take microseconds. The child is sandboxed, because the maps it draws are
-untrusted: a map that exceeds a limit gets the card of a map without topics (``card``), and this
-process does not try it again, unless the machine may only have been busy. Previews from map files
-are decoded in the same child.
+Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a server process it
+would delay requests that take microseconds. The child is sandboxed, because the maps it draws are
+untrusted. A map that exceeds a limit gets the card of a map without topics (``card``). This process
+does not try to draw it again, unless it exceeded only the wall-clock limit, because then the
+machine may have been busy. The same child decodes previews from map files.
 """
 
 import logging
@@ -31,29 +31,29 @@ from mapshelf.render.render_request import (
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
-"""Bytes for one picture: mapped fonts count, and those for Chinese are large."""
+"""Maximum memory for one picture, in bytes: mapped fonts count, and Chinese fonts are large."""
 
-CPU_SECONDS: Final = 10  # of processor time for one picture
-WALL_SECONDS: Final = 30.0  # by the clock
+CPU_SECONDS: Final = 10  # of CPU time for one picture
+WALL_SECONDS: Final = 30.0  # of wall-clock time
 
 TRIED_AGAIN_AFTER: Final = 120.0
-"""Seconds after which a picture is tried again that took too long by the clock only: while a new
-library is imported and looked at, a small machine has more to do than it can."""
+"""Seconds after which a picture that exceeded only the wall-clock limit is tried again: a small
+machine may be overloaded while a new library is imported and browsed."""
 
 MOST_PICTURES: Final = 40
 """Maximum number of images in a thumbnail: frames replace the others."""
 
 PicturesOf = Callable[[Sequence[str]], Pictures]
-"""Returns the pictures with these digests, those that can be shown, as PNG of our own making."""
+"""Returns the images with these digests that can be shown, as PNGs that we encoded."""
 
 Turn = Callable[[], AbstractContextManager[None]]
-"""Gives a context that only one of several processes is in at a time."""
+"""Returns a context manager that only one of several processes can be in at a time."""
 
 _DESCRIPTORS: Final = 64
-_MOST_REFUSED: Final = 1000  # most keys of pictures to remember that could not be made
+_MOST_REFUSED: Final = 1000  # maximum keys to remember of pictures that could not be drawn
 
 _FAILURES: Final = (*FAILURES, StoreDamaged)
-"""How a picture can fail: the child exceeds a limit or dies, or its input is damaged."""
+"""Exceptions if drawing fails: the child exceeds a limit or dies, or its input is damaged."""
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +61,9 @@ log = logging.getLogger(__name__)
 class Picture(NamedTuple):
     """A picture, and the key of its request.
 
-    An incomplete one lacks pictures in topics that there was no time to make, or is the card of a
-    map that there was no time to draw. It is not kept, so that a later request gets a better one.
+    An incomplete picture lacks images in topics that there was no time to render, or is the card of
+    a map that there was no time to draw. It is provisional: it is not kept, so that a later request
+    gets a better one.
     """
 
     key: str
@@ -71,18 +72,18 @@ class Picture(NamedTuple):
 
 
 class RenderWorker:
-    """Makes pictures and caches them. It may be used from several threads."""
+    """Draws pictures and caches them. It is thread-safe."""
 
     def __init__(
         self, cache: DiskCache, turn: Turn = nullcontext, now: Callable[[], float] = monotonic
     ) -> None:
-        """Prepare to draw.
+        """Prepare to draw; the children start with the first picture.
 
         Args:
-            cache: where the pictures are stored.
+            cache: the cache for the pictures.
             turn: entered while a large map is drawn, which takes seconds. Other maps do not wait
-                for that: large ones have a child of their own.
-            now: the time in seconds.
+                for that, because large ones have a child of their own.
+            now: returns the time in seconds.
         """
         self._cache = cache
         self._turn = turn
@@ -91,10 +92,13 @@ class RenderWorker:
         self._drawing = Lock()
         self._drawing_large = Lock()
         self._now = now
-        self._refused: dict[str, float] = {}  # until when, by the key
+        self._refused: dict[str, float] = {}  # the time of the next attempt, by request key
 
     def cached(self, request: RenderRequest) -> Picture | None:
-        """Return the picture if it is in the cache."""
+        """Return the picture from the cache, ``None`` if it is not there.
+
+        For a map that could not be drawn before, it is the card.
+        """
         found = self._cached(self._drawable(request).key())
         refused_until = self._refused.get(request.key(), inf)
         return found and found._replace(complete=not self._now() < refused_until < inf)
@@ -102,12 +106,13 @@ class RenderWorker:
     def picture(self, request: RenderRequest, pictures_of: PicturesOf | None = None) -> Picture:
         """Return the picture, from the cache or drawn now; if a map cannot be drawn, its card.
 
-        Calls wait for each other, so no picture is drawn twice.
+        Calls wait for each other, so no picture is drawn twice. Large and other maps have separate
+        queues.
 
         Args:
-            request: what to draw; its own ``pictures`` are replaced.
-            pictures_of: gets the pictures in topics that the thumbnail shows; ``None`` if the map
-                has no pictures.
+            request: what to draw; with ``pictures_of``, its ``pictures`` are replaced.
+            pictures_of: returns the images in topics that the thumbnail shows; ``None`` if the map
+                has no images.
 
         Raises:
             StoreUnavailable: this worker has been closed.
@@ -126,13 +131,13 @@ class RenderWorker:
         return self._is_refused(request.key())
 
     def cached_preview(self, request: PreviewRequest) -> Picture | None:
-        """Return the preview if it is in the cache."""
+        """Return the preview from the cache, ``None`` if it is not there."""
         return self._cached(request.key())
 
     def preview(self, request: PreviewRequest, file: OriginalFile) -> Picture | None:
         """Return the preview in a map file, from the cache or decoded now.
 
-        It is ``None`` if the file has no usable preview.
+        It is ``None`` if the file has no usable preview, or if decoding it took too long recently.
 
         Raises:
             StoreUnavailable: this worker has been closed, or the file has been replaced.
@@ -155,14 +160,14 @@ class RenderWorker:
             return picture
 
     def collage(self, request: CollageRequest, *, complete: bool) -> Picture:
-        """Return pictures of maps side by side, from the cache or made now.
+        """Return pictures of maps side by side, from the cache or composed now.
 
         Args:
             request: the pictures.
-            complete: whether each of them is; otherwise the result is not kept.
+            complete: whether each picture is complete; otherwise the result is not cached.
 
         Raises:
-            StoreUnavailable: this worker has been closed, or the child has died.
+            StoreUnavailable: this worker has been closed, or the child died or exceeded a limit.
         """
         key = request.key()
         with self._drawing:
@@ -179,7 +184,7 @@ class RenderWorker:
             return Picture(key, body, complete)
 
     def close(self) -> None:
-        """End the children. What they are working on is not finished, and no more is made."""
+        """Kill the children without finishing their work, and reject further calls."""
         self._child.close()
         self._large_child.close()
 
@@ -188,7 +193,7 @@ class RenderWorker:
         return None if body is None else Picture(key, body)
 
     def _drawable(self, request: RenderRequest) -> RenderRequest:
-        """Return ``request``, or the one for a card if the map could not be drawn before."""
+        """Return ``request``, or the request for a card if the map could not be drawn before."""
         return replace(request, outline=None) if self._is_refused(request.key()) else request
 
     def _drawn_once(
@@ -232,14 +237,14 @@ def _is_large(request: RenderRequest) -> bool:
     try:
         return request.outline is not None and is_large(request.outline)
     except StoreDamaged:
-        return False  # the child finds that out, too
+        return False  # the child will raise it, too
 
 
 def _cause(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-# --- In the child, which alone loads what drawing takes ------------------------------------------
+# --- Code that runs in the child; only the child imports the drawing code -------------------------
 
 
 def _shown(request: RenderRequest) -> list[str]:
@@ -268,7 +273,7 @@ def _collage(request: CollageRequest) -> bytes:
 
 
 def _preview(request: PreviewRequest, content: bytes, name: str) -> bytes:
-    """Return the preview in a file; ``content`` is the file, zlib-compressed."""
+    """Return the preview in a file as PNG; ``content`` is the file, zlib-compressed."""
     from mapshelf.readers import Limits, preview_png  # noqa: PLC0415
 
     with processor_time(CPU_SECONDS):

@@ -1,4 +1,7 @@
-"""Draw a sheet that is laid out, with its colours and arrows: for thumbnails and whole drawings."""
+"""Draw a sheet that has been laid out, with its colours and arrows.
+
+Thumbnails, drawings of whole sheets and comparisons share this step.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,12 +19,12 @@ from mapshelf.render.topic_colours import colours_of_authors, on_ground
 
 @dataclass(frozen=True, slots=True)
 class SheetDrawing:
-    """A sheet as SVG, without the document around it.
+    """A sheet as SVG elements, without the document around them.
 
     Attributes:
-        frame: the picture.
-        theme: its colours, with the author's ground.
-        content: what is drawn.
+        frame: the size of the picture, and the position of the layout in it.
+        theme: its colours, adapted to the author's background.
+        content: the SVG elements.
     """
 
     frame: Frame
@@ -35,10 +38,10 @@ def drawn_sheet(
     """Draw a sheet.
 
     Args:
-        sheet: all of it.
-        placed: what is shown of it, with places.
+        sheet: the whole sheet.
+        placed: the layout of the topics that are shown.
         style: how to draw, in one of our themes.
-        frame_of: returns the picture around a layout, which has room for arrows.
+        frame_of: returns the frame around a layout, whose bounding box now includes the arrows.
     """
     style = replace(style, theme=on_ground(style.theme, sheet.background))
     arrows: list[tuple[Link, Curve]] = []
@@ -52,7 +55,7 @@ def drawn_sheet(
 
 
 def _shown(sheet: Sheet, placed: Layout) -> dict[str, Node]:
-    """Return the nodes by the ids of all topics: of the hidden ones, the nearest shown above."""
+    """Return the nodes by topic id; a hidden topic maps to its nearest visible ancestor."""
     drawn = by_id(node for node in placed.nodes if node.topic.source)
     shown: dict[str, Node] = {}
     for tree in sheet.trees():

@@ -1,11 +1,12 @@
 """Build safe SVG elements, whatever the map contains. ``drawing`` assembles them.
 
-* There is no script, style sheet, link, or reference to anything outside, not even to a font.
-  Everything is in attributes. Pictures are in the document itself.
+* There is no script, style sheet, link, or reference to an external resource, not even a font. All
+  styling is in attributes, and images are embedded.
 * Text is escaped. Characters that XML forbids, and those that reorder the text around them, are
   removed.
-* Every line of text declares its width, so that it fits its box in any font.
-* Numbers have one decimal, and everything is written in the order of the map, so the same layout
+* In SVG for browsers, every line of text declares its width, so that it fits its box in any font.
+  For PNG and PDF, where we choose the fonts, see ``FontRuns.fitted``.
+* Numbers have one decimal, and elements are written in the order of the map, so the same layout
   gives the same bytes.
 """
 
@@ -25,18 +26,19 @@ FAMILIES: Final = f"'{FAMILY}', 'Noto Sans', system-ui, sans-serif"
 
 _SHAPES: Final = {"bold": f' font-weight="{BOLD_WEIGHT}"', "italic": ' font-style="italic"'}
 _LINES: Final = {"underline": "underline", "struck": "line-through"}
-"""How parts of a line look by their marks."""
+"""Attributes, and values of ``text-decoration``, for the formatting of parts of a line."""
 
 ANCHORS: Final = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""The position of each anchor (``Place.anchor``) in a line, as a share of its width."""
 
 
 class Run(NamedTuple):
-    """A part of a line that looks the same.
+    """A part of a line with one font and one formatting.
 
     Attributes:
-        text: of it.
-        family: of its font, empty for the default one.
-        marks: what marks it (``wrapping.Part``).
+        text: its text.
+        family: its font family, empty for the default one.
+        marks: its formatting (``wrapping.Part``).
     """
 
     text: str
@@ -48,7 +50,7 @@ class FontRuns(NamedTuple):
     """A line of text, divided into runs of one font each.
 
     Attributes:
-        runs: the runs; none if the line cannot be drawn.
+        runs: the runs; empty if the line cannot be drawn.
         fitted: whether the line is stretched to its computed width, whatever the font. resvg
             cannot do that for several fonts in a line, and our own font does not need it.
     """
@@ -62,20 +64,20 @@ ChooseFonts = Callable[[str], FontRuns]
 
 
 def any_font(text: str) -> FontRuns:
-    """Leave the choice of fonts to the program that shows the picture."""
+    """Return the line as one run, whose font is chosen by the program that shows the picture."""
     return FontRuns((Run(text),), fitted=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The picture around a layout.
+    """The size of a picture, and the position of a layout in it.
 
     Attributes:
-        width: of the picture in pixels.
-        height: likewise.
-        x: the place of the layout's origin in it.
-        y: likewise.
-        scale: pixels for each unit of the layout.
+        width: the width of the picture in pixels.
+        height: its height in pixels.
+        x: the x coordinate of the layout's origin in the picture, in pixels.
+        y: the y coordinate, likewise.
+        scale: the number of pixels per layout unit.
     """
 
     width: float
@@ -91,11 +93,13 @@ class Style:
 
     Attributes:
         theme: the colours.
-        choose_fonts: chooses the fonts of each line.
-        identified: whether topics carry their ids, for scripts that fold and find them.
-        pictures: the pictures in topics as PNG, by their digests; others are frames.
+        choose_fonts: divides each line into runs with a font.
+        identified: whether topics have their ids in an attribute, for scripts that fold and find
+            topics.
+        pictures: the images in topics as PNG, by digest; frames replace the others.
         formulas: the formulas in topics, by their LaTeX.
-        pixels: whether the drawing is made into pixels here (``drawing_costs``).
+        pixels: whether we rasterise the drawing, so costly parts are simplified
+            (``drawing_costs``).
     """
 
     theme: Theme
@@ -128,7 +132,7 @@ class Place(NamedTuple):
         x: its left end.
         y: its baseline.
         width: its computed width.
-        anchor: the point that stays in place in any font: "start" (left), "middle", "end".
+        anchor: the point that stays in place whatever the font: "start" (left), "middle" or "end".
     """
 
     x: float
@@ -138,14 +142,14 @@ class Place(NamedTuple):
 
 
 def text_line(line: str | Line, place: Place, size: float, style: Style, look: str) -> str:
-    """Return a line of text.
+    """Return a line of text as SVG, empty if the line is blank.
 
     Args:
-        line: the text, or that with its parts.
+        line: plain text, or a line with formatted parts.
         place: where to draw it.
         size: the font size.
         style: how to draw it.
-        look: further attributes, each with a leading blank.
+        look: further attributes, each with a leading space.
     """
     text, parts = (line, ()) if isinstance(line, str) else (line.text, line.parts)
     if not text.strip():
@@ -174,14 +178,19 @@ def number(value: float) -> str:
 def _content(text: str, runs: Sequence[Run]) -> str:
     texts = [escaped(run.text) for run in runs]
     if first_direction(text) == "R":
-        # Inside the first and the last run, because resvg sets no letters for a run of signs.
+        # The control characters are inside the first and the last run, because resvg draws no
+        # letters if they are a run of their own.
         texts[0] = LEFTWARDS[0] + texts[0]
         texts[-1] += LEFTWARDS[1]
     return "".join(map(_run, runs, texts))
 
 
 def _marked(runs: Sequence[Run], parts: Sequence[Part]) -> Sequence[Run]:
-    """Return runs divided where a part ends; unchanged if characters cannot be drawn."""
+    """Divide runs where the formatting changes.
+
+    They are returned unchanged if their text differs from that of the parts, because characters
+    that cannot be drawn have been left out.
+    """
     if not parts or "".join(run.text for run in runs) != "".join(part.text for part in parts):
         return runs
     divided = []
@@ -207,7 +216,7 @@ def _run(run: Run, text: str) -> str:
 
 
 def _bar(place: Place, size: float, look: str) -> str:
-    """Return a bar in place of text that no font can draw, as long as the text."""
+    """Return a bar as long as the text, for text that no font can draw."""
     height = 0.5 * size
     y = place.y - 0.55 * size
     return (

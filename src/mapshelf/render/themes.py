@@ -1,7 +1,8 @@
-"""The colours of pictures on a light and on a dark background.
+"""Define the colours of pictures on a light and on a dark background.
 
-Main branches take them in turn. Neighbours differ for colour-blind people, too. Text on any of them
-has a contrast of at least 4.5 to 1 (WCAG 2, level AA), which ``tests/render`` checks.
+Main branches take the branch colours in turn. Neighbouring colours differ for colour-blind people,
+too. Text on any of them has a contrast of at least 4.5 to 1 (WCAG 2, level AA), which
+``tests/render`` checks.
 """
 
 from dataclasses import dataclass
@@ -13,12 +14,12 @@ class Theme:
     """A set of colours, as ``#rrggbb``.
 
     Attributes:
-        name: what clients call it.
-        ground: behind everything.
+        name: the name of the theme in requests.
+        ground: the background.
         text: text directly on the background.
         quiet: secondary text.
-        centre: the box of the centre.
-        on_centre: the text in it.
+        centre: the box of the central topic.
+        on_centre: the text in that box.
         branches: the main branches, in turn.
         on_branch: the text in boxes of these colours.
     """

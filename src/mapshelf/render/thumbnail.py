@@ -1,9 +1,8 @@
-"""Draw thumbnails: as many topics as are legible at the size, or a card without an outline.
+"""Draw thumbnails: as many topics as are legible at the size, or a card if there is no outline.
 
-It shows the canvas of the first sheet that has more than a title, in the colours of its author.
-The largest size has room for ten times as many topics as the smallest. What fits is found by trial:
-levels, rows and the width of text are reduced one after the other until the smallest letters are
-large enough.
+A thumbnail shows the first sheet that has more than a title, in the author's colours. The largest
+size has room for ten times as many topics as the smallest. What fits is found by trial: lines of
+several widths are tried, and levels and rows are reduced until the smallest text is large enough.
 """
 
 from collections.abc import Sequence
@@ -30,33 +29,33 @@ from mapshelf.writers.plain import sound
 _ASPECT: Final = 0.75
 
 _SMALLEST: Final = {160: 5.2, 320: 7.1, 640: 8.6, 1280: 10.0}
-"""Smallest font size of ordinary topics in pixels, by the width of the picture."""
+"""Minimum font size of ordinary topics in pixels, by the width of the picture."""
 
 _COMFORT: Final = 1.6
-"""FontFallback so many times larger than the smallest that are allowed need not be larger still."""
+"""Text this many times larger than the minimum is comfortable: it need not be larger still."""
 
 _MARGIN: Final = 0.03
-"""Around the map, in widths of the picture."""
+"""Margin around the map, as a share of the width of the picture."""
 
 _LARGEST: Final = 1.35
-"""Pixels for each unit of the layout, at most, in a picture of 320 pixels."""
+"""Maximum pixels per layout unit in a picture 320 pixels wide; in proportion for other widths."""
 
 _ORDINARY: Final = 10.3
-"""Size of the letters of ordinary topics, in units of the layout."""
+"""Font size of ordinary topics, in layout units."""
 
 _DEEPEST: Final = {160: 2, 320: 3, 640: 5, 1280: 8}
-"""Levels below the centre, at most."""
+"""Maximum levels below the central topic, by the width of the picture."""
 
-_FEWEST: Final = 4  # rows that are always shown
+_FEWEST: Final = 4  # minimum rows
 
 _STEP: Final = 0.85
-"""Rows are reduced to this share at most in one step: a level may fit with fewer rows."""
+"""Rows are reduced by no more than this factor in one step: a small reduction may be enough."""
 
-_ROW: Final = 17.0  # height of a row with one line, with its gap
+_ROW: Final = 17.0  # height of a row with one line of text, including the gap, in layout units
 
 
 def thumbnail(request: RenderRequest, fonts: SystemFonts) -> bytes:
-    """Return the picture; the same request always gives the same bytes.
+    """Return the thumbnail; the same request always gives the same bytes.
 
     Raises:
         StoreDamaged: the outline cannot be read.
@@ -79,7 +78,7 @@ def thumbnail(request: RenderRequest, fonts: SystemFonts) -> bytes:
 
 
 def shown_pictures(request: RenderRequest) -> list[str]:
-    """Return the digests of the pictures in topics that the thumbnail shows.
+    """Return the digests of the images in topics that the thumbnail shows.
 
     Raises:
         StoreDamaged: the outline cannot be read.
@@ -121,7 +120,10 @@ def _card(request: RenderRequest, style: svg.Style) -> str:
 
 
 def _main_sheet(outline: Outline) -> tuple[int, Sheet]:
-    """Return the first sheet that has more than a title, with its number."""
+    """Return the index and content of the first sheet that has more than a title.
+
+    If there is none, these are of the first sheet.
+    """
     sheets = enumerate(outline.sheets)
     return next(
         ((at, sheet) for at, sheet in sheets if sheet.root.children or sheet.floating),
@@ -130,26 +132,29 @@ def _main_sheet(outline: Outline) -> tuple[int, Sheet]:
 
 
 class Bounds(NamedTuple):
-    """The room for a map in a picture, in pixels. The methods return pixels for each unit."""
+    """The space for a map in a picture, in pixels.
+
+    The methods return the largest scale at which a layout fits, in pixels per layout unit.
+    """
 
     width: float
     height: float
 
     def across(self, placed: Layout) -> float:
-        """Return how many pixels a unit may have for the layout to be narrow enough."""
+        """Return the largest scale at which the layout fits the width."""
         return self.width / placed.width
 
     def down(self, placed: Layout) -> float:
-        """Return how many pixels a unit may have for the layout to be low enough."""
+        """Return the largest scale at which the layout fits the height."""
         return self.height / placed.height
 
     def scale(self, placed: Layout) -> float:
-        """Return how many pixels a unit may have."""
+        """Return the largest scale at which the layout fits the width and the height."""
         return min(self.across(placed), self.down(placed))
 
 
 def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layout:
-    """Return the layout with the most topics whose letters are large enough."""
+    """Return the layout with the most topics whose text is large enough."""
     size = sizes(sheet)
     leftwards = reads_leftwards(sheet.root)
     bounds = Bounds(width * (1 - 2 * _MARGIN), height - 2 * _MARGIN * width)
@@ -174,9 +179,9 @@ def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layou
 
 
 def _best(tried: Sequence[Layout], bounds: Bounds, comfort: float) -> Layout:
-    """Return the layout with the longest lines of which the letters have a comfortable size.
+    """Return the first layout whose scale is at least ``comfort``, the one with the longest lines.
 
-    If there is none, the one with the largest letters.
+    If there is none, return the layout with the largest text.
     """
     comfortable = (placed for placed in tried if bounds.scale(placed) >= comfort)
     return next(comfortable, max(tried, key=bounds.scale))
@@ -189,7 +194,15 @@ def _depth(placed: Layout) -> int:
 def _layout_style(
     width: float, lines: int, *, counted: bool, stretch: float = STRETCH
 ) -> LayoutStyle:
-    """Return how topics look whose ordinary lines are so many font sizes wide."""
+    """Return the style for a width of lines.
+
+    Args:
+        width: the maximum width of a line in an ordinary topic, in font sizes.
+        lines: the maximum lines of a topic, except the central one.
+        counted: whether ordinary topics show the number of hidden descendants, and all topics their
+            tags and marks.
+        stretch: the factor by which a long word may widen lines.
+    """
     main = max(5.3, 0.85 * width)
     return LayoutStyle(
         picture=(6 * width, 4.5 * width),
@@ -205,7 +218,7 @@ def _layout_style(
 
 
 def _frame(placed: Layout, width: int, height: int) -> svg.Frame:
-    """Return the picture with the layout in its middle, as large as it may be."""
+    """Return the frame of the picture, with the layout centred at the largest allowed scale."""
     margin = _MARGIN * width
     scale = min(
         (width - 2 * margin) / placed.width,
@@ -222,7 +235,7 @@ def _frame(placed: Layout, width: int, height: int) -> svg.Frame:
 
 
 def _dots(at: int, count: int, frame: svg.Frame, style: svg.Style) -> str:
-    """Return a dot for each sheet of the file, the one that is shown filled."""
+    """Return a row of dots, one per sheet (at most nine); the dot of the shown sheet is solid."""
     most = 9
     radius = frame.width / 160
     x = frame.width - 2 * radius - 3.2 * radius * (min(count, most) - 1)
@@ -236,7 +249,7 @@ def _dots(at: int, count: int, frame: svg.Frame, style: svg.Style) -> str:
 
 
 def _sample(outline: Outline | None, title: str) -> str:
-    """Return enough of a map's text to tell which languages it is in."""
+    """Return enough text of a map to detect its languages."""
     if outline is None:
         return title
     topics = islice(outline.topics(), 300)
@@ -252,7 +265,10 @@ _STYLES: Final = {
         1280: ((24.0, 6), (20.0, 2), (13.0, 3), (9.0, 3)),
     }.items()
 }
-"""What is tried, by the width of the picture: long lines first, for they are easier to read."""
+"""The styles that are tried, by the width of the picture.
+
+Long lines come first, because they are easier to read.
+"""
 
 _NARROWEST: Final = _layout_style(8.0, 4, counted=True, stretch=1.0)
-"""For main branches of which even the words are too long: they are broken."""
+"""The style if the main branches alone are too wide because of long words, which it breaks."""

@@ -1,8 +1,8 @@
 """Choose the colours of every topic: the author's where set, otherwise ours.
 
-An author chose colours for a ground, and often only some of them: words without what is behind
-them, lines without boxes. What is missing is ours, and words are changed until they can be read on
-what they stand on. No colour of an author is dropped.
+Authors choose colours for one background, and often set only some of them: a text colour without a
+fill, or lines without boxes. The colours that are missing are ours. Text, border and line colours
+that are hard to see are not dropped, but made lighter or darker as far as necessary.
 """
 
 import re
@@ -17,21 +17,22 @@ from mapshelf.render.themes import DARK, LIGHT, Theme
 
 _COLOUR: Final = re.compile("#[0-9a-f]{6}")
 _PAPER: Final = 0xF0
-"""A background of which every part is at least as light is paper: in the dark it is ours."""
+"""Minimum of red, green and blue for a background to count as white paper: the dark theme ignores
+such a background and uses its own."""
 
-_WORDS: Final = (LIGHT.text, "#ffffff")  # on what an author filled without a colour for words
-_SEEN: Final = 1.1  # contrast with which a box can just be told from the ground
-_BARE: Final = ("none", "underline")  # shapes that are no box
+_WORDS: Final = (LIGHT.text, "#ffffff")  # text colours to choose from if only the fill is set
+_SEEN: Final = 1.1  # minimum contrast at which a box stands out from the background
+_BARE: Final = ("none", "underline")  # shapes without a box
 
 
 class TopicColours(NamedTuple):
     """The colours of a topic, as ``#rrggbb``.
 
     Attributes:
-        line: of the line to the topic above, and of counts.
-        fill: behind the words, empty if that is the ground.
-        border: of the line around them, empty if there is none.
-        text: of the words.
+        line: colour of the line to the parent, and of the count of hidden topics.
+        fill: fill colour of the box, empty if there is none.
+        border: border colour of the box, empty if there is none.
+        text: text colour.
     """
 
     line: str
@@ -41,7 +42,10 @@ class TopicColours(NamedTuple):
 
 
 def our_colours(node: Node, theme: Theme, line: str = "") -> TopicColours:
-    """Return the colours of a topic as we choose them; ``line`` replaces the one of its branch."""
+    """Return the colours that we choose for a topic; ``line``, if set, replaces its branch colour.
+
+    This ignores the style set by the author.
+    """
     own = line or branch_colour(node.main, theme, quiet=node.depth == 1 and not node.lines)
     if not node.kind.boxed:
         return TopicColours(own, "", "", theme.text)
@@ -53,21 +57,26 @@ def our_colours(node: Node, theme: Theme, line: str = "") -> TopicColours:
 
 
 def branch_colour(main: int, theme: Theme, *, quiet: bool = False) -> str:
-    """Return our colour of a main branch, or the quiet one for what belongs to none."""
+    """Return our colour of the main branch with this index, or the quiet colour.
+
+    The quiet colour is for topics that belong to no main branch (index below 0), or if ``quiet``.
+    """
     return theme.quiet if main < 0 or quiet else theme.branches[main % len(theme.branches)]
 
 
 def colours_of_ours(nodes: Iterable[Node], theme: Theme) -> list[TopicColours]:
-    """Return our colours of all topics."""
+    """Return our colours for all topics, without those of the author."""
     return [our_colours(node, theme) for node in nodes]
 
 
 def colours_of_authors(nodes: Iterable[Node], theme: Theme) -> list[TopicColours]:
-    """Return the colours of all topics, the author's where there are any.
+    """Return the colours of all topics, the author's where they are set.
+
+    A line colour set by the author also applies to the descendants of the topic.
 
     Args:
         nodes: the topics, parents before their children.
-        theme: our colours, on the author's ground (``on_ground``).
+        theme: our colours, adapted to the author's background (``on_ground``).
     """
     all_colours: list[TopicColours] = []
     lines: dict[Node, str] = {}
@@ -85,7 +94,12 @@ def colours_of_authors(nodes: Iterable[Node], theme: Theme) -> list[TopicColours
 
 
 def on_ground(theme: Theme, background: str) -> Theme:
-    """Return ``theme`` on the ground that an author chose."""
+    """Return ``theme``, adapted to the background set by the author.
+
+    It is unchanged if no valid background is set, or if the theme is dark and the background is
+    almost white. Otherwise it is the light or the dark theme, whichever has the more legible text
+    on that background, with colours adjusted to it.
+    """
     ground = valid(background)
     if not ground or ground == theme.ground:
         return theme
@@ -102,19 +116,22 @@ def on_ground(theme: Theme, background: str) -> Theme:
 
 
 def valid(colour: str) -> str:
-    """Return a colour of a map as ``#rrggbb``, empty if it is none: maps are not trusted."""
+    """Return a colour from a map if it has the form ``#rrggbb``, otherwise an empty string.
+
+    Maps are not trusted, and the colour is written to SVG.
+    """
     return colour if _COLOUR.fullmatch(colour) else ""
 
 
 def _colours(node: Node, style: Style, theme: Theme, line: str) -> TopicColours:
-    """Return the colours of a topic of which the author chose some."""
+    """Return the colours of a topic with a style set by the author."""
     ours = our_colours(node, theme, line)
     fill, border, text = valid(style.fill), valid(style.border), valid(style.text)
     if border:
         border = legible(border, theme.ground, LINE)
     if not fill:
         if node.kind.boxed and (text or style.shape in _BARE):
-            # Words keep their colour best on the ground.
+            # Directly on the background, the author's text colour needs the least change.
             framed = "" if style.shape in _BARE else border or ours.line
             return TopicColours(
                 ours.line, theme.ground, framed, legible(text or theme.text, theme.ground)
@@ -125,5 +142,5 @@ def _colours(node: Node, style: Style, theme: Theme, line: str) -> TopicColours:
     words = legible(text or ours.text, fill or theme.ground, TEXT)
     border = border or ours.border
     if node.kind.boxed and not border and contrast(fill, theme.ground) < _SEEN:
-        border = ours.line  # or its lines would end in the void
+        border = ours.line  # otherwise the connectors would end at an invisible box
     return TopicColours(ours.line, fill, border, words)

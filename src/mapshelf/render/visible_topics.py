@@ -1,9 +1,9 @@
 """Select the topics of a sheet to draw: all on its page, as many as are legible in a thumbnail.
 
-A picture of three hundred pixels has room for some thirty topics. A larger map is not shrunk until
-it is illegible: the topics near the root are shown, and their hidden descendants are counted. Space
-is allotted level by level, and evenly within a level. So a topic with a hundred children does not
-take the room of one with three, and the picture keeps the shape of the map.
+A picture 300 pixels wide has room for about thirty topics. A larger map is not shrunk until it is
+illegible. Instead, only the topics near the root are shown, with the number of their hidden
+descendants. Rows are allotted level by level, and evenly within a level. A topic with a hundred
+children therefore leaves room for a sibling with three, and the picture keeps the shape of the map.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,20 +16,21 @@ from mapshelf.render.formulas import Drawings
 from mapshelf.writers.facts import is_formula
 from mapshelf.writers.plain import sound
 
-LONGEST_TEXT: Final = 2000  # characters of a topic that are drawn; the page has all as text
+LONGEST_TEXT: Final = 2000  # maximum characters drawn of a topic; the page also has the full text
 
 
 @dataclass(slots=True)
 class VisibleTopic:
-    """A topic that is drawn.
+    """A topic that is drawn, or a placeholder for siblings that are not.
 
     Attributes:
-        text: the text of the topic, and its formula if that is not drawn.
-        id: the id of the topic.
-        source: the topic itself, ``None`` if this stands for several.
-        formula: its formula if it is drawn.
-        hidden: how many topics below it are not shown.
-        others: whether it stands for siblings that are not shown instead of a topic.
+        text: the text to draw; it includes the LaTeX of a formula that is not drawn.
+        id: the id of the topic, empty for a placeholder.
+        source: the topic itself, ``None`` for a placeholder.
+        formula: the drawing of its formula, ``None`` if there is none.
+        hidden: number of hidden descendants; 0 if children are shown, which have their own counts.
+            For a placeholder, the number of siblings it stands for and their descendants.
+        others: whether it is a placeholder.
         children: the topics shown below it, in order.
     """
 
@@ -44,13 +45,13 @@ class VisibleTopic:
 
 @dataclass(slots=True)
 class VisibleSheet:
-    """What is drawn of a sheet.
+    """The topics of a sheet that are drawn.
 
     Attributes:
         sheet: the whole sheet.
         root: the central topic.
-        floating: the topics that stand alone.
-        summaries: the topics that sum up others, with the ids of these.
+        floating: the floating topics.
+        summaries: the topics of summaries, each with the ids of the topics it summarises.
     """
 
     sheet: Sheet
@@ -59,7 +60,7 @@ class VisibleSheet:
     summaries: list[tuple[tuple[str, ...], VisibleTopic]] = field(default_factory=list)
 
     def topics(self) -> Iterator[VisibleTopic]:
-        """Yield all of them."""
+        """Yield all topics that are drawn, in no particular order."""
         pending = [self.root, *self.floating, *(topic for _, topic in self.summaries)]
         while pending:
             topic = pending.pop()
@@ -68,11 +69,11 @@ class VisibleSheet:
 
 
 class Room(NamedTuple):
-    """How much may be shown.
+    """The maximum that may be shown.
 
     Attributes:
-        rows: topics that lie one above the other, both sides together.
-        depth: levels below the centre.
+        rows: rows of topics, both sides of the map together.
+        depth: levels below the central topic.
     """
 
     rows: int
@@ -80,7 +81,7 @@ class Room(NamedTuple):
 
 
 def whole(sheet: Sheet) -> VisibleSheet:
-    """Return all topics of a sheet."""
+    """Return a sheet with all its topics visible."""
     return VisibleSheet(
         sheet,
         _from_the_top(sheet, _whole(sheet.root)),
@@ -90,7 +91,10 @@ def whole(sheet: Sheet) -> VisibleSheet:
 
 
 def _from_the_top(sheet: Sheet, root: VisibleTopic) -> VisibleTopic:
-    """Put the main topics on the left into the order in which they are below each other."""
+    """Order the main topics on the left from top to bottom, in place, and return ``root``.
+
+    In a clockwise sheet, the first main topic on the left is at the bottom.
+    """
     if sheet.clockwise:
         lefts = [child for child in root.children if _is_left(child)]
         others = [child for child in root.children if not _is_left(child)]
@@ -114,7 +118,10 @@ def _whole(root: Topic) -> VisibleTopic:
 
 
 def with_formulas(sheet: VisibleSheet, drawings: Drawings) -> VisibleSheet:
-    """Have topics show their formulas where these can be drawn; return the sheet."""
+    """Add formula drawings to the topics, in place, and return the sheet.
+
+    The drawing of a formula replaces its LaTeX in the text.
+    """
     if drawings:
         for topic in sheet.topics():
             drawing = drawings.get(topic.source.formula) if topic.source else None
@@ -134,15 +141,16 @@ def sizes(sheet: Sheet) -> dict[int, int]:
 
 
 def summarised(sheet: Sheet, size: Mapping[int, int], room: Room) -> VisibleSheet:
-    """Return as many topics of a sheet as there is room for, with counts of the rest.
+    """Return as many topics of a sheet as there is room for, with counts of the hidden ones.
 
-    Topics that stand alone get rows by what hangs from them, and there are at most a third as many
-    of them as there are rows. Of a summary only its topic is shown.
+    Rows are divided between the central topic and the floating topics in proportion to the sizes of
+    their trees. At most a third as many floating topics are shown as there are rows, but at least
+    one. Of a summary, only its topic is shown, without descendants.
 
     Args:
         sheet: the sheet.
         size: the result of ``sizes``.
-        room: how much may be shown.
+        room: the maximum rows and levels.
     """
     floating = sheet.floating[: max(1, room.rows // 3)]
     whole_size = size[id(sheet.root)] + sum(size[id(topic)] for topic in floating)
@@ -178,16 +186,16 @@ _Level = list[tuple[Topic, VisibleTopic]]
 def _unfold(level: _Level, size: Mapping[int, int], free: int) -> tuple[_Level, int]:
     """Show the children of one level while rows are free; return the next level and the free rows.
 
-    A topic takes one row; its first child takes that row over.
+    A topic occupies one row, which its first child shares.
     """
     parents = [(topic, visible) for topic, visible in level if topic.children]
     rows: dict[int, int] = {}
-    # Smallest first: what they do not use of their share goes to the others.
+    # Those with the fewest children come first: the rows they do not need go to the others.
     by_need = sorted(parents, key=lambda parent: len(parent[0].children))
     for left, (topic, _) in zip(range(len(by_need), 0, -1), by_need, strict=True):
         rows[id(topic)] = _rows(len(topic.children), free // left + 1)
         if not rows[id(topic)]:
-            break  # the others need at least as many, and have no more
+            break  # the others have at least as many children, so none of theirs are shown either
         free -= rows[id(topic)] - 1
     following: _Level = []
     for topic, visible in parents:
@@ -204,7 +212,10 @@ def _rows(children: int, available: int) -> int:
 
 
 def _show(topic: Topic, visible: VisibleTopic, size: Mapping[int, int], rows: int) -> _Level:
-    """Add children to ``visible`` for all its rows; the last may stand for those without one."""
+    """Add children to ``visible``, one per row, and return them.
+
+    If there are more children than rows, the last row is a placeholder for the others.
+    """
     count = len(topic.children)
     named = count if rows == count else rows - 1
     children = [(child, _visible(child)) for child in topic.children[:named]]
@@ -219,13 +230,13 @@ def _show(topic: Topic, visible: VisibleTopic, size: Mapping[int, int], rows: in
 
 
 _FEWEST: Final = 2
-"""Rows needed to show some children and the number of the others."""
+"""Minimum rows for showing some children: one child, and the number of the others."""
 
 
 def _visible(topic: Topic) -> VisibleTopic:
     text = _text(topic)
     if topic.formula and not (text and is_formula(topic)):
-        # For one that cannot be drawn its source says what it is.
+        # ``with_formulas`` removes the LaTeX again if the formula can be drawn.
         text = f"{text}\n{sound(topic.formula[:LONGEST_TEXT]).strip()}".strip()
     return VisibleTopic(text, topic.id, topic)
 

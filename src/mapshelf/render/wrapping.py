@@ -1,8 +1,9 @@
 """Break text into lines of a given width.
 
-Lines break at blanks, after hyphens and slashes, and between characters of scripts without blanks.
-A word that is too long for a line is divided. The Unicode rules for line breaking (UAX 14) cover
-much more, but topics are short, and tables of that size would be a dependency for few cases.
+Lines break at white space, after hyphens, slashes and underscores, and between characters of
+scripts that do not separate words by spaces. A word that is too long for a line is divided. The
+Unicode rules for line breaking (UAX 14) cover many more cases, but topics are short, and the large
+tables for these rules would be another dependency for little benefit.
 """
 
 import re
@@ -24,29 +25,29 @@ _EXTENDS: Final = (
     "\u17b4-\u17d3\u200c\u20d0-\u20f0\u3099\u309a\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
     "\U000e0020-\U000e007f"
 )
-"""Marks, vowel signs and selectors: they belong to the character before them."""
+"""Combining marks, vowel signs and selectors, which belong to the character before them."""
 
 _CLOSING: Final = "、。，．：；？！）」』】〉》〕…・ー々)\\]}.,:;?!%"  # noqa: RUF001
-"""Never at the beginning of a line."""
+"""Characters that must not begin a line."""
 
 _CLUSTER: Final = rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|.)[{_EXTENDS}]*(?:\u200d.[{_EXTENDS}]*)*"
-"""A grapheme: what a person sees as one character."""
+"""A grapheme cluster: what a person sees as one character."""
 
 _PIECES: Final = re.compile(
     rf"\s+|[{_UNSPACED}][{_EXTENDS}]*[{_CLOSING}]*|(?:(?![{_UNSPACED}\s]){_CLUSTER})+?"
     rf"(?:(?<=[-/_])(?=\w)|(?=[{_UNSPACED}\s])|\Z)",
     re.DOTALL,
 )
-"""The units of lines: blanks, and text without a place to break."""
+"""The pieces of text between which lines may break; runs of white space are pieces, too."""
 
 _EVEN: Final = 1.12
-"""Room for each line, in shares of the whole, when lines are made equally long."""
+"""The maximum width of a line when lines are balanced, in average widths of the lines."""
 
 _CLUSTERS: Final = re.compile(_CLUSTER, re.DOTALL)
 
 
 class Part(NamedTuple):
-    """A piece of a line, its width, in font sizes, and what marks it (``writers.rich_text``)."""
+    """A part of a line, its width in font sizes, and its formatting (``writers.rich_text``)."""
 
     text: str
     width: float
@@ -58,9 +59,9 @@ class Line:
     """A line of text.
 
     Attributes:
-        text: of it.
-        width: of it, in font sizes.
-        parts: the pieces of it that look different; none if all look alike (``emphasis``).
+        text: the whole text.
+        width: its width, in font sizes.
+        parts: the parts with different formatting (``emphasis``); empty if there is none.
     """
 
     text: str
@@ -69,7 +70,7 @@ class Line:
 
 
 STRETCH: Final = 2.0
-"""How much wider lines may be by default for the sake of a long word."""
+"""Default factor by which lines may be wider to fit a long word."""
 
 
 def wrapped(
@@ -78,14 +79,14 @@ def wrapped(
     """Return ``text`` in lines no wider than ``width``, or somewhat wider if a word needs it.
 
     Args:
-        text: what to break. Line ends in it stay, other white space is a place to break.
-        font: the face it is measured by.
-        width: in font sizes.
-        most: lines at most; what is beyond is cut, and an ellipsis says so.
-        stretch: how much wider lines may be for the sake of a long word.
+        text: the text to break. Its line ends are kept, but empty lines are dropped.
+        font: the font face for measuring the text.
+        width: the usual maximum width of a line, in font sizes.
+        most: the maximum number of lines; an ellipsis replaces the rest of the text.
+        stretch: the factor by which lines may be wider than ``width`` to fit a long word.
     """
-    # Text beyond this cannot be shown: the narrowest letters are a fifth as wide as they are high.
-    # A long text of invisible characters must not be processed to its end.
+    # More characters do not fit, because even the narrowest letters are a fifth of a font size
+    # wide. The limit also saves processing a long text of invisible characters to its end.
     longest = int(most * (8 * width + 8))
     if len(text) > longest:
         text = "".join(_CLUSTERS.findall(text[:longest].rstrip("\u200d"))[:-1])
@@ -99,7 +100,7 @@ def wrapped(
 
 
 def _stretched(text: str, font: Font, width: float, stretch: float) -> float:
-    """Return the width in which the longest word fits, as far as lines may be stretched."""
+    """Return ``width``, enlarged to fit the longest word, by a factor of at most ``stretch``."""
     if len(text) <= width:  # letters are seldom wider than they are high
         return width
     longest = max((font.width(piece) for piece in _PIECES.findall(text)), default=0.0)
@@ -107,13 +108,13 @@ def _stretched(text: str, font: Font, width: float, stretch: float) -> float:
 
 
 def _lines(paragraph: str, font: Font, width: float, most: int) -> list[Line]:
-    """Return the first ``most`` lines of a paragraph, about equally long."""
+    """Return the first ``most`` lines of a paragraph, balanced if that is all of them."""
     if font.width(paragraph) <= width:  # most topics are short
         return [_line(paragraph, font)] if paragraph.strip() else []
     pieces = [(piece, font.width(piece)) for piece in _pieces(paragraph, font, width)]
     lines = _filled(pieces, width, most)
     if len(lines) < most:
-        # The last line is often a word left over; with a little less room it gets company.
+        # The last line is often a single word. Slightly narrower lines avoid that.
         share = _EVEN * sum(taken for _, taken in pieces) / len(lines)
         if share < width:
             even = _filled(pieces, share, most)
@@ -122,7 +123,7 @@ def _lines(paragraph: str, font: Font, width: float, most: int) -> list[Line]:
 
 
 def _filled(pieces: list[tuple[str, float]], width: float, most: int) -> list[str]:
-    """Return lines each filled as far as it goes; a piece that is wider has one of its own."""
+    """Fill lines one after the other, at most ``most``; a wider piece gets a line of its own."""
     lines: list[str] = []
     line, room = "", width
     for piece, taken in pieces:
@@ -138,7 +139,7 @@ def _filled(pieces: list[tuple[str, float]], width: float, most: int) -> list[st
 
 
 def _pieces(paragraph: str, font: Font, width: float) -> list[str]:
-    """Return what lines are put together from, none wider than a line."""
+    """Return the pieces from which lines are assembled, none wider than a line."""
     pieces: list[str] = []
     for piece in _PIECES.findall(paragraph):
         if piece.isspace() or font.width(piece) <= width:
@@ -149,7 +150,7 @@ def _pieces(paragraph: str, font: Font, width: float) -> list[str]:
 
 
 def _parts(word: str, font: Font, width: float) -> list[str]:
-    """Return a word that is too long for a line in parts that are not, about equally long."""
+    """Divide a word that is too long for a line into parts that fit, about equally long."""
     whole = font.width(word)
     share = min(width, whole / ceil(whole / width) + 0.3)
     parts: list[str] = []
@@ -165,7 +166,7 @@ def _parts(word: str, font: Font, width: float) -> list[str]:
 
 
 def _cut(line: Line, font: Font, width: float) -> Line:
-    """Return ``line`` with an ellipsis at its end, and as much of it as there is room for."""
+    """Return ``line``, cut so that it fits with an ellipsis at its end."""
     room = width - font.width(ELLIPSIS)
     kept, taken = "", 0.0
     for cluster in _CLUSTERS.findall(line.text):
