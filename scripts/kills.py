@@ -91,7 +91,7 @@ def kill_one(service: Service, chance: random.Random) -> str:
     chosen = chance.choice(family)
     with suppress(ProcessLookupError):
         os.kill(chosen, signal.SIGKILL)
-    return "web, builder or renewal" if chosen in first else "workers and their children"
+    return "web, builder or reparsing" if chosen in first else "workers and their children"
 
 
 def judge(disk: Path, promises: Promises) -> None:

@@ -144,7 +144,7 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     reparsing = "mapshelf.service.reparsing_process:run_reparsing_process"
     children.append(
         Child(
-            "renewal",
+            "reparsing",
             reparsing,
             (options.settings, options.folders),
             due=others_due + REST_BEFORE_REPARSING,

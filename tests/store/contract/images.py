@@ -112,7 +112,7 @@ class ReparsingContract(Suite):
         assert store.outdated(0, ALL) == [*expected, OutdatedMap(other.file_id, b"")]
         assert store.outdated(1, 2) == expected[1:]
 
-    def test_a_renewal_changes_outline_and_pictures_and_nothing_else(self, store: Store) -> None:
+    def test_reparsing_changes_outline_and_pictures_and_nothing_else(self, store: Store) -> None:
         found = put(store, file_draft("a.mm", images(b"old", b"both")))
         age(store, found)
         before = store.revision()
@@ -127,7 +127,7 @@ class ReparsingContract(Suite):
             Change(before + 1, found.file_id, found, outline("renewed"), "a.mm")
         ]
 
-    def test_a_renewal_gives_tags_to_maps_that_have_none(self, store: Store) -> None:
+    def test_reparsing_gives_tags_to_maps_that_have_none(self, store: Store) -> None:
         bare, removed, own = (
             put(store, replace(file_draft(f"{n}.mm", {}), tags=tags))
             for n, tags in enumerate(((), ("plan",), ("plan",)))
@@ -144,7 +144,7 @@ class ReparsingContract(Suite):
         found = [one.tags for one in store.maps(0, ALL)]
         assert found == [("Physics", "a b"), (), ("plan",)]
 
-    def test_a_renewal_that_comes_second_changes_nothing(self, store: Store) -> None:
+    def test_reparsing_twice_changes_nothing(self, store: Store) -> None:
         found = put(store, file_draft("a.mm", {}))
         age(store, found)
         digest = source("a.mm").digest

@@ -69,7 +69,7 @@ class LinksContract(Suite):
         assert store.links_to(["one.mm"], ALL) == []
         assert store.check() == []
 
-    def test_a_renewal_brings_links(self, store: Store) -> None:
+    def test_reparsing_brings_links(self, store: Store) -> None:
         found = put(store, file_draft("a.mm", {}))
         age(store, found)
         digest = source("a.mm").digest
