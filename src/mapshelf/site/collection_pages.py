@@ -76,7 +76,7 @@ class CollectionPages:
         """Answer a page of the list of published collections, of all owners or of one."""
         query = parse_query(request.query_string)
         owner, offset = dict(query.given).get("owner"), query.offset // PAGE_SIZE * PAGE_SIZE
-        await self._context.sessions.authenticator()  # once the store is open
+        await self._context.sessions.authenticator()  # wait until the store is open
         make = partial(self._list, self._context.store.get(), owner, offset)
         key = ("collections", owner, offset)
         return await self._queues.pages.result(key, make, request.disconnection)

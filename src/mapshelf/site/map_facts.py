@@ -1,4 +1,4 @@
-"""List the facts about a map, such as licence and size, that its page shows with the topics."""
+"""List the facts about a map, such as licence and size, that its page shows beside the topics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mapshelf.snapshot.read import Details
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact about a map: ``address`` is empty without a link, ``links`` if it is not a list."""
+    """A fact about a map; ``address`` is empty if it has no link, ``links`` if it is no list."""
 
     name: str
     value: str

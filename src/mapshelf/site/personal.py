@@ -261,7 +261,7 @@ class Personal:
         return await self._result(self.context.queues.providers, request, work)
 
     async def _result(self, queue: WorkQueue, request: Request, work: Callable[[Store], T]) -> T:
-        await self.context.sessions.authenticator()  # once the store is open
+        await self.context.sessions.authenticator()  # wait until the store is open
         make = partial(work, self.context.store.get())
         # A unique key, so that two equal requests are not merged.
         return await queue.result(object(), make, request.disconnection)

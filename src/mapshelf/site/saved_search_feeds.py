@@ -48,7 +48,7 @@ class SavedSearchFeeds:
         return await self._answer(request, found, own=True)
 
     async def _found(self, request: Request) -> SavedSearch:
-        await self._context.sessions.authenticator()  # once the store is open
+        await self._context.sessions.authenticator()  # wait until the store is open
         public_id = request.parts["id"]
         find = partial(self._context.store.get().find_saved_search, public_id)
         key = ("saved search", public_id)
