@@ -1,4 +1,4 @@
-"""Bulk actions on maps selected in a list: download as a zip, or tag.
+"""Perform bulk actions on maps selected in a list: download them as a zip, or tag them.
 
 Lists send the IDs of selected maps in the URL of the next page, so the selection needs no
 server-side state. ``own_collections.py`` adds selected maps to a collection.

@@ -1,4 +1,4 @@
-"""Public pages of collections: the list of published ones, and each one's page, feed and embed.
+"""Handle the public pages of collections: the list of published ones, and pages, feeds and embeds.
 
 Collections are read from the store for each request and not cached with the snapshot. The content
 of a page depends on its reader, who may see maps that others do not. Embeds and feeds show only the
@@ -104,7 +104,7 @@ class CollectionPages:
         return found.guarded(response)
 
     async def own_feed(self, request: Request) -> Response:
-        """Answer the same feed at a reader's secret URL, which gives access to private collections.
+        """Answer the same feed at a reader's secret URL, even for a private collection.
 
         Feed entries are often shared, so the feed contains only the maps that everyone can see.
         """

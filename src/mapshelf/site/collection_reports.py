@@ -131,12 +131,12 @@ class CollectionReportPages:
 
 
 def row_of_report(report: Report) -> ReportRow:
-    """Return a report as the page shows it."""
+    """Return the row of a report on the page."""
     return ReportRow(str(report.reason), report.note, moment(report.created), report.reporter or "")
 
 
 def row_of_collection(one: ReportedCollection, addresses: Addresses) -> CollectionRow:
-    """Return a reported collection as the page shows it."""
+    """Return the row of a reported collection on the page."""
     found = one.collection
     possible = {DecisionKind.DISMISS: True, DecisionKind.HIDE: not one.hidden}
     return CollectionRow(
@@ -151,7 +151,7 @@ def row_of_collection(one: ReportedCollection, addresses: Addresses) -> Collecti
 
 
 def row_of_decision(one: CollectionDecision, addresses: Addresses) -> CollectionDecisionRow:
-    """Return a decision about a collection as the page shows it."""
+    """Return the row of a decision about a collection on the page."""
     return CollectionDecisionRow(
         id=one.id,
         kind=str(one.kind),

@@ -1,6 +1,6 @@
-"""The comparison page: the differences between two maps, or two versions of one.
+"""Handle the comparison page, which shows the differences between two maps or versions of one map.
 
-It lists the differences and marks them in a drawing. Its URL is below the page of the first map.
+The page lists the differences and marks them in a drawing. Its URL is below that of the first map.
 """
 
 from collections.abc import Sequence

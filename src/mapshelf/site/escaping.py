@@ -1,4 +1,4 @@
-"""Fast HTML escaping for pages with hundreds of texts, and line breaks in paths.
+"""Escape HTML fast, for pages with hundreds of texts, and allow line breaks in paths.
 
 Nearly no text needs escaping. ``markupsafe.escape`` creates an object for each, which takes three
 times as long as a check.

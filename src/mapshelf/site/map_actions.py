@@ -1,4 +1,4 @@
-"""Pages for actions on one map: rate, edit, replace the file, remove.
+"""Handle the pages for actions on one map: rate, edit, replace the file, remove.
 
 Their URLs are below that of the map's page. ``part`` renders the actions that the map's page itself
 offers to its reader (``signed_in.py``).

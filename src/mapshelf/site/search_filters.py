@@ -1,6 +1,6 @@
 """Prepare the search filters: checkboxes next to the search box that narrow a search.
 
-They replace query syntax. Each is a parameter of lists, so the form works without a script.
+Users need no query syntax for them. Each is a parameter of lists, so the form needs no script.
 """
 
 from collections.abc import Mapping

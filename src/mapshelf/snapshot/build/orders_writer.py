@@ -109,8 +109,8 @@ class OrdersWriter:
     def _due(self) -> list[str]:
         """Return the orders to rewrite.
 
-        These are one with the most changes, if it has ``MANY_CHANGES``, and all that have
-        ``TOO_MANY_CHANGES``.
+        These are one with the most changes, if it has more than ``MANY_CHANGES``, and all with more
+        than ``TOO_MANY_CHANGES``.
         """
         changes = {name: len(found) for name, found in self._changes.items()}
         most = max(changes.values())
@@ -181,7 +181,7 @@ class OrdersWriter:
         return low
 
     def _before(self, name: str, slots: Array, others: Array) -> Array:
-        """Return, for each pair of ``slots`` and ``others``, whether the first comes before."""
+        """Return, for each pair from ``slots`` and ``others``, whether the former comes first."""
         keys, other_keys = self._keys(name, slots), self._keys(name, others)
         before: Array = keys < other_keys
         tied = np.flatnonzero(keys == other_keys)

@@ -38,7 +38,10 @@ class RecordsFile:
         return self.garbage > max(MINIMUM_GARBAGE, len(self._file) // 2)
 
     def rewrite(self, columns: Columns, number: int) -> "RecordsFile":
-        """Copy the live records to a new file, update the offsets in ``columns``, and return it."""
+        """Copy the live records to a new file and delete the old one; return the new one.
+
+        The offsets in ``columns`` are updated.
+        """
         self._file.flush()
         path = self._file.path
         rewritten = RecordsFile(path.with_name(f"records-{number}-rewritten.bin"))

@@ -66,7 +66,7 @@ class SnapshotDirectory:
         return name.decode("ascii")
 
     def stamp(self) -> tuple[int, int] | None:
-        """Return a value that changes whenever a snapshot is published, ``None`` if none is.
+        """Return a value that changes whenever a snapshot is published, ``None`` without any.
 
         This is much cheaper than reading the name, so it may be called ten times a second.
         """
