@@ -1,4 +1,4 @@
-"""Web pages: the library, the page of each map, feeds, and embedding in other sites.
+"""Serve the web pages: the library, map pages, feeds, accounts, and embeds for other sites.
 
 They use the query, the snapshot and the errors of the API. The API does not depend on them.
 """

@@ -1,8 +1,8 @@
-"""The account pages: profile, password, sessions, tokens, and invitations for administrators.
+"""Handle the account pages: profile, password, sessions, tokens, and invitations.
 
-Every form redirects to a page (post/redirect/get), so that a reload does not repeat the action. A
-new token or invitation is shown on that page only: the store has just its digest
-(``flash_secret.py``).
+Only administrators see invitations. Every form redirects to a page (post/redirect/get), so that a
+reload does not repeat the action. A new token or invitation is shown on that page only: the store
+has just its digest (``flash_secret.py``).
 """
 
 from collections.abc import Sequence

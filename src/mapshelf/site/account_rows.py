@@ -1,4 +1,4 @@
-"""Sessions, tokens and invitations as rows of the account pages."""
+"""Convert sessions, tokens and invitations to rows of the account pages."""
 
 from dataclasses import dataclass
 

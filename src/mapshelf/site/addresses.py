@@ -21,7 +21,7 @@ MOST_NAMES: Final = 2048
 
 
 class Addresses:
-    """The addresses of one installation.
+    """Builds the URLs of one installation.
 
     Attributes:
         people: URLs of pages about users or for signed-in users.
@@ -34,54 +34,54 @@ class Addresses:
         self.people: Final = PeopleAddresses(self.root)
 
     def absolute(self, address: str) -> str:
-        """Return an address with the base URL."""
+        """Return the absolute URL of a path, by adding the base URL."""
         return self.base_url + address.removeprefix(self.root)
 
     def map(self, public_id: str, title: str) -> str:
-        """Return the page of a map."""
+        """Return the URL of the page of a map."""
         words = slug(title)  # letters, digits and hyphens
         return f"{self.root}/mindmaps/{public_id}/{words if words.isascii() else quote(words)}"
 
     def of_map(self, public_id: str, title: str, page: str) -> str:
-        """Return a page about a map, such as ``edit``."""
+        """Return the URL of a page below that of a map, such as ``edit``."""
         return f"{self.map(public_id, title)}/{page}"
 
     def topic(self, public_id: str, title: str, topic_id: str) -> str:
-        """Return the page of a map, opened at a topic if there is one."""
+        """Return the URL of the page of a map, with the topic as fragment if an id is given."""
         return self.map(public_id, title) + (f"#t={quote(topic_id)}" if topic_id else "")
 
     def thumbnail(self, public_id: str, width: int, kind: str = "png", theme: str = "") -> str:
-        """Return a picture of a map."""
+        """Return the URL of a thumbnail of a map."""
         colours = f"&theme={theme}" if theme else ""
         return f"{self.root}/thumbnails/{public_id}.{kind}?w={width}{colours}"
 
     def preview(self, public_id: str, width: int) -> str:
-        """Return the preview in the file of a map."""
+        """Return the URL of the preview picture that the file of a map contains."""
         return f"{self.root}/thumbnails/{public_id}.png?source=file&w={width}"
 
     def drawing(self, public_id: str, drawing_format: str) -> str:
-        """Return the address of the drawing of a whole map."""
+        """Return the URL of the drawing of a whole map."""
         return f"{self.root}/maps/{public_id}/drawing.{drawing_format}"
 
     def map_data(self, public_id: str) -> str:
-        """Return the data from which the script draws a map."""
+        """Return the URL of the data from which the script draws a map."""
         return f"{self.root}/site/maps/{public_id}.json"
 
     def images(self, public_id: str) -> str:
-        """Return where the pictures in the topics of a map are, each by its digest."""
+        """Return the base URL of the images in the topics of a map; each digest is appended."""
         return f"{self.root}/maps/{public_id}/images"
 
     def library(self, given: Mapping[str, str], offset: int = 0) -> str:
-        """Return the list of maps that these parameters of ``GET /maps`` select."""
+        """Return the URL of the list of maps with these parameters of ``GET /maps``."""
         place, rest = self._place(given)
         if offset:
             rest["offset"] = str(offset)
         return self.root + place + (f"?{urlencode(rest)}" if rest else "")
 
     def narrowed(self, given: Mapping[str, str], name: str) -> Callable[[str], str]:
-        """Return a function that builds the address of a list for each value of parameter ``name``.
+        """Return a function that builds the URL of a list for each value of parameter ``name``.
 
-        The result equals that of ``library``. A page has a hundred such links that differ only in
+        The URLs equal those of ``library``. A page has a hundred such links that differ only in
         the value, so only the value is quoted for each.
         """
         # No parameter contains NUL, so it serves as a placeholder that is quoted like any value.
@@ -100,32 +100,32 @@ class Addresses:
         return lambda value: f"{before}{quote_plus(value)}{after}"
 
     def feed(self, given: Mapping[str, str]) -> str:
-        """Return the feed of a list."""
+        """Return the URL of the feed of a list."""
         return f"{self.root}/feed.atom" + (f"?{urlencode(given)}" if given else "")
 
     def collections(self, given: Mapping[str, str]) -> str:
-        """Return the list of published collections, or of some of them."""
+        """Return the URL of the list of published collections with these parameters."""
         return f"{self.root}/collected" + (f"?{urlencode(given)}" if given else "")
 
     def collection(self, public_id: str, title: str) -> str:
-        """Return the page of a collection."""
+        """Return the URL of the page of a collection."""
         return f"{self.root}/collected/{public_id}/{quote(slug(title))}"
 
     def collection_feed(self, public_id: str) -> str:
-        """Return the feed of a collection, whatever its title."""
+        """Return the URL of the feed of a collection; it does not depend on the title."""
         return f"{self.root}/collected/{public_id}/feed.atom"
 
     def saved_feed(self, public_id: str) -> str:
-        """Return the feed of a saved search, whatever its name."""
+        """Return the URL of the feed of a saved search; it does not depend on the name."""
         return f"{self.root}/saved/{public_id}/feed.atom"
 
     def folders(self, below: str = "", offset: int = 0) -> str:
-        """Return the page of all direct subfolders of a folder."""
+        """Return the URL of the page of all direct subfolders of a folder."""
         given = {**({"below": below} if below else {}), **({"offset": offset} if offset else {})}
         return f"{self.root}/browse/folders" + (f"?{urlencode(given)}" if given else "")
 
     def collection_picture(self, public_id: str, width: int, theme: str = "") -> str:
-        """Return the picture of a collection."""
+        """Return the URL of the picture of a collection."""
         colours = f"&theme={theme}" if theme else ""
         return f"{self.root}/collections/{public_id}/picture.png?w={width}{colours}"
 

@@ -2,7 +2,7 @@
 
 Their URLs contain a digest of all files. So browsers can cache them for a year and still load new
 files with the first page of a new version. The fonts are those of ``render``, so text on the page
-of a map fits its measured boxes. The reference of the API uses two files of Swagger UI.
+of a map fits its measured boxes. The API reference uses two files of Swagger UI.
 """
 
 from dataclasses import dataclass, field
@@ -29,15 +29,15 @@ _FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'")
 
 _FACES: Final = ("regular.ttf", "bold.ttf", "italic.ttf", "bold-italic.ttf")
-"""What the faces of our font are called here, in the order of ``FILES``."""
+"""The file names under which the font faces are served, in the order of ``FILES``."""
 
 _VIEWER: Final = {"swagger.css": "swagger_style.css", "swagger.js": "swagger_bundle.js"}
-"""Files of Swagger UI: our name → the name in the package ``offapi``."""
+"""Files of Swagger UI: the name under which each is served → its name in the package ``offapi``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """All files by name, and the digest in their addresses."""
+    """All files by name, and the digest (``edition``) in their URLs."""
 
     bodies: dict[str, bytes]
     edition: str
@@ -48,7 +48,7 @@ class Assets:
         return (name, edition == self.edition) in self._made or name not in self.bodies
 
     def response(self, edition: str, name: str) -> Response:
-        """Return a file. An address with an old digest gets the current file, without long caching.
+        """Return a file. A URL with an old digest gets the current file, without long caching.
 
         Raises:
             NotFound: there is no such file.

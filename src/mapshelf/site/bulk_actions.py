@@ -1,4 +1,4 @@
-"""Bulk actions on maps selected in a list: download as a zip, or tag.
+"""Perform bulk actions on maps selected in a list: download them as a zip, or tag them.
 
 Lists send the IDs of selected maps in the URL of the next page, so the selection needs no
 server-side state. ``own_collections.py`` adds selected maps to a collection.
@@ -63,7 +63,7 @@ def asked_ids(request: Request) -> list[str]:
     """Return the ids of the selected maps in the URL of a request.
 
     Raises:
-        InvalidParameter: it names none, or too many.
+        InvalidParameter: there are no valid IDs, or too many.
     """
     pairs = parse_qsl(request.query_string.decode("latin-1"))
     return selected_ids([value for name, value in pairs if name == "map"])
@@ -90,7 +90,7 @@ class BulkActionPages:
         self._kept = DiskCache(self._context.settings.exports, ROOM, folders=1)
 
     def paths(self) -> Paths:
-        """Return the paths of pages for signed-in users."""
+        """Return the handlers of the pages for signed-in users by path."""
         shown, done, change = self._personal.shown, self._personal.done, "change a map"
         return {"/tag": (shown(change, self._show_tags), done(change, self._tag, ""))}
 
@@ -100,7 +100,7 @@ class BulkActionPages:
         """Respond with a zip of the files of the selected maps."""
         context, ids = self._context, asked_ids(request)
         user = await user_if_any(context.sessions, request)
-        await context.sessions.authenticator()  # once the store is open
+        await context.sessions.authenticator()  # wait until the store is open
         make = partial(self._made, context.store.get(), ids, user)
         key = ("chosen", tuple(ids), user)
         maps, file = await context.queues.documents.result(key, make, request.disconnection)
@@ -121,7 +121,7 @@ class BulkActionPages:
         self, store: Store, ids: Sequence[str], user: User | None
     ) -> tuple[list[Map], CachedFile | None]:
         maps = seen_maps(store, ids, user)
-        with suppress(OSError):  # nothing can be written; the response reports that
+        with suppress(OSError):  # the folder is not writable; the response reports that
             self._context.settings.exports.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._kept.remove_older_than(KEPT_FOR)
         files = [(one, store.kept_file(one.file_id)) for one in maps]
@@ -176,7 +176,7 @@ def seen_maps(store: Store, ids: Sequence[str], user: User | None) -> list[Map]:
     """Return the maps with these ids that a user may see.
 
     Raises:
-        NotFound: there are none.
+        NotFound: there are no such maps.
     """
     maps = [one for one in store.maps_with_ids(ids) if may_see(one, user)]
     if not maps:
@@ -220,13 +220,13 @@ class _Change:
 
 
 class _Names:
-    """The names of files in a zip: no two are the same, in any case."""
+    """Chooses unique names for the files in a zip, ignoring case."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def free(self, stem: str, suffix: str) -> str:
-        """Return a name that is still free."""
+        """Return a name that is not used yet."""
         number, name = 1, file_name(stem, suffix)
         while name.casefold() in self._taken:
             number += 1
@@ -250,8 +250,8 @@ def _changeable(ids: Sequence[str], user: User, store: Store) -> tuple[list[Map]
     """Return the maps that a user may change, and the number of others that the user may see.
 
     Raises:
-        NotFound: they see none of them.
-        Forbidden: they may change none of them.
+        NotFound: the user may see none of them.
+        Forbidden: the user may change none of them.
     """
     seen = seen_maps(store, ids, user)
     own = [one for one in seen if may_change(one, user)]

@@ -1,4 +1,4 @@
-"""Build map cards: the data of a map as shown in lists, with our own URLs.
+"""Build map cards: the data of a map as shown in lists, with URLs of this site.
 
 Records may have external URLs for thumbnail and page. Lists do not use them: the URLs are
 untrusted, and loading an image from another host would reveal to it who views which map.
@@ -40,7 +40,7 @@ class FoundTopic:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A map in a list; numbers are those of the record.
+    """A map in a list; counts such as ``views`` come from the record.
 
     Attributes:
         edited: time of the last edit (RFC 3339), empty if unknown.

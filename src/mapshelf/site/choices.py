@@ -1,7 +1,7 @@
-"""Links of lists: values of facets, orders, pages. Those of facets become HTML here.
+"""Represent the links of lists (facet values, sort orders, pages), and render facet values as HTML.
 
-A page has over a hundred facet values. A template would take several microseconds for each, which
-is a third of the time to render a page.
+A page has over a hundred facet values. A template would take several microseconds for each, in
+total a third of the time to render a page.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,14 @@ from mapshelf.site.escaping import escaped
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value of a facet, or an order; ``count`` is -1 where there is no count."""
+    """A link of a list, such as a facet value or a sort order.
+
+    Attributes:
+        name: the text of the link.
+        address: its URL.
+        count: the number of maps, -1 if there is no count.
+        chosen: whether it is the current choice.
+    """
 
     name: str
     address: str
@@ -23,7 +30,7 @@ class Choice:
 
 
 def choice_rows(choices: Iterable[Choice]) -> Markup:
-    """Return values with their counts as the items of a list, each with its link."""
+    """Return facet values as HTML list items, each with its link and count."""
     return Markup("".join(map(_row, choices)))  # noqa: S704 - every text in it is escaped
 
 

@@ -1,7 +1,8 @@
-"""Public pages of collections: the list of published ones, and each one's page, feed and embed.
+"""Handle the public pages of collections: the list of published ones, and pages, feeds and embeds.
 
-Collections are read from the store for each request and not cached with the snapshot. A page
-depends on its reader, who may see maps that others do not; embeds and feeds show only public maps.
+Collections are read from the store for each request and not cached with the snapshot. The content
+of a page depends on its reader, who may see maps that others do not. Embeds and feeds show only the
+maps that anonymous visitors may see.
 """
 
 from dataclasses import dataclass, replace
@@ -30,10 +31,10 @@ from mapshelf.store import Store
 from mapshelf.writers.plain import sound
 
 PAGE_SIZE: Final = 24
-"""Collections on a page of the list."""
+"""Number of collections on a page of the list."""
 
 SUMMARY: Final = 300
-"""Characters of the text that search engines and other sites are given."""
+"""Maximum length of the description for search engines and other sites, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ class CollectionList:
     Attributes:
         title: the heading.
         cards: the collections of this page.
-        total: how many there are.
+        total: the number of collections on all pages.
         page: the number of this page, from 1.
-        pages: how many pages there are.
-        previous: the address of the previous page, empty on the first.
-        following: the address of the next page, empty on the last.
-        everybody: the list without the owner that it is of, empty if it is that.
+        pages: the number of pages.
+        previous: the URL of the previous page, empty on the first.
+        following: the URL of the next page, empty on the last.
+        everybody: the URL of the list for all owners, empty if this list is not limited to one.
     """
 
     title: str
@@ -62,7 +63,7 @@ class CollectionList:
 
 
 class CollectionPages:
-    """The pages of collections that are for everybody."""
+    """Handlers of the collection pages that do not require signing in."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Create the handlers; ``maker`` builds the pages."""
@@ -72,16 +73,16 @@ class CollectionPages:
         self._templates = maker.templates
 
     async def list(self, request: Request) -> Response:
-        """Answer the list of published collections."""
+        """Answer a page of the list of published collections, of all owners or of one."""
         query = parse_query(request.query_string)
         owner, offset = dict(query.given).get("owner"), query.offset // PAGE_SIZE * PAGE_SIZE
-        await self._context.sessions.authenticator()  # once the store is open
+        await self._context.sessions.authenticator()  # wait until the store is open
         make = partial(self._list, self._context.store.get(), owner, offset)
         key = ("collections", owner, offset)
         return await self._queues.pages.result(key, make, request.disconnection)
 
     async def collection(self, request: Request) -> Response:
-        """Answer the page of a collection, or where it is."""
+        """Answer the page of a collection, or its embed; redirect if the URL is not current."""
         asked = dict(parse_qsl(request.query_string.decode("latin-1")))
         embedded = asked.get("embed") == "1"
         found = await find_collection(self._context, request, for_anybody=embedded)
@@ -103,7 +104,7 @@ class CollectionPages:
         return found.guarded(response)
 
     async def own_feed(self, request: Request) -> Response:
-        """Answer the same at the secret address of a reader, who may have a private collection.
+        """Answer the same feed at a reader's secret URL, even for a private collection.
 
         Feed entries are often shared, so the feed contains only the maps that everyone can see.
         """
@@ -113,7 +114,11 @@ class CollectionPages:
         return await self._queues.pages.result(object(), make, request.disconnection)
 
     async def oembed(self, request: Request, public_id: str) -> Response:
-        """Answer how to embed a published collection."""
+        """Answer the oEmbed description of a published collection.
+
+        Raises:
+            NotFound: there is no such collection, or it is not published.
+        """
         found = await find_collection(self._context, request, public_id, for_anybody=True)
         if found.collection.visibility is not Visibility.PUBLISHED:
             raise NotFound("There is no collection at this address that may be embedded.")
@@ -124,7 +129,7 @@ class CollectionPages:
         body = description(embedded, request.query_string, self._addresses)
         return data_response(b"application/json", body)
 
-    # -- made in threads ------------------------------------------------------------------
+    # -- run in threads -------------------------------------------------------------------
 
     def _list(self, store: Store, owner: str | None, offset: int) -> Response:
         some, total = store.collections(owner, None, offset, PAGE_SIZE)

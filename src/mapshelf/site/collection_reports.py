@@ -55,7 +55,7 @@ class ReportRow:
 
 @dataclass(frozen=True, slots=True)
 class CollectionRow:
-    """A collection with reports on the page: ``choices`` are what can be done about it."""
+    """A reported collection on the page; see ``reports.MapRow``."""
 
     title: str
     owner: str
@@ -131,12 +131,12 @@ class CollectionReportPages:
 
 
 def row_of_report(report: Report) -> ReportRow:
-    """Return a report as the page shows it."""
+    """Return the row of a report on the page."""
     return ReportRow(str(report.reason), report.note, moment(report.created), report.reporter or "")
 
 
 def row_of_collection(one: ReportedCollection, addresses: Addresses) -> CollectionRow:
-    """Return a reported collection as the page shows it."""
+    """Return the row of a reported collection on the page."""
     found = one.collection
     possible = {DecisionKind.DISMISS: True, DecisionKind.HIDE: not one.hidden}
     return CollectionRow(
@@ -151,7 +151,7 @@ def row_of_collection(one: ReportedCollection, addresses: Addresses) -> Collecti
 
 
 def row_of_decision(one: CollectionDecision, addresses: Addresses) -> CollectionDecisionRow:
-    """Return a decision about a collection as the page shows it."""
+    """Return the row of a decision about a collection on the page."""
     return CollectionDecisionRow(
         id=one.id,
         kind=str(one.kind),
@@ -163,11 +163,17 @@ def row_of_decision(one: CollectionDecision, addresses: Addresses) -> Collection
 
 
 def decide(text: str, user: User, address: str, store: Store) -> None:
-    """Do what a button about a collection says.
+    """Carry out a decision about a reported collection.
+
+    Args:
+        text: the value of the button: the kind of decision, and the ID of the collection.
+        user: the administrator.
+        address: the IP address of the client, for the audit log.
+        store: the store.
 
     Raises:
-        InvalidParameter: no button says this.
-        NotFound: there is no such collection any longer.
+        InvalidParameter: no button has this value.
+        NotFound: the collection no longer exists.
         AlreadyDecided: another administrator has already decided.
     """
     kind, _, public_id = text.partition(":")
@@ -179,7 +185,7 @@ def decide(text: str, user: User, address: str, store: Store) -> None:
 
 
 def undo(decision_id: str, user: User, address: str, store: Store) -> None:
-    """Undo a decision about a collection, if it is still there."""
+    """Undo a decision about a collection; do nothing if the decision no longer exists."""
     entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
     with suppress(NotFound), store.auditing(entry):
         store.undo_collection_decision(decision_id)

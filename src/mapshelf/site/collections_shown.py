@@ -1,4 +1,4 @@
-"""A collection as pages show it: its own facts, and where everything about it is."""
+"""Prepare collections for templates: their details, and the URLs of their page and pictures."""
 
 from dataclasses import dataclass
 
@@ -15,19 +15,19 @@ class CollectionCard:
     """A collection in a list, or on its page.
 
     Attributes:
-        id: identifies it.
+        id: its public ID.
         title: its title.
-        text: what its owner says about it.
-        owner: who made it.
-        owner_address: the collections of its owner.
-        visibility: who sees it.
-        pinned: whether it is on the first page.
-        count: how many published maps it has.
-        changed: when it was changed last.
-        address: its page.
-        small: its picture, in the size of lists.
-        small_dark: the same, for a dark page.
-        large: its picture, for other sites.
+        text: its description, written by its owner.
+        owner: the name of its owner.
+        owner_address: the URL of the list of its owner's collections.
+        visibility: who may see it.
+        pinned: whether it is pinned to the front page.
+        count: the number of published maps in it.
+        changed: when it was last changed.
+        address: the URL of its page.
+        small: the URL of its picture, in the size for lists.
+        small_dark: the same in dark colours.
+        large: the URL of its picture, in the size for other sites.
     """
 
     id: str
@@ -46,7 +46,7 @@ class CollectionCard:
 
 
 def collection_card(found: Collection, addresses: Addresses) -> CollectionCard:
-    """Return a collection as pages show it."""
+    """Return the card of a collection."""
     return CollectionCard(
         id=found.id,
         title=found.title,
@@ -65,6 +65,6 @@ def collection_card(found: Collection, addresses: Addresses) -> CollectionCard:
 
 
 def card_of(found: Map, addresses: Addresses) -> Card:
-    """Return a map of the store as lists show it."""
+    """Return the card of a map that was read from the store, as in lists."""
     body = map_object(found, addresses.base_url.encode())
     return card(Record(found.file_id, body), addresses, [])

@@ -1,6 +1,6 @@
-"""The comparison page: the differences between two maps, or two versions of one.
+"""Handle the comparison page, which shows the differences between two maps or versions of one map.
 
-It lists the differences and marks them in a drawing. Its URL is below the page of the first map.
+The page lists the differences and marks them in a drawing. Its URL is below that of the first map.
 """
 
 from collections.abc import Sequence
@@ -29,22 +29,22 @@ from mapshelf.site.responses import FRESH, HTML, STRICT, Templates, Values
 from mapshelf.writers.plain import one_line, sound
 
 MOST_SHOWN: Final = 200
-"""Differences of a kind on a page; the API has all."""
+"""Maximum number of differences of each kind on the page; the API returns all of them."""
 
 LONGEST_TEXT: Final = 1000
-"""Characters of a text on a page."""
+"""Maximum length of a text on the page, in characters."""
 
 AT: Final = "/mindmaps/{id}/{slug}/compare/{other}"
 
 
 class Compared(NamedTuple):
-    """A map that is compared, as the page names it. It may be sent to another process.
+    """One of the two compared maps. It can be pickled and sent to another process.
 
     Attributes:
         id: its public ID.
         title: its title.
-        version: the number of the version, 0 for the map as it is.
-        file: the path of its file, empty if that is not known.
+        version: the number of the version, 0 for the current one.
+        file: the path of its file, empty if unknown.
     """
 
     id: str
@@ -55,13 +55,13 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place of a topic.
+    """The position of a topic, as shown on the page.
 
     Attributes:
-        text: what it says.
-        path: the texts of the topics above it.
-        place: which of its siblings it is.
-        address: the page of its map, opened at the topic; empty for a former version.
+        text: the text of the topic.
+        path: the texts of its ancestors.
+        place: its position among its siblings, from 1.
+        address: the URL of the topic on its map's page, empty for a former version.
     """
 
     text: str
@@ -72,13 +72,13 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A difference.
+    """One difference between the maps.
 
     Attributes:
-        where: the topic, in the map after unless it was removed.
-        below: how many topics are added or removed with it.
-        was: where it was, if it was moved.
-        facts: what has changed: its name, before, after.
+        where: the topic, in the new map; in the old map if it was removed.
+        below: the number of descendants that were added or removed with it.
+        was: its former position, if it was moved.
+        facts: the changed properties: name, old value, new value.
     """
 
     where: Where
@@ -88,7 +88,7 @@ class Row:
 
 
 class ComparisonPages:
-    """The page of a comparison, and its drawing."""
+    """Handlers of the comparison page and its drawing."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Create the handlers; ``maker`` builds the pages."""
@@ -96,7 +96,7 @@ class ComparisonPages:
         self._maker = maker
 
     async def page(self, request: Request) -> Response:
-        """Answer what is different between two maps."""
+        """Answer the page that lists the differences between two maps."""
         sides = await find_sides(self._context, request, b"")
         compared = _compared(sides.before), _compared(sides.after)
         facts = (compared, self._context.settings.base_url, self._maker.common)
@@ -104,7 +104,11 @@ class ComparisonPages:
         return await sides.response(self._context, request, job)
 
     async def drawing(self, request: Request) -> Response:
-        """Answer the drawing in it."""
+        """Answer the drawing of a comparison, as SVG.
+
+        Raises:
+            InvalidParameter: there is no such theme.
+        """
         theme = read_parameters(request.query_string, ("theme",)).get("theme", LIGHT.name)
         if theme not in THEMES:
             raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
@@ -122,7 +126,10 @@ def _compared(side: Side) -> Compared:
 
 
 def drawing(before: Outline, after: EncodedOutline, title: str, theme: str) -> bytes:
-    """Return the drawing of a comparison; only what draws loads what that takes."""
+    """Return the drawing of a comparison as SVG.
+
+    The import is inside, so only processes that draw load the rendering modules.
+    """
     from mapshelf.render.comparison_drawing import comparison_drawing  # noqa: PLC0415
 
     return comparison_drawing(before, decode_outline(after), title, theme)
@@ -135,7 +142,10 @@ def comparison_page(
     base_url: str,
     common: Values,
 ) -> bytes:
-    """Return the page of a comparison, in a process that may have no templates yet."""
+    """Return the page of a comparison as HTML.
+
+    It may run in a child process, so it loads the templates itself.
+    """
     one, other = maps
     found = compare(before, decode_outline(after))
     addresses = Addresses(base_url)
@@ -154,7 +164,7 @@ def comparison_page(
 def comparison_address(
     addresses: Addresses, one: Compared, other: Compared, suffix: str = ""
 ) -> str:
-    """Return the page that compares two maps, or with ``.svg`` its drawing."""
+    """Return the URL of the comparison page of two maps, with suffix ``.svg`` of the drawing."""
     page = addresses.of_map(one.id, one.title, f"compare/{other.id}{suffix}")
     versions = {"version": one.version, "other_version": other.version}
     given = {name: number for name, number in versions.items() if number}
@@ -162,7 +172,7 @@ def comparison_address(
 
 
 Kinds = list[tuple[str, int, list[Row]]]
-"""The kinds of differences: the name, how many there are, and the first of them."""
+"""The kinds of differences: for each the name, the number of differences, and the first ones."""
 
 
 def _kinds(found: Comparison, one: Compared, other: Compared, addresses: Addresses) -> Kinds:
@@ -205,7 +215,7 @@ def _where(compared: Compared, addresses: Addresses, spot: Spot, text: str) -> W
 
 
 def _said(name: str, value: Any) -> str:
-    """Return a fact of a topic in words."""
+    """Return the value of a topic's property ``name`` as text; for images, their number."""
     if name == "images":
         return str(len(value))
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Pages for exporting personal data and for deleting an account."""
+"""Handle the pages for exporting a user's data and for deleting the account."""
 
 import asyncio
 import secrets
@@ -58,7 +58,7 @@ class DataExportPages:
             ),
         }
 
-    # -- taking data along ----------------------------------------------------------------
+    # -- exporting data -------------------------------------------------------------------
 
     async def _show_export(self, request: Request, session: Session) -> Response:
         return await self._personal.page(Page("export.html", {"user": session.user}), session)
@@ -83,8 +83,8 @@ class DataExportPages:
         return Response(200, headers, file=file)
 
     def _made(self, user: User, entry: AuditEntry, store: Store) -> CachedFile | None:
-        """Return the file with all data of a user, ``None`` if it cannot be written."""
-        with suppress(OSError):  # nothing can be written then, which is told
+        """Write a zip with all data of a user and return it, ``None`` if it cannot be written."""
+        with suppress(OSError):  # the folder is not writable; the response reports that
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._kept.remove_older_than(KEPT_FOR)
         store.add_audit_entry(entry)

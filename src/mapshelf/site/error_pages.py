@@ -1,4 +1,4 @@
-"""Error pages: errors as HTML for browsers, instead of the Error object of the API.
+"""Render errors as HTML pages for browsers, instead of the Error object of the API.
 
 The status and the headers are those of the API (``api/errors.py``). The texts come from
 ``messages``, so that they are translated with the pages.
@@ -30,7 +30,7 @@ from mapshelf.site.messages import say
 from mapshelf.site.responses import Templates
 
 MOST_CACHED: Final = 100
-"""Maximum of cached error pages."""
+"""Maximum number of cached error pages."""
 
 _TEXTS: Final[Mapping[type[Exception], tuple[str, str | None]]] = {
     InvalidParameter: ("error.invalid", "error.invalid.hint"),
@@ -45,11 +45,14 @@ _TEXTS: Final[Mapping[type[Exception], tuple[str, str | None]]] = {
     TooManyRequests: ("error.many", None),
     StoreUnavailable: ("error.unavailable", "error.again"),
 }
-"""The heading of each kind of error, and the message below; without one, that of the API."""
+"""For each kind of error, the keys of the heading and of the message below it.
+
+``None`` stands for the message of the API.
+"""
 
 
 class ErrorPages:
-    """The error pages of one application, each made once for all that get it."""
+    """The error pages of one application. Each is rendered once and cached."""
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates

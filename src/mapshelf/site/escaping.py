@@ -1,4 +1,4 @@
-"""Fast HTML escaping for pages with hundreds of texts, and line breaks in paths.
+"""Escape HTML fast, for pages with hundreds of texts, and allow line breaks in paths.
 
 Nearly no text needs escaping. ``markupsafe.escape`` creates an object for each, which takes three
 times as long as a check.
@@ -16,12 +16,12 @@ _SLASH: Final = re.compile("(?<!<)/")
 
 
 def escaped(text: str) -> str:
-    """Return a text as HTML, as ``markupsafe.escape`` writes it."""
+    """Escape a text for HTML, with the same result as ``markupsafe.escape``."""
     return str(escape(text)) if _SPECIAL.search(text) else text
 
 
 def breakable(path: str) -> Markup:
-    """Return a path in which lines break after slashes, and not within names if they fit.
+    """Return a path that may wrap after slashes; a name wraps only if it is too long for a line.
 
     Args:
         path: text, or ``Markup`` with highlights.

@@ -1,4 +1,4 @@
-"""Facets of lists: their values with counts, and the active filters."""
+"""Prepare the facets of lists for templates: their values with counts, and the active filters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,33 +13,37 @@ from mapshelf.site.search_filters import is_on
 from mapshelf.snapshot.read import Facets, Snapshot
 from mapshelf.store.contract import Maps
 
-AT_ONCE: Final = 8  # values of a facet that are shown; the others are folded away
+AT_ONCE: Final = 8  # number of values of a facet that are shown; the others are folded away
 
 FACETS: Final = (
     *("folder", "category", "tag", "language", "software", "owner", "year", "size"),
     *("with_notes", "with_tasks"),
 )
-"""Filters with a list of their values.
+"""The filters that are shown as facets.
 
-``GET /facets`` also counts licences. They are left out here: lists have no parameter for them, so
-they could not be links.
+``GET /facets`` also counts licences. They are left out here: lists cannot be filtered by licence,
+so the values could not be links.
 """
 
 _SAID: Final = ("size", "with_notes", "with_tasks")
-"""Facets whose values are words of ours."""
+"""Facets whose values are keywords of this site, with a label in ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The values of one filter with their counts, the frequent first.
+    """The values of one filter with their counts, the selected one first.
+
+    The others have the order of ``Snapshot.facets``.
 
     Attributes:
         name: the filter.
         title: the heading.
         first: values that are shown.
         more: values that are folded away.
-        above: of a folder that is chosen, the folders it is in and itself, the outermost first.
-        everything: the page of all folders, empty if all are shown.
+        above: in the folder facet, the ancestors of the selected folder and the folder itself, the
+            outermost first.
+        everything: in the folder facet, the URL of the page of all subfolders; empty if no values
+            are folded away.
     """
 
     name: str
@@ -53,7 +57,7 @@ class Facet:
 def facets_of(
     query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses
 ) -> list[Facet]:
-    """Return the facets of a list that divide it, or are chosen.
+    """Return the facets of a list that can narrow it, or that have a selected value.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -63,14 +67,14 @@ def facets_of(
     folder = clean_path(given.get("folder", ""))
     facets = []
     for name in FACETS:
-        # The alternatives to a chosen value are counted without its filter; but in a folder, those
-        # in it are offered.
+        # Count the alternatives to a selected value without its own filter. Folders are different:
+        # inside a folder, its subfolders are offered.
         others = tuple(row for row in query.filters if row[0] != name)
         same = name == "folder" or others == query.filters
         counts = counted if same else snapshot.facets(replace(query, filters=others), (name,))
         above = folder_steps(given, addresses) if name == "folder" else ()
         choices = _choices(name, _values(name, counts, store), given, addresses)
-        # A value that all maps have divides nothing.
+        # A facet whose only value applies to all maps cannot narrow the list.
         if (
             above
             or len(choices) > 1
@@ -84,7 +88,10 @@ def facets_of(
 
 
 def _without_repetition(facets: list[Facet]) -> list[Facet]:
-    """Leave out the folders if they are the categories, as in a folder with one for each."""
+    """Leave out the folder facet if it equals the category facet.
+
+    That happens when each category has a folder of its own.
+    """
     counts = {
         facet.name: sorted((one.name, one.count) for one in (*facet.first, *facet.more))
         for facet in facets
@@ -97,7 +104,7 @@ def _without_repetition(facets: list[Facet]) -> list[Facet]:
 def removals_of(
     given: Mapping[str, str], facets: list[Facet], addresses: Addresses
 ) -> list[Choice]:
-    """Return the active filters, each with the address of the list without it."""
+    """Return the active filters, each with the URL of the list without that filter."""
     names = {
         facet.name: choice.name
         for facet in facets
@@ -120,7 +127,7 @@ def removals_of(
 
 
 def folder_steps(given: Mapping[str, str], addresses: Addresses) -> tuple[Choice, ...]:
-    """Return the folders that the chosen one is in and itself, each with its list."""
+    """Return the ancestors of the selected folder and the folder itself, each with its list URL."""
     path = clean_path(given.get("folder", ""))
     return tuple(
         Choice(
@@ -133,7 +140,7 @@ def folder_steps(given: Mapping[str, str], addresses: Addresses) -> tuple[Choice
 
 
 def language_name(code: str) -> str:
-    """Return what a language is called, or else its code."""
+    """Return the English name of a language, or its code if there is no name for it."""
     return ENGLISH.get(f"language.{code}", code)
 
 
@@ -142,7 +149,7 @@ def _is_on(name: str, given: Mapping[str, str]) -> bool:
 
 
 def _values(name: str, facets: Facets, store: Maps) -> list[tuple[str, str, int]]:
-    """Return the values of a facet: the parameter's value, the name, how many maps have it."""
+    """Return the values of a facet: for each the parameter value, the name and the map count."""
     tables = {
         "category": (facets.category, store.categories),
         "software": (facets.software, store.software),
@@ -172,7 +179,7 @@ def _choices(
         Choice(label, address(key), count, chosen=wanted == key.casefold())
         for key, label, count in values
     ]
-    # The chosen value must be visible, however many are more frequent.
+    # The selected value comes first, so that it is never folded away.
     return sorted(choices, key=lambda choice: not choice.chosen)
 
 

@@ -1,4 +1,4 @@
-"""A list of maps as an Atom feed (RFC 4287), with the same parameters as the list.
+"""Make an Atom feed (RFC 4287) of a list of maps, with the same parameters as the list.
 
 The default order is by date, so that feed readers show new maps.
 

@@ -1,4 +1,4 @@
-"""The page for creating, renewing and revoking a user's secret feed URL."""
+"""Handle the page for creating, renewing and revoking a user's secret feed URL."""
 
 from typing import Final
 
@@ -20,14 +20,14 @@ from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.tokens import FEED_PREFIX
 
 PLACE: Final = "feeds"
-"""The page, of those of an account."""
+"""The path of this page below ``/account/``."""
 
 DONE: Final = "feeds"
-"""What the page says after the address was withdrawn."""
+"""The value of the URL parameter ``done`` that makes the page confirm the revocation."""
 
 
 class FeedAddressPage:
-    """The page about one's own address of feeds."""
+    """Handlers of the page of the secret feed URL."""
 
     def __init__(self, personal: Personal) -> None:
         """Create the handlers on top of ``personal``."""

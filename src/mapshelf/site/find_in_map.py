@@ -1,7 +1,7 @@
-"""Search within one map: a page of matching topics, for browsers without scripts.
+"""Search within one map: show a page of matching topics, for browsers without scripts.
 
-The script of the drawn map searches as users type. This page works without it, and lists all
-matches of a search, of which the library shows only three.
+The script of the drawn map searches as users type. This page works without it, and lists up to
+``MOST_FOUND`` matches, of which the library shows only three.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from mapshelf.site.page_maker import PageMaker
 AT: Final = "/mindmaps/{id}/{slug}/find"
 
 MOST_FOUND: Final = 100
-"""Topics on the page."""
+"""Maximum number of topics on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class TopicMatches:
 
     @property
     def more(self) -> bool:
-        """Return whether there may be more than are shown."""
+        """Whether there may be more matches than are shown."""
         return len(self.topics) == MOST_FOUND
 
 
 class FindInMapPages:
-    """The page of topics that match."""
+    """Handler of the page of matching topics."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Create the handlers; ``maker`` builds the pages."""

@@ -1,4 +1,4 @@
-"""Flash messages with a secret: show a new secret once, on the page after the form.
+"""Show a new secret once, on the page that follows the form that created it.
 
 Forms redirect to a page, so that a reload does not repeat the action. A cookie carries the new
 secret for at most a minute, and the page that shows it clears the cookie. A page shows only secrets
@@ -13,27 +13,28 @@ from mapshelf.site.responses import see_other
 from mapshelf.tokens import is_well_formed
 
 MADE: Final = "mapshelf_made"
-"""The cookie."""
+"""The name of the cookie."""
 
 SECONDS: Final = 60
+"""The lifetime of the cookie."""
 
 
 class FlashSecret:
-    """Takes a new secret from a form to the page that shows it."""
+    """Passes a new secret from a form to the page that shows it, in a cookie."""
 
     def __init__(self, base_url: str) -> None:
         """Use a cookie at ``base_url``."""
         self._cookie = Cookie(MADE, base_url)
 
     def on(self, address: str, secret: str) -> Response:
-        """Lead on to the page at ``address``, which shows ``secret``."""
+        """Return a redirect to the page at ``address``, which shows ``secret``."""
         return see_other(address, self._cookie.set(secret, SECONDS))
 
     def of(self, request: Request, prefix: str) -> str:
-        """Return the secret that a page is to show, empty if none with this prefix was made."""
+        """Return the secret in the cookie, empty if there is none with this prefix."""
         secret = self._cookie.read(request.sender.header(b"cookie"))
         return secret if is_well_formed(secret, prefix) else ""
 
     def cleared(self, secret: str) -> Headers:
-        """Return the headers of a page that shows ``secret``, if that is one."""
+        """Return the headers that clear the cookie; none if ``secret`` is empty."""
         return (self._cookie.clear(),) if secret else ()

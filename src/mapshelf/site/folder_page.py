@@ -1,4 +1,4 @@
-"""The page of all subfolders of a folder: lists show only those with the most maps."""
+"""Handle the page of all subfolders of a folder; lists show only those with the most maps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mapshelf.site.page_maker import PageMaker
 from mapshelf.snapshot.read import Snapshot
 
 PAGE_SIZE: Final = 500
-"""Folders on a page."""
+"""Number of folders on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,14 @@ class FolderList:
     """The variables of the template.
 
     Attributes:
-        steps: the folder looked into and those that it is in, the outermost first.
-        folders: those of this page, each with its maps.
-        total: how many there are on all pages.
+        steps: the ancestors of the current folder and the folder itself, the outermost first.
+        folders: the subfolders on this page, each with the URL and number of its maps.
+        total: the number of subfolders on all pages.
         page: the number of this page, from 1.
-        pages: how many there are.
-        previous: the address of the previous page, empty on the first.
-        following: the address of the next page, empty on the last.
-        numbers: pages by their numbers.
+        pages: the number of pages.
+        previous: the URL of the previous page, empty on the first.
+        following: the URL of the next page, empty on the last.
+        numbers: links to pages by number.
     """
 
     steps: list[Choice]
@@ -45,7 +45,7 @@ class FolderList:
 
 
 class FolderPages:
-    """Answers the page of the folders within one."""
+    """Handler of the page of subfolders."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Create the handlers; ``maker`` builds the pages."""
@@ -54,7 +54,7 @@ class FolderPages:
         self._templates = maker.templates
 
     async def page(self, request: Request) -> Response:
-        """Answer the folders within one, or those at the top."""
+        """Answer the direct subfolders of a folder, or the top-level folders."""
         given = read_parameters(request.query_string, ("below", "offset"))
         current = self._context.snapshot.get()
         make = partial(self._page, current.snapshot, given)
@@ -93,7 +93,7 @@ def _folders(snapshot: Snapshot, below: str, offset: int, addresses: Addresses) 
 
 
 def _offset(given: Mapping[str, str]) -> int:
-    """Return where to begin; what is no number begins at the beginning, as mistyped ones should."""
+    """Return the requested offset, limited to ``MAXIMUM_OFFSET``; 0 if it is not a number."""
     text = given.get("offset", "")
     digits = text if text.isascii() and text.isdigit() and len(text) < 16 else "0"
     return min(int(digits), MAXIMUM_OFFSET)

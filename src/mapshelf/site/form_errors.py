@@ -52,7 +52,7 @@ SHOWN: Final = (
     WrongCredentials,
     WrongPasskey,
 )
-"""Errors that are shown above the form, to be tried again."""
+"""Errors that are shown above the form, so that the user can try again."""
 
 UNTAKEN: Final = (
     *SHOWN,
@@ -65,13 +65,13 @@ UNTAKEN: Final = (
     UnreadableFile,
     UnsupportedMediaType,
 )
-"""Errors of forms with files that are shown above the form."""
+"""The same for forms with files, which can fail in more ways."""
 
 MINUTE: Final = 60  # seconds
 
 
 def failure(error: Exception, invalid: str) -> str:
-    """Return what to say of an error: the message ``invalid`` if a value cannot be taken."""
+    """Return the message for an error; ``invalid`` is the message key if no other one fits."""
     if isinstance(error, UnacceptablePassword):
         return say(f"password.{error.rule}")
     if isinstance(error, ProviderRefusal | ProviderUnavailable):
@@ -87,7 +87,7 @@ def failure(error: Exception, invalid: str) -> str:
 
 
 def waiting(seconds: int) -> str:
-    """Return how long to wait, in words."""
+    """Return a waiting time in words: in seconds below two minutes, otherwise in minutes."""
     if seconds < 2 * MINUTE:
         return counted("seconds", seconds)
     return counted("minutes", -(-seconds // MINUTE))
@@ -105,7 +105,7 @@ def _too_many(error: TooManyCollections | TooManySearches) -> str:
 
 
 def _of_file(error: UnreadableFile) -> str:
-    """Return what is wrong with a file, and what to do; the reader's own words stand behind it."""
+    """Return the message for a rejected file, which includes the message of the file's parser."""
     key = next((key for kind, key in _FILES if isinstance(error, kind)), "failure.file.broken")
     return say(key, reason=str(error).removeprefix(REFUSED).removesuffix("."))
 

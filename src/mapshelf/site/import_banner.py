@@ -1,8 +1,8 @@
-"""The import banner: shows the progress of a running import on the library pages.
+"""Show the progress of a running import on the library pages.
 
-These pages are cached with the snapshot they were made from. Progress changes more often, so it
-replaces a placeholder when a page is sent, and only during an import. Scripts request it
-separately.
+These pages are cached with the snapshot they were made from. Progress changes more often, so the
+banner replaces a placeholder when a page is sent, and only during an import. Scripts request the
+progress separately.
 """
 
 from typing import Final
@@ -18,12 +18,12 @@ from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML, data_response
 
 MARK: Final = b"<!--importing-->"
-"""Where it is put."""
+"""The placeholder that is replaced by the banner."""
 
 NOT_KEPT: Final = (b"cache-control", b"no-store")
 
 _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-control", b"etag"))
-"""Headers that a changed page does not keep."""
+"""Headers that are dropped from a changed page."""
 
 
 class ImportBanner:
@@ -37,17 +37,17 @@ class ImportBanner:
         self._last: tuple[Response, bytes, Response] | None = None
 
     def status(self) -> ImportStatus | None:
-        """Return how far the import is, ``None`` if there is none."""
+        """Return the progress of the running import, ``None`` if there is none."""
         return self._file.read()
 
     async def show_status(self, request: Request) -> Response:
-        """Answer how far the import is, and the revision of what lists show."""
+        """Answer the banner as HTML and the revision of the current snapshot, as JSON."""
         revision = self._context.snapshot.get().snapshot.revision
         body = orjson.dumps({"html": self._line(self.status()), "revision": revision})
         return data_response(b"application/json", body)
 
     def shown(self, answer: Operation) -> Operation:
-        """Return ``answer`` with how far the import is."""
+        """Wrap ``answer`` to insert the banner into its pages during an import."""
 
         async def operation(context: Context, request: Request) -> Response:
             response = await answer(context, request)

@@ -1,4 +1,4 @@
-"""Navigation of lists: numbered pages, first letters, and the choice of cards or table."""
+"""Build the navigation of lists: numbered pages, first letters, and a choice of cards or table."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -13,18 +13,21 @@ VIEW: Final = "view"
 CARDS: Final = "cards"
 TABLE: Final = "table"
 VIEWS: Final = (CARDS, TABLE)
-"""How a list is shown: the parameter of pages that says it, and its values."""
+"""The values of the parameter ``VIEW``, which selects how a list is shown."""
 
-AROUND: Final = 2  # pages on either side of this one whose numbers are shown
+AROUND: Final = 2  # number of pages on either side of the current one that are linked
 
 
 def numbered(page: int, pages: int, address: Callable[[int], str]) -> list[Choice]:
-    """Return the pages around one, the first and the last; where some are left out, a gap."""
+    """Return links to the first page, the pages around the current one, and the last page.
+
+    An ellipsis without URL stands for omitted pages.
+    """
     near = range(max(1, page - AROUND), min(pages, page + AROUND) + 1)
     choices: list[Choice] = []
     before = 0
     for one in sorted({1, *near, pages}):
-        if one == before + 2:  # a gap would take as much room as the page
+        if one == before + 2:  # an ellipsis would take as much space as the omitted page
             choices.append(Choice(str(one - 1), address(one - 1)))
         elif one > before + 2:
             choices.append(Choice("…", ""))
@@ -36,7 +39,10 @@ def numbered(page: int, pages: int, address: Callable[[int], str]) -> list[Choic
 def letters_of(
     query: MapQuery, page_size: int, snapshot: Snapshot, addresses: Addresses
 ) -> list[Choice]:
-    """Return the first letters of a list from A to Z, each with the place where it begins."""
+    """Return the first letters of an alphabetical list, each with the URL where it begins.
+
+    The result is empty for other orders, for searches, and if there is only one letter.
+    """
     if query.order != "alpha" or query.text:
         return []
     found = snapshot.letters(query)
@@ -47,7 +53,7 @@ def letters_of(
     for one, end in zip(found, ends, strict=True):
         on_page = one.offset < query.offset + page_size and end > query.offset
         start = one.offset // page_size * page_size
-        # The first map of a letter may be anywhere on its page.
+        # The first map of a letter may be anywhere on its page, so the URL has a fragment.
         place = f"#n{one.offset - start + 1}" if one.offset > start else ""
         choices.append(Choice(one.name, addresses.library(given, start) + place, chosen=on_page))
     return choices
@@ -56,7 +62,7 @@ def letters_of(
 def views_of(
     view: str, given: Mapping[str, str], offset: int, addresses: Addresses
 ) -> list[Choice]:
-    """Return how a list can be shown; ``given`` are its parameters without that."""
+    """Return the views of a list (cards, table) as links; ``given`` are its other parameters."""
     return [
         Choice(
             say(f"view.{one}"),

@@ -1,4 +1,4 @@
-"""Pages for actions on one map: rate, edit, replace the file, remove.
+"""Handle the pages for actions on one map: rate, edit, replace the file, remove.
 
 Their URLs are below that of the map's page. ``part`` renders the actions that the map's page itself
 offers to its reader (``signed_in.py``).
@@ -157,7 +157,7 @@ class MapActionPages:
         )
         return see_other(self._addresses.map(found.id, found.title))
 
-    # -- what is said of it ---------------------------------------------------------------
+    # -- details --------------------------------------------------------------------------
 
     async def _show_details(self, request: Request, session: Session) -> Response:
         return await self._details(request, session)
@@ -295,14 +295,14 @@ class MapActionPages:
         *,
         event: AuditEvent | None,
     ) -> T:
-        """Return the result of work with a map.
+        """Run a change of a map in a queue, and return its result.
 
         Args:
-            request: has the map in its path.
-            session: session of the user.
-            queue: where it is done.
-            work: what is done.
-            event: audit event; ``None`` for actions allowed on other users' maps.
+            request: the request, with the map in its path.
+            session: the session of the user.
+            queue: the queue that runs the change.
+            work: the change.
+            event: the audit event; ``None`` for actions that are allowed on other users' maps.
         """
         user, own = session.user, event is not None
         if event is not None:

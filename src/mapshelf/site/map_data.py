@@ -1,4 +1,4 @@
-"""The data from which the script on a map's page draws the map: every topic, measured.
+"""Encode the data from which the script on a map's page draws the map, with all topics measured.
 
 The server wraps texts and measures them in the font of ``render``, so that the result is the same
 in every browser. It also places icons and pictures in the box of each topic, and decides which of
@@ -101,8 +101,8 @@ def _sheet(sheet: Sheet, glyphs: dict[str, list[Any]], formulas: Drawings) -> di
     data: dict[str, Any] = {
         "leftwards": leftwards,
         "title": one_line(sheet.title),
-        # Each topic as its parent's place, its id, its width and height, its lines with theirs,
-        # and whatever else there is to it.
+        # Each topic is a list: the index of its parent, its id, its width and height, its lines
+        # with their widths, and any further data.
         "topics": [
             _topic(node, numbers[node.above] if node.above else -1, styles) for node in made.nodes
         ],

@@ -1,4 +1,4 @@
-"""List the facts about a map, such as licence and size, that its page shows with the topics."""
+"""List the facts about a map, such as licence and size, that its page shows beside the topics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,15 @@ from mapshelf.snapshot.read import Details
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact about a map: ``address`` is empty without a link, ``links`` if it is not a list."""
+    """A fact about a map.
+
+    Attributes:
+        name: its label.
+        value: its value as text.
+        address: the URL to which the value links, empty without a link.
+        date: the value in machine-readable form if it is a date, otherwise empty.
+        links: the links to show instead of the value, if the fact is a list.
+    """
 
     name: str
     value: str

@@ -1,7 +1,7 @@
-"""Forms for the details of maps: current values, submitted values, and validation.
+"""Handle forms for the details of maps: fill in current values, read and validate submitted ones.
 
-Each value is validated separately, so that every invalid field has its own message and the input is
-preserved.
+Each value is validated separately, so that every invalid field gets its own message. The form is
+shown again with the input preserved.
 """
 
 from collections.abc import Mapping
@@ -24,29 +24,29 @@ from mapshelf.site.messages import say
 from mapshelf.store import Store
 
 MOST_MAPS: Final = 10
-"""Maps in one form."""
+"""Maximum number of maps in one form."""
 
 LIMITS: Final = FormLimits(fields=MOST_MAPS * len(NAMES) + 10, text=131_072)
 BODY: Final = BodyRule(163_840, (MULTIPART,))
-"""What a form about maps may have: as much text as is kept in memory. In parts, because in one line
-a letter may take nine bytes."""
+"""Limits of a form about maps: at most as much text as is kept in memory. It must be sent as
+``multipart/form-data``, because URL encoding may take nine bytes per letter."""
 
 FROM_FILES: Final = ("title", "template")
-"""What the file says of a map in a folder."""
+"""The fields that cannot be edited for a map in a folder, because its file determines them."""
 
 Said = Mapping[str, str]
-"""What a form says about a map, by the names of ``FIELDS``."""
+"""The submitted values about a map, by the names of ``FIELDS``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What there is to choose from.
+    """The options of a form about maps, and the length limits of its texts.
 
     Attributes:
         categories: all categories, A to Z.
         licences: all licence types, A to Z.
-        visibilities: who may see a map.
-        longest: characters of a title at most, and of a description.
+        visibilities: the visibilities that a user may choose.
+        longest: the maximum lengths of a title and of a description, in characters.
     """
 
     categories: list[Named]
@@ -60,9 +60,9 @@ class MapForm:
     """The fields about one map.
 
     Attributes:
-        prefix: begins their names; empty if the form is about one map only.
-        said: their values.
-        failures: messages for those that cannot be taken.
+        prefix: the prefix of the field names; empty if the form is about one map only.
+        said: the values of the fields.
+        failures: the message for each invalid field.
         from_file: whether title and template come from a file in a folder.
     """
 
@@ -73,7 +73,7 @@ class MapForm:
 
 
 def choices_of(store: Store) -> Choices:
-    """Return what there is to choose from.
+    """Return the options of a form about maps.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -82,7 +82,12 @@ def choices_of(store: Store) -> Choices:
 
 
 def form_of(found: Map, visibility: Visibility | None = None) -> Said:
-    """Return what is known of a map as its form says it; ``visibility`` if another is proposed."""
+    """Return the current details of a map as form values.
+
+    Args:
+        found: the map.
+        visibility: the visibility to propose, ``None`` for the current one.
+    """
     licence = found.licence_type_id
     return {
         "title": found.title,
@@ -96,7 +101,12 @@ def form_of(found: Map, visibility: Visibility | None = None) -> Said:
 
 
 def said_in(form: Form, prefix: str = "", *, from_file: bool = False) -> Said:
-    """Return what a form says about a map.
+    """Return the values that a submitted form contains about a map.
+
+    Args:
+        form: the submitted form.
+        prefix: the prefix of the field names.
+        from_file: whether to leave out the fields ``FROM_FILES``.
 
     Raises:
         InvalidParameter: a field is given twice.
@@ -104,12 +114,12 @@ def said_in(form: Form, prefix: str = "", *, from_file: bool = False) -> Said:
     left_out = FROM_FILES if from_file else ()
     said = {name: form.text(prefix + name) for name in NAMES if name not in left_out}
     if "template" in said:
-        said["template"] = said["template"] or "false"  # browsers leave out an empty box
+        said["template"] = said["template"] or "false"  # browsers do not send an unchecked box
     return said
 
 
 def checked(said: Said, store: Store) -> tuple[MapDetails, dict[str, str]]:
-    """Return what is said as a store takes it, and messages for what cannot be taken.
+    """Validate form values: return the valid ones as details, and a message per invalid field.
 
     Raises:
         StoreUnavailable: the store cannot be reached.

@@ -1,4 +1,4 @@
-"""Pages for authorising programs (OAuth 2) and for revoking their access.
+"""Handle the pages for authorising programs (OAuth 2) and for revoking their access.
 
 The authorisation request is in the URL of the page, and is parsed again when the form is submitted.
 """
@@ -34,7 +34,7 @@ ALLOW: Final = "allow"
 
 
 class ProgramPages:
-    """The pages about programs."""
+    """Handlers of the pages about programs."""
 
     def __init__(self, personal: Personal) -> None:
         """Create the handlers on top of ``personal``."""
@@ -98,8 +98,8 @@ class ProgramPages:
 
         Raises:
             OAuthRefusal: the redirect URI is missing or untrusted.
-            InvalidParameter: a parameter is given twice, or is no text.
-            AddressTooLong: the request is too long to come back to it after signing in.
+            InvalidParameter: a parameter is given twice, or is not valid text.
+            AddressTooLong: the URL is too long to return to after signing in.
         """
         if len(self._addresses.people.of(request)) > LONGEST_RETURN:
             raise AddressTooLong(f"The address must have at most {LONGEST_RETURN} characters.")
@@ -154,7 +154,7 @@ class ProgramPages:
             "user": session.user,
             "scopes": asked.scopes.split(),
             "action": self._addresses.root + DEVICE_PAGE,
-            # As the device shows it, whatever was typed, or was in a link.
+            # Formatted as the device shows it, however the user typed it.
             "code": device_requests.shown(asked.user_code),
         }
         return await self._personal.page(Page("device_consent.html", values), session)
@@ -162,7 +162,7 @@ class ProgramPages:
     def _after(self, decision: str) -> str:
         return f"{self._addresses.people.account('programs')}?done=device.{decision}"
 
-    # -- programs that are let in -----------------------------------------------------------
+    # -- authorised programs ----------------------------------------------------------------
 
     async def _show_programs(self, request: Request, session: Session) -> Response:
         user, now = session.user.id, milliseconds()
@@ -184,7 +184,10 @@ class ProgramPages:
 
 
 def rows_of(grants: list[Grant]) -> list[Row]:
-    """Return the programs with all that each of them was granted, the latest first."""
+    """Return one row per program, which combines all grants of that program.
+
+    The grants are sorted from the latest, so the program with the latest grant comes first.
+    """
     of_programs: dict[str, list[Grant]] = {}
     for grant in grants:
         of_programs.setdefault(grant.program_id, []).append(grant)
@@ -204,18 +207,20 @@ def rows_of(grants: list[Grant]) -> list[Row]:
 
 
 def place_of(uri: str) -> str:
-    """Return where a redirect URI leads, for people: the host, or the scheme of a program.
+    """Return where a redirect URI leads, to show to the user: the host of a website, or the scheme.
 
-    A URI of a program may have a host, too, but does not lead there.
+    The scheme stands for a program on the user's device. Such a URI may contain a host, but does
+    not lead to it.
     """
     parts = urlsplit(uri)
     return parts.netloc if parts.scheme in ("http", "https") else parts.scheme
 
 
 def csp_source(uri: str) -> str:
-    """Return what a Content-Security-Policy calls the place of a redirect URI.
+    """Return a Content-Security-Policy source that allows a redirect URI.
 
-    It has no words for IPv6 addresses and for the schemes of programs but the scheme.
+    CSP can express neither IPv6 addresses nor URIs with a program's own scheme, so these are
+    allowed by their scheme alone.
     """
     parts = urlsplit(uri)
     if parts.scheme in ("http", "https") and "[" not in parts.netloc:

@@ -1,4 +1,7 @@
-"""``GET /oembed``: how to embed a map or a collection in another site (oembed.com, version 1.0)."""
+"""Answer ``GET /oembed``: describe how other sites embed a map or a collection (oEmbed 1.0).
+
+The specification is at oembed.com.
+"""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from mapshelf.site.messages import say
 
 WIDTH: Final = 800
 HEIGHT: Final = 600
-"""Pixels of what is embedded, unless the client asks for less."""
+"""The size of the embedded frame in pixels, unless the client asks for less."""
 
 _PAGE: Final = re.compile(r"/(mindmaps|collected)/([^/]+)(?:/[^/]*)?")
 
@@ -25,11 +28,11 @@ class Embedded:
 
     Attributes:
         title: its title.
-        owner: its owner.
-        owner_address: the page of its owner.
-        address: its page.
-        picture: its picture.
-        size: the width and the height of that.
+        owner: the name of its owner.
+        owner_address: the URL of the page of its owner.
+        address: the URL of its page.
+        picture: the URL of its picture.
+        size: the width and height of the picture in pixels.
     """
 
     title: str
@@ -41,11 +44,11 @@ class Embedded:
 
 
 def asked_page(query_string: bytes, addresses: Addresses) -> tuple[str, str]:
-    """Return where the page to embed is, ``mindmaps`` or ``collected``, and its public id.
+    """Parse the page to embed: return its kind (``mindmaps`` or ``collected``) and its public ID.
 
     Raises:
-        NotFound: the address is that of no map and no collection here.
-        InvalidParameter: another format than JSON is asked for.
+        NotFound: the URL is not that of a map or a collection on this site.
+        InvalidParameter: a format other than JSON is requested.
     """
     values = parse_qs(query_string.decode("utf-8", "replace"))
     if values.get("format", ["json"])[0] != "json":
@@ -59,7 +62,10 @@ def asked_page(query_string: bytes, addresses: Addresses) -> tuple[str, str]:
 
 
 def description(shown: Embedded, query_string: bytes, addresses: Addresses) -> bytes:
-    """Return how to embed something."""
+    """Return the oEmbed description of an object as JSON.
+
+    Its size respects ``maxwidth`` and ``maxheight`` in the query string.
+    """
     values = parse_qs(query_string.decode("utf-8", "replace"))
     width = _at_most(values.get("maxwidth"), WIDTH)
     height = _at_most(values.get("maxheight"), HEIGHT)

@@ -1,9 +1,9 @@
-"""All topics of a map as HTML, for browsers without scripts, screen readers and search engines.
+"""Render all topics of a map as HTML, for browsers without scripts, screen readers and crawlers.
 
-It uses neither recursion nor a template, because maps are deep and large. Topics deeper than
-``DEEPEST`` are in the list of their ancestor, because browsers truncate deeper nesting. Floating
-topics, summaries and relationships follow the main branches. ``topic_details`` renders everything
-besides the text of a topic.
+This uses neither recursion nor a template, because maps are deep and large. Topics deeper than
+``DEEPEST`` are put into the list of their ancestor at that level, because browsers truncate deeper
+nesting. Floating topics, summaries, boundaries and relationships follow the main branches.
+``topic_details`` renders the content of each topic.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,16 +19,16 @@ from mapshelf.render.formulas import Mathml
 from mapshelf.site.messages import say
 from mapshelf.site.topic_details import Details, PageLink, anchor, topic_link
 
-DEEPEST: Final = 100  # levels of lists; browsers nest up to 512 elements
+DEEPEST: Final = 100  # maximum depth of nested lists; browsers nest up to 512 elements
 
 INDENTED: Final = 8
-"""Levels below a main topic that are fully indented; more would not fit."""
+"""Number of levels below a main topic that are fully indented; more would not fit."""
 
 FOLDED_ABOVE: Final = 600  # topics; in a larger map, the main branches are folded at first
 
 
-_MOST_NAMED: Final = 20  # topics that a boundary or a summary is said to be about
-_MOST_BESIDE: Final = 2000  # boundaries or relationships that are listed
+_MOST_NAMED: Final = 20  # maximum number of topics named for a boundary or a summary
+_MOST_BESIDE: Final = 2000  # maximum number of boundaries, and of relationships, listed
 
 
 def outline_html(
@@ -43,10 +43,10 @@ def outline_html(
 
     Args:
         outline: the map.
-        images: address of its pictures, without their digests.
-        maps: where links to other maps lead.
+        images: the base URL of its images, to which the digest of an image is appended.
+        maps: the page to link to for each link to another map.
         formulas: its formulas as MathML, by their LaTeX.
-        apart: whether those are opened in a window of their own.
+        apart: whether links to other maps open in a new window.
     """
     topics = [topic for _, topic in outline.topics()]
     known = {topic.id: topic for topic in topics}
@@ -56,7 +56,7 @@ def outline_html(
     pieces: list[str] = []
     for sheet in outline.sheets:
         root = sheet.root
-        # Not "auto": browsers would determine it again for each of ten thousand topics.
+        # Not "auto", with which browsers would determine the direction of each topic again.
         direction = "rtl" if reads_leftwards(root) else "ltr"
         pieces.append(f'<div class="sheet" dir="{direction}">')
         title = sheet.title.strip()
@@ -74,7 +74,10 @@ def outline_html(
 def _alone(
     sheet: Sheet, known: Mapping[str, Topic], details: Details, opened: str
 ) -> Iterable[str]:
-    """Yield what hangs from no other topic."""
+    """Yield everything outside the main tree of a sheet.
+
+    These are floating topics, summaries, boundaries and relationships.
+    """
     if sheet.floating:
         yield f'<p class="alone">{escape(say("map.floating"))}</p>'
     for topic in sheet.floating:
@@ -104,14 +107,14 @@ def _alone(
 
 
 def _names(ids: Iterable[str], known: Mapping[str, Topic]) -> str:
-    """Return links to topics, and a sign if there are too many."""
+    """Return links to topics; an ellipsis stands for those beyond ``_MOST_NAMED``."""
     found = [known[one] for one in islice(ids, _MOST_NAMED + 1) if one in known]
     links = [topic_link(topic) for topic in found[:_MOST_NAMED]]
     return ", ".join([*links, "…"] if len(found) > _MOST_NAMED else links)
 
 
 def _main(main: Topic, details: Details, opened: str) -> Iterable[str]:
-    """Yield a main branch; it can be folded if it has children."""
+    """Yield a main branch, as a foldable element if it has children."""
     own = f"{details.text(main)}"
     if not main.children:
         yield f'<div class="main" id="{anchor(main)}"><p>{own}</p>{details.beside(main)}</div>\n'

@@ -1,6 +1,7 @@
-"""Pages for creating and editing collections, and for pinning them (administrators).
+"""Handle the pages for creating, editing and removing collections, and for pinning them.
 
-Every step works without a script: a button moves a map by one position and returns to it.
+Only administrators pin collections. Every step works without a script: buttons move a map by one
+position, or to either end, and return to it on the page.
 """
 
 import re
@@ -54,9 +55,10 @@ AT: Final = "/collected/{id}/{slug}"
 OWN: Final = "collections"
 
 PLACES: Final = {"up": -1, "down": 1, "first": -MOST_COLLECTED, "last": MOST_COLLECTED}
-"""What the buttons beside a map do, in places."""
+"""The buttons beside a map, each with the number of positions by which it moves the map."""
 
 DONE: Final = ("removed",)
+"""Actions that the next page confirms, as named in its URL."""
 
 _MAP: Final = re.compile(r"(?:.*/mindmaps/)?([0-9A-Za-z]{1,32})(?:/[^/]*)?")
 
@@ -67,8 +69,8 @@ class Edited:
 
     Attributes:
         found: the collection.
-        cards: the maps in it that they see.
-        hidden: how many more it has.
+        cards: the maps in it that the user may see.
+        hidden: the number of its other maps.
     """
 
     found: Collection
@@ -80,7 +82,10 @@ class OwnCollectionPages:
     """The collection pages for signed-in users."""
 
     def __init__(self, personal: Personal, pinned: PinnedCollections) -> None:
-        """Answer by ``personal``, and have ``pinned`` look again where one is pinned."""
+        """Create the handlers on top of ``personal``.
+
+        When a collection is pinned, unpinned or removed, ``pinned`` drops its cached HTML.
+        """
         self._personal = personal
         self._pinned = pinned
         self._addresses = personal.addresses
@@ -100,7 +105,7 @@ class OwnCollectionPages:
             f"{AT}/pin": (shown(pin, self._show_pin), done(pin, self._pin, "")),
         }
 
-    # -- one's own ------------------------------------------------------------------------
+    # -- the user's collections -----------------------------------------------------------
 
     async def _show_own(self, request: Request, session: Session) -> Response:
         return await self._own(request, session)
@@ -139,7 +144,7 @@ class OwnCollectionPages:
         }
         return await self._page("own_collections.html", values, session, error)
 
-    # -- putting maps into one ------------------------------------------------------------
+    # -- adding maps to a collection ------------------------------------------------------
 
     async def _show_chosen(self, request: Request, session: Session) -> Response:
         return await self._chosen(request, session, asked_ids(request))
@@ -182,13 +187,17 @@ class OwnCollectionPages:
         }
         return await self._page("collect.html", values, session, error)
 
-    # -- changing one ---------------------------------------------------------------------
+    # -- editing a collection -------------------------------------------------------------
 
     async def _show(self, request: Request, session: Session) -> Response:
         return await self._edited(request, session)
 
     async def _edit(self, request: Request, session: Session, form: Form) -> Response:
-        """Do what one of the forms on the page asks: each has fields of its own."""
+        """Perform the action of the submitted form; its fields tell which form of the page it is.
+
+        The forms move a map, take a map out, remove all hidden maps, add a map, or change the
+        details.
+        """
         said = {name: form.text(name) for name in DETAILS}
         public_id, moved = request.parts["id"], ""
         try:
@@ -315,8 +324,8 @@ def _changeable(public_id: str, user: User, store: Store) -> Collection:
     """Return a collection that a user may change.
 
     Raises:
-        NotFound: there is none that they may see.
-        Forbidden: they may see it, but not change it.
+        NotFound: there is no such collection that the user may see.
+        Forbidden: the user may see it, but not change it.
     """
     found = store.find_collection(public_id)
     if found is None or not may_see(found, user):
@@ -363,7 +372,7 @@ def _id_in(text: str, addresses: Addresses) -> str:
     """Return the ID of a map from user input: an ID or the URL of its page.
 
     Raises:
-        InvalidParameter: it is neither.
+        InvalidParameter: the text is neither.
     """
     try:
         path = urlsplit(text.strip()).path

@@ -1,6 +1,6 @@
-"""The page of a user's own maps: all of them, whatever their visibility, and removed ones.
+"""Handle the page of a user's own maps: all of them, whatever their visibility, and removed ones.
 
-The list is that of ``GET /users/me/maps``. A removed map can be restored for 30 days.
+The list is the same as that of ``GET /users/me/maps``. A removed map can be restored for 30 days.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ PAGE: Final = "maps"
 
 @dataclass(frozen=True, slots=True)
 class OwnMap:
-    """A map of one's own in the list."""
+    """A map of the user in the list."""
 
     card: Card
     visibility: Visibility
@@ -55,17 +55,17 @@ class RemovedRow:
 
 @dataclass(frozen=True, slots=True)
 class OwnList:
-    """A page of the list of one's own maps.
+    """A page of the list of a user's own maps.
 
     Attributes:
         maps: the maps of this page.
-        total: how many there are.
-        choices: who may see the maps that are listed.
+        total: the number of maps on all pages.
+        choices: links that limit the list to one visibility.
         page: the number of this page, from 1.
-        pages: how many pages there are.
-        previous: the address of the previous page, empty on the first.
-        following: the address of the next page, empty on the last.
-        removed: the removed maps, on the first page.
+        pages: the number of pages.
+        previous: the URL of the previous page, empty on the first.
+        following: the URL of the next page, empty on the last.
+        removed: the removed maps; only on the first page of all visibilities.
     """
 
     maps: list[OwnMap]
@@ -79,7 +79,7 @@ class OwnList:
 
 
 class OwnMapsPages:
-    """The page of one's own maps."""
+    """Handlers of the page of the user's own maps."""
 
     def __init__(self, personal: Personal) -> None:
         """Create the handlers on top of ``personal``."""
@@ -113,7 +113,7 @@ class OwnMapsPages:
             self._context.map_finder.forget(found.id)
         except UNTAKEN as error:
             return await self._list(request, session, error)
-        return see_other(self._addresses.map(found.id, found.title))  # there at once
+        return see_other(self._addresses.map(found.id, found.title))  # available at once
 
     async def _list(
         self, request: Request, session: Session, error: Exception | None = None
@@ -148,7 +148,7 @@ class OwnMapsPages:
         gone = {one.map.id for one in removed}
         seen_by = {one.id: one.visibility for one in store.unpublished_maps(user.id)}
         cards = [card(Record(0, body), self._addresses, []) for body in bodies]
-        # The snapshot may be a moment behind.
+        # The snapshot may be slightly out of date, and still contain maps just removed.
         maps = [
             OwnMap(one, seen_by.get(one.id, Visibility.PUBLISHED))
             for one in cards

@@ -1,4 +1,4 @@
-"""The dependencies shared by all pages: URLs, static files, templates and error pages."""
+"""Hold the dependencies shared by all pages: URLs, static files, templates and error pages."""
 
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.assets import load_assets
@@ -7,18 +7,18 @@ from mapshelf.site.responses import Templates
 
 
 class PageMaker:
-    """Makes the pages of one application.
+    """The shared dependencies of the pages of one application.
 
     Attributes:
-        addresses: the addresses on pages.
-        assets: the files that pages load.
+        addresses: builds URLs.
+        assets: the static files that pages load.
         common: the variables of all templates.
         templates: the templates.
-        errors: the pages for errors.
+        errors: the error pages.
     """
 
     def __init__(self, base_url: str) -> None:
-        """Prepare; templates are loaded when they are needed first."""
+        """Create the dependencies; each template is loaded when it is first used."""
         self.addresses = Addresses(base_url)
         self.assets = load_assets()
         root = self.addresses.root

@@ -1,4 +1,4 @@
-"""Request handlers for the catalogue pages and their data; ``routes.py`` maps URLs to them.
+"""Handle requests for the catalogue pages and their data; ``routes.py`` maps URLs to the handlers.
 
 Pages are rendered in threads, because rendering takes as long as a search. Rendered pages are
 cached with their snapshot, like API responses.
@@ -254,7 +254,7 @@ class Pages:
         return response
 
     async def _found(self, request: Request, public_id: str = "") -> FoundMap:
-        # Without the base URL, our own URLs in the record are recognisable.
+        # With an empty base URL, URLs of this site in the record are recognisable.
         return await find_map(self._context, request, b"", public_id=public_id)
 
     def _note_visit(self, request: Request, found: FoundMap, kind: VisitKind) -> None:

@@ -1,7 +1,8 @@
-"""Passkeys on pages: listed, added and removed at one's account, and used to sign in.
+"""Handle the account page that lists, adds and removes passkeys, and sign in with a passkey.
 
-Both need a script, which requests a challenge and submits the authenticator's response in a form.
-Without scripts, browsers offer no passkeys, and the forms stay hidden.
+Adding a passkey and signing in need a script, which requests a challenge and submits the
+authenticator's response in a form. Browsers offer passkeys only to scripts, so without scripts the
+forms stay hidden.
 """
 
 from contextlib import suppress
@@ -34,7 +35,7 @@ NO_STORE: Final[Headers] = ((b"cache-control", b"no-store"),)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A passkey as it is shown."""
+    """A passkey in the list on the account page."""
 
     id: str
     name: str
@@ -43,12 +44,15 @@ class Row:
 
 
 class PasskeyPages:
-    """The pages of passkeys."""
+    """Handlers of the passkey page and of signing in with a passkey."""
 
     def __init__(self, personal: Personal, sign_in: SignInPages, party: RelyingParty) -> None:
-        """Answer by ``personal``; who could not be signed in sees the form of ``sign_in``.
+        """Create the handlers.
 
-        To browsers, we are ``party``.
+        Args:
+            personal: authorises requests and builds responses.
+            sign_in: shows its form again if signing in fails.
+            party: the WebAuthn relying party: this site, as browsers know it.
         """
         self._personal = personal
         self._sign_in = sign_in
@@ -91,7 +95,7 @@ class PasskeyPages:
             return await self._sign_in.form_page(request, returning, error=error)
         return self._personal.signed_in(session, self._addresses.people.after(returning))
 
-    # -- at one's account -----------------------------------------------------------------
+    # -- account page ---------------------------------------------------------------------
 
     async def _show(self, request: Request, session: Session) -> Response:
         return await self._page(request, session)
@@ -118,7 +122,7 @@ class PasskeyPages:
 
     async def _remove(self, request: Request, session: Session, removed: str) -> Response:
         user = session.user.id
-        with suppress(NotFound, ValueError):  # it has been done meanwhile; it is no id
+        with suppress(NotFound, ValueError):  # already removed; not a hexadecimal ID
             passkey = bytes.fromhex(removed)
             await self._personal.change(
                 request,
@@ -148,6 +152,6 @@ class PasskeyPages:
 
 
 def row_of(passkey: Passkey) -> Row:
-    """Return a passkey as it is shown."""
+    """Return the row of a passkey in the list."""
     used = None if passkey.last_used is None else moment(passkey.last_used)
     return Row(passkey.id.hex(), passkey.name, moment(passkey.created), used)

@@ -1,4 +1,4 @@
-"""Build the URLs of pages about users, and the return URLs after signing in."""
+"""Build the URLs of personal pages, and check the URLs to return to after signing in."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,67 +9,76 @@ from mapshelf.api.http import Request
 from mapshelf.site.responses import quoted_query
 
 _PATH: Final = re.compile(r"/(?!/)[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*", re.ASCII)
-"""A path with a query, as browsers send it. Two slashes would begin the name of a host, and
-browsers take a backslash for a slash."""
+"""A path with an optional query, as browsers send it.
+
+It must not start with two slashes, after which browsers expect a host name. Backslashes are not
+allowed, because browsers treat them as slashes.
+"""
 
 LONGEST_RETURN: Final = 2000
-"""Most characters of an address to return to after signing in."""
+"""Maximum length of a URL to return to after signing in, in characters."""
 
 
 class PeopleAddresses:
-    """The addresses of pages about people; see ``Addresses.people``."""
+    """Builds the URLs of personal pages; see ``Addresses.people``."""
 
     def __init__(self, root: str) -> None:
-        """Make addresses whose paths begin with ``root``."""
+        """Build URLs with paths that start with ``root``."""
         self._root = root
 
     def account(self, page: str = "") -> str:
-        """Return a page of one's account: the first, or one such as ``tokens``."""
+        """Return the URL of the account page, or of a page below it such as ``tokens``."""
         return f"{self._root}/account" + (f"/{page}" if page else "")
 
     def report(self, public_id: str) -> str:
-        """Return where a map is reported."""
+        """Return the URL of the page for reporting a map."""
         return f"{self._root}/report/{public_id}"
 
     def own_maps(self, given: Mapping[str, str]) -> str:
-        """Return the list of one's own maps that these parameters select."""
+        """Return the URL of the list of the user's own maps with these parameters."""
         return self.account("maps") + (f"?{urlencode(given)}" if given else "")
 
     def publish(self) -> str:
-        """Return where people choose files to publish."""
+        """Return the URL of the page for uploading files to publish."""
         return f"{self._root}/publish"
 
     def uploads(self, public_ids: Sequence[str], *, published: bool = False) -> str:
-        """Return where uploaded maps are looked at before they are published, or afterwards."""
+        """Return the URL of the preview of uploaded maps, or of the page after publishing them."""
         page = "published" if published else "preview"
         return f"{self.publish()}/{page}?{urlencode({'maps': ','.join(public_ids)}, safe=',')}"
 
     def register(self) -> str:
-        """Return where anybody registers, if that is open."""
+        """Return the URL of the registration page, which exists if registration is open."""
         return f"{self._root}/register"
 
     def of(self, request: Request) -> str:
-        """Return the address of a request."""
+        """Return the URL of a request, without scheme and host."""
         address = self._root + quote(request.path, safe="/:@!$&'()*+,;=~")
         query = quoted_query(request.query_string)
         return f"{address}?{query}" if query else address
 
     def sign_in(self, returning: str = "") -> str:
-        """Return where to sign in; afterwards one returns to one of our addresses, if given."""
+        """Return the URL of the sign-in page.
+
+        After signing in, the browser returns to ``returning`` if that is a URL of this site.
+        """
         own = self.own(returning)
         return f"{self._root}/signin" + (f"?{urlencode({'next': own})}" if own else "")
 
     def after(self, returning: str) -> str:
-        """Return where to go after signing in: an address of ours if given, or else the library."""
+        """Return the URL to go to after signing in.
+
+        This is ``returning`` if that is a URL of this site, otherwise the library.
+        """
         return self.own(returning) or f"{self._root}/"
 
     def by_provider(self, returning: str) -> str:
-        """Return where signing in by the OpenID provider begins; see ``sign_in``."""
+        """Return the URL that starts signing in with the OpenID provider; see ``sign_in``."""
         own = self.own(returning)
         return f"{self._root}/signin/provider" + (f"?{urlencode({'next': own})}" if own else "")
 
     def own(self, address: str) -> str:
-        """Return an untrusted address, empty unless it is on this site."""
+        """Return ``address``, which is untrusted; empty unless it is a path on this site."""
         if len(address) > LONGEST_RETURN or not _PATH.fullmatch(address):
             return ""
         path = unquote(address.partition("?")[0])
@@ -78,13 +87,13 @@ class PeopleAddresses:
         return address
 
     def collect(self, public_ids: Sequence[str]) -> str:
-        """Return the page for adding maps to a collection."""
+        """Return the URL of the page for adding maps to a collection."""
         return f"{self._root}/collect?{urlencode([('map', one) for one in public_ids])}"
 
     def tag(self, public_ids: Sequence[str]) -> str:
-        """Return the page for tagging several maps."""
+        """Return the URL of the page for tagging several maps."""
         return f"{self._root}/tag?{urlencode([('map', one) for one in public_ids])}"
 
     def save_search(self, given: Mapping[str, str]) -> str:
-        """Return the page for saving a search with these list parameters."""
+        """Return the URL of the page for saving a search with these list parameters."""
         return self.account("searches") + f"?{urlencode(given)}"

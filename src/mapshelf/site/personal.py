@@ -1,7 +1,7 @@
-"""Shared code of the personal pages: authorisation, form handling and headers.
+"""Authorise requests for personal pages, process their forms, and build their responses.
 
-These pages are never cached. A form is accepted only with its CSRF token and from one of our pages
-(``api/csrf.py``). Errors are shown above the form.
+These pages are never cached. A form is accepted only with its CSRF token and from a page of this
+site (``api/csrf.py``). Errors are shown above the form.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -65,9 +65,9 @@ class FormKind:
     """The limits of a form; the default allows a few short fields.
 
     Attributes:
-        limits: its fields.
-        body: how it is sent.
-        refuse: shows it again when it cannot be taken, ``None`` if the error gets a page.
+        limits: the limits of its fields.
+        body: the limits of the request body: its size and media types.
+        refuse: shows the form again when it is rejected; ``None`` to show an error page instead.
     """
 
     limits: FormLimits = LIMITS
@@ -86,8 +86,8 @@ class Page:
         template: its template.
         values: the variables of the template.
         error: the error in the submitted form, if any.
-        headers: security headers, and others.
-        invalid: the message for an invalid value.
+        headers: the headers of the response, security headers included.
+        invalid: the key of the message for an invalid value.
     """
 
     template: str
@@ -136,7 +136,12 @@ class Personal:
     def done(self, operation: str, act: Act, page: str, kind: FormKind = USUAL) -> Method:
         """Restrict ``act`` to users with permission for an operation.
 
-        Its form is on ``page``; if that is empty, at the URL to which it is submitted.
+        Args:
+            operation: an operation of ``PERMISSIONS``.
+            act: handles the submitted form.
+            page: the URL of the page with the form, empty if it is the URL of the request.
+                Requests without a session return to it after signing in.
+            kind: the limits of the form.
         """
 
         async def guard(context: Context, request: Request) -> Response:
@@ -161,8 +166,9 @@ class Personal:
 
         Args:
             take: handles the form.
-            hashing: whether it hashes a password. While hashing is overloaded, the form is not
-                even read: a thousand guesses a second must not delay other users.
+            hashing: whether it hashes a password. If so, requests are refused before their form
+                is read while the hashing queue is full: a thousand guesses a second must not
+                delay other users.
         """
 
         async def guard(context: Context, request: Request) -> Response:
@@ -171,11 +177,11 @@ class Personal:
             async with context.bodies.form(request, LIMITS) as form:
                 return await take(request, form)
 
-        # A successful sign-in by such a form may be the result of guessing.
+        # Such a form may be used to guess passwords, so it has the rate limit of signing in.
         return Method(guard, None, body=BODY, budget=Budget.SIGN_IN)
 
     def check_form(self, request: Request, form: Form) -> None:
-        """Check that a form that needs no session comes from one of our pages (CSRF).
+        """Check that a form that needs no session comes from a page of this site (CSRF).
 
         Raises:
             CrossSiteRequest: it comes from another site.
@@ -198,10 +204,10 @@ class Personal:
         return session
 
     def may_add_a_way(self, session: Session) -> bool:
-        """Return whether a user may add a way to sign in.
+        """Return whether a user may add a way to sign in, such as a passkey.
 
-        Otherwise, a stolen old session would give permanent access. A session created through a
-        proxy is useless without the proxy.
+        The session must be recent: otherwise, a stolen old session would give permanent access.
+        Sessions created through a proxy may be old, because they are useless without the proxy.
         """
         try:
             self.require_young(session)
@@ -221,7 +227,7 @@ class Personal:
     # -- work -----------------------------------------------------------------------------
 
     async def ask(self, request: Request, work: Callable[[Store], T]) -> T:
-        """Return the result of work with the store.
+        """Run ``work`` with the store in a thread, and return its result.
 
         Raises:
             Overloaded: the queue is full.
@@ -230,7 +236,7 @@ class Personal:
         return await self._result(self.context.queues.accounts, request, work)
 
     async def has_password(self, request: Request, name: str) -> bool:
-        """Return whether the user with this name has a password; see ``ask``."""
+        """Return whether the user with this name has a password, or is unknown; see ``ask``."""
         record = await self.ask(request, lambda store: store.password_of(name))
         return record is None or record.encoded is not None
 
@@ -242,20 +248,20 @@ class Personal:
         work: Callable[[Store], T],
         target: str = "",
     ) -> T:
-        """Return the result of work that the audit log records; see ``ask``."""
+        """Run ``work``, record it in the audit log, and return its result; see ``ask``."""
         entry = done_by(session.user, self.client(request).address, event, target)
         return await self.ask(request, partial(noted, entry, work))
 
     async def hash(self, request: Request, work: Callable[[Store], T]) -> T:
-        """Return the result of work that hashes passwords; see ``ask``."""
+        """Run ``work`` that hashes passwords, and return its result; see ``ask``."""
         return await self._result(self.context.queues.passwords, request, work)
 
     async def ask_provider(self, request: Request, work: Callable[[Store], T]) -> T:
-        """Return the result of work that waits for the OpenID provider; see ``ask``."""
+        """Run ``work`` that waits for the OpenID provider, and return its result; see ``ask``."""
         return await self._result(self.context.queues.providers, request, work)
 
     async def _result(self, queue: WorkQueue, request: Request, work: Callable[[Store], T]) -> T:
-        await self.context.sessions.authenticator()  # once the store is open
+        await self.context.sessions.authenticator()  # wait until the store is open
         make = partial(work, self.context.store.get())
         # A unique key, so that two equal requests are not merged.
         return await queue.result(object(), make, request.disconnection)
@@ -263,9 +269,10 @@ class Personal:
     async def own_secret(
         self, request: Request, session: Session, prefix: str, fits: Callable[[Token], bool]
     ) -> str:
-        """Return the token that a form has just made, empty if there is none.
+        """Return the new secret that the previous form created, empty if there is none.
 
-        It has this prefix, is valid, and belongs to the signed-in user.
+        It comes from a cookie. It is returned only if it has this prefix, is valid, belongs to the
+        signed-in user, and ``fits`` accepts its token.
         """
         secret = self.made.of(request, prefix)
         if not secret:
@@ -277,7 +284,7 @@ class Personal:
         return secret if own and found and is_valid(found, milliseconds()) else ""
 
     def client(self, request: Request) -> Client:
-        """Return the client of a request."""
+        """Return the client of a request: time, address, user agent, and digest of its session."""
         sender, context = request.sender, self.context
         secret = context.sessions.session_cookie.read(sender.header(b"cookie"))
         return Client(
@@ -323,7 +330,7 @@ class Personal:
 
 
 def ended_access(form: Form) -> tuple[Access, ...]:
-    """Return which access the form asks to end along with the former password."""
+    """Return the kinds of access that a form asks to revoke when the password is replaced."""
     chosen = form.texts("ending")
     return tuple(one for one in Access if one.value in chosen)
 

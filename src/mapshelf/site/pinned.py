@@ -1,8 +1,9 @@
-"""Show pinned collections on the front page of the library.
+"""Insert the pinned collections into the front page of the library.
 
-That page is cached with its snapshot, which does not contain collections. So they replace a
-placeholder when the page is sent. They are reloaded after a second. A page waits only briefly for
-that: while the store does not respond, the previous collections are shown.
+That page is cached with its snapshot, which does not contain collections. So the page has a
+placeholder, which is replaced by the collections when the page is sent. The collections are cached
+for a second. A page waits only briefly while they are reloaded: if the store does not respond, the
+previous collections are shown.
 """
 
 import asyncio
@@ -19,20 +20,20 @@ from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML
 
 MARK: Final = b"<!--pinned-->"
-"""Where they are put."""
+"""The placeholder that is replaced by the pinned collections."""
 
 KEPT_FOR: Final = 1.0
-"""Seconds after which the store is asked again."""
+"""Seconds for which the collections are cached."""
 
 PATIENCE: Final = 0.3
-"""Seconds that pages wait for the store, from when it was asked."""
+"""Maximum time in seconds that pages wait for the store, from when the query was started."""
 
 _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"etag", b"vary"))
-"""Headers that a changed page does not keep."""
+"""Headers that are dropped from a changed page, and set anew."""
 
 
 class PinnedCollections:
-    """Shows the pinned collections. For use in the event loop of its worker only."""
+    """Inserts the pinned collections into pages. Not thread-safe: use it in the event loop only."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Render with the templates of ``maker``."""
@@ -46,11 +47,11 @@ class PinnedCollections:
         self._last: tuple[Response, bytes, Response] | None = None
 
     def forget(self) -> None:
-        """Ask the store again for the next page: something has changed."""
+        """Mark the cached collections as outdated, so that the next page reloads them."""
         self._until = 0.0
 
     def shown(self, answer: Operation) -> Operation:
-        """Return ``answer`` with the pinned collections, on pages that have room for them."""
+        """Wrap ``answer`` to insert the pinned collections into pages with the placeholder."""
 
         async def operation(context: Context, request: Request) -> Response:
             response = await answer(context, request)
@@ -85,7 +86,7 @@ class PinnedCollections:
         try:
             self._html = await self._context.queues.lookups.result("pinned", self._made)
         except (Ending, Overloaded, StoreError):
-            pass  # reading goes on when the database is away
+            pass  # pages stay readable while the database is down
         finally:
             self._until = time.monotonic() + KEPT_FOR
             self._asking = None

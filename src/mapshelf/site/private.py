@@ -1,4 +1,4 @@
-"""Access control of a private catalogue: pages for signed-in users only, and no shared caching.
+"""Control access to a private catalogue: pages for signed-in users only, and no shared caching.
 
 Pages require a session; tokens are for the API. Feed readers cannot sign in, so they use a secret
 URL. Every response of such a page passes through this module, so none can be missed.

@@ -1,9 +1,9 @@
-"""Sign in with an OpenID provider, and link accounts to it.
+"""Sign users in with an OpenID provider, and link their accounts to it.
 
 Signing in starts with a link, since it changes no state here. Linking starts with a form, so that
-no other site can start it. The response is a page that links to the provider instead of a redirect,
-because a ``form-action`` policy would have to list every host to which the provider redirects in
-turn.
+no other site can start it. The form is answered with a page that links to the provider instead of a
+redirect, because the ``form-action`` policy would have to list every host to which the provider
+redirects in turn.
 """
 
 from collections.abc import Mapping
@@ -40,19 +40,26 @@ BEGIN: Final = "/signin/provider"
 COME_BACK: Final = "/signin/callback"
 
 ANSWER: Final = ("state", "code", "iss", "error")
-"""The parameters with which a browser comes back."""
+"""The query parameters with which the provider sends the browser back."""
 
 PAGE: Final = "identities"
 DONE: Final = ("linked", "unlinked")
+"""Actions that the next page confirms, as named in its URL."""
 
 
 class ProviderPages:
-    """The pages of signing in by a provider."""
+    """Handlers for signing in with a provider and for linking accounts."""
 
     def __init__(
         self, personal: Personal, sign_in: SignInPages, settings: ProviderSettings
     ) -> None:
-        """Answer by ``personal``; who could not be signed in sees the form of ``sign_in``."""
+        """Create the handlers.
+
+        Args:
+            personal: authorises requests and builds responses.
+            sign_in: shows its form again if signing in fails.
+            settings: the provider.
+        """
         self._personal = personal
         self._sign_in = sign_in
         self._addresses = personal.addresses
@@ -60,14 +67,14 @@ class ProviderPages:
         self._provider = Provider(settings, self._addresses.base_url + COME_BACK)
 
     def paths(self) -> Paths:
-        """Return the paths of the pages with forms."""
+        """Return the handlers of the page with linked identities by path."""
         operation, page = "link and unlink identities", self._addresses.people.account(PAGE)
         shown = self._personal.shown(operation, self._show_identities)
         done = self._personal.done(operation, self._change_identities, page)
         return {f"/account/{PAGE}": (shown, done)}
 
     def ways(self) -> Mapping[str, Operation]:
-        """Return the paths of the way to the provider and back."""
+        """Return the handlers that lead to the provider and receive its response, by path."""
         return {BEGIN: for_everybody(self._begin), COME_BACK: for_everybody(self._come_back)}
 
     # -- signing in -----------------------------------------------------------------------
@@ -136,7 +143,7 @@ class ProviderPages:
         self, request: Request, session: Session, issuer: str, subject: str
     ) -> Response:
         user = session.user.id
-        with suppress(NotFound):  # it has been done meanwhile
+        with suppress(NotFound):  # already unlinked
             await self._personal.change(
                 request,
                 session,
@@ -182,7 +189,7 @@ class ProviderPages:
         }
         return await self._personal.page(Page("identities.html", values, error), session)
 
-    # -- both -----------------------------------------------------------------------------
+    # -- common ---------------------------------------------------------------------------
 
     async def _authorization_address(self, request: Request, attempt: Attempt, session: str) -> str:
         provider = self._provider

@@ -1,9 +1,9 @@
-"""Pages for publishing maps: upload files, review their content, add details, publish.
+"""Handle the pages for publishing maps: upload files, review their content, add details, publish.
 
 Between upload and publication, a file is a private map of its owner. It is in the store, so every
-node finds it, it counts towards the quota, and it is drawn like any map. Closing the browser loses
-nothing: the map stays among the user's maps until it is published or removed. Uploads are stored
-nowhere else.
+node finds it, it counts towards the quota, and it is rendered like any map. Closing the browser
+loses nothing: the map stays among the user's maps until it is published or removed. Uploads are
+stored nowhere else.
 
 Without a script, a form sends all files. With one (``publish.js``), each file is sent separately,
 and the response is JSON.
@@ -71,7 +71,7 @@ class Refusal:
     Attributes:
         name: the file name.
         reason: the reason, written for the uploader.
-        error: the same as an error for programs.
+        error: the exception.
     """
 
     name: str
@@ -205,7 +205,7 @@ class PublishPages:
             return _refusal(file.name, error)
         return found
 
-    # -- what is in them ------------------------------------------------------------------
+    # -- preview --------------------------------------------------------------------------
 
     async def _show_preview(self, request: Request, session: Session) -> Response:
         return await self._preview(request, session, _asked(request))

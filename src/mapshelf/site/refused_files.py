@@ -1,4 +1,8 @@
-"""The page of imports, for administrators: refused files and the reasons."""
+"""Handle the page of imports, where administrators see refused files and dismiss them.
+
+The page shows why each file was refused. It also lists skipped files, which may be no maps at all,
+and the progress of a running import.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +21,7 @@ from mapshelf.site.responses import see_other
 from mapshelf.store import Store
 
 FILES_SHOWN: Final = 200
-"""Files of each kind on the page."""
+"""Maximum number of files of each kind (refused, skipped) on the page."""
 
 DONE: Final = ("one", "all")
 """Actions that the next page confirms, as named in its URL."""
@@ -25,7 +29,7 @@ DONE: Final = ("one", "all")
 
 @dataclass(frozen=True, slots=True)
 class RefusalRow:
-    """A file on the page; ``id`` stands for it in forms."""
+    """A file on the page; ``id`` identifies it in forms (the digest in hexadecimal)."""
 
     id: str
     path: str
@@ -34,7 +38,7 @@ class RefusalRow:
 
 
 class RefusedFilePages:
-    """The page of imports."""
+    """Handlers of the page of imports."""
 
     def __init__(self, personal: Personal, banner: ImportBanner) -> None:
         """Create the handlers on top of ``personal``."""

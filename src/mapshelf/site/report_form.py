@@ -1,4 +1,4 @@
-"""The form for reporting a map or a collection."""
+"""Show and read the form for reporting a map or a collection."""
 
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request
@@ -11,7 +11,7 @@ Said = dict[str, str]
 
 
 def read(form: Form) -> Said:
-    """Return what a form says."""
+    """Return the values of a submitted form."""
     return {"reason": form.text("reason"), "note": form.text("note")}
 
 
@@ -21,10 +21,10 @@ def page(
     """Return the page with the form.
 
     Args:
-        request: the request for it.
-        about: the values of the template that say what is reported.
-        said: what was typed before, if anything was.
-        error: why that was refused.
+        request: the request.
+        about: the template variables that describe the reported map or collection.
+        said: the submitted values if the form was refused, otherwise ``None``.
+        error: the reason why it was refused.
     """
     values = {
         **about,
@@ -37,5 +37,5 @@ def page(
 
 
 def done_before(request: Request) -> str:
-    """Return what has been done, as the address of the page says."""
+    """Return the name of the action that the page confirms, from its URL; empty if none."""
     return read_parameters(request.query_string, ("done",)).get("done", "")

@@ -1,6 +1,6 @@
-"""Moderation pages: report a map, and (for administrators) decide on reports.
+"""Handle the moderation pages: report a map, and (for administrators) decide on reports.
 
-Every decision is listed below the reports, with a button that undoes it.
+Decisions are listed below the reports, each with a button that undoes it.
 """
 
 from collections.abc import Callable
@@ -39,8 +39,10 @@ from mapshelf.site.responses import see_other
 from mapshelf.store import Store
 
 MAPS_SHOWN: Final = 50
+"""Maximum number of reported maps, and of reported collections, on the page."""
+
 DECISIONS_SHOWN: Final = 100
-"""Reported maps and decisions on a page."""
+"""Maximum number of decisions on a page."""
 
 EVENTS: Final = {
     DecisionKind.HIDE: AuditEvent.MAP_HIDDEN,
@@ -48,7 +50,7 @@ EVENTS: Final = {
     DecisionKind.DISABLE: AuditEvent.USER_DISABLED,
     DecisionKind.DISMISS: AuditEvent.REPORTS_DISMISSED,
 }
-"""What is noted of each decision."""
+"""The audit event for each kind of decision."""
 
 DONE: Final = (*DecisionKind, "undo", "changed", "collection.hide", "collection.dismiss")
 """Actions that the next page confirms, as named in its URL."""
@@ -56,7 +58,17 @@ DONE: Final = (*DecisionKind, "undo", "changed", "collection.hide", "collection.
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """A map with reports on the page: ``choices`` are what can be done about it."""
+    """A reported map on the page.
+
+    Attributes:
+        title: its title.
+        owner: the name of its owner.
+        address: the URL of its page.
+        hidden: whether it is hidden.
+        choices: the possible decisions: for each its kind, and the value of its button.
+        reports: the reports that are shown.
+        more: the number of further reports.
+    """
 
     title: str
     owner: str
@@ -69,7 +81,7 @@ class MapRow:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """A decision on the page; ``address`` is empty if its map is not there."""
+    """A decision on the page; ``address`` is empty if its map has been removed."""
 
     id: int
     kind: str
@@ -81,7 +93,7 @@ class DecisionRow:
 
 
 class ReportPages:
-    """The pages about reports."""
+    """Handlers of the pages for reporting maps and deciding on reports."""
 
     def __init__(self, personal: Personal) -> None:
         """Create the handlers on top of ``personal``."""
@@ -198,7 +210,7 @@ def visible_map(store: Store, public_id: str, user: User) -> Map:
     """Return a map that a user may see.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such map that the user may see.
     """
     found = store.find_map(public_id)
     if found is None or not may_see(found, user):
@@ -212,7 +224,7 @@ def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: S
         raise no_map()
     target = about_map(found.id)
     if kind is DecisionKind.DISABLE:
-        # In this order: a name may have a comma in it, and an ID has none.
+        # The map comes first: an ID contains no comma, while a user name may contain one.
         target = f"{target}, {about_user(found.owner)}"
     with store.auditing(done_by(user, address, EVENTS[kind], target)):
         store.decide(file_id, kind, user.id)
@@ -224,10 +236,10 @@ def _undo(decision_id: int, user: User, address: str, store: Store) -> None:
 
 
 def _choice(text: str) -> tuple[DecisionKind, int]:
-    """Return what a button says: what to do, and about which map.
+    """Parse the value of a decision button: the kind of decision and the file id of the map.
 
     Raises:
-        InvalidParameter: no button says this.
+        InvalidParameter: no button has this value.
     """
     kind, _, file_id = text.partition(":")
     if kind not in list(DecisionKind) or not _id(file_id):
@@ -270,6 +282,6 @@ def _row_of_decision(one: Decision, addresses: Addresses) -> DecisionRow:
 
 
 def _id(text: str) -> int:
-    """Return a number that a form names, 0 if it is none."""
+    """Return an id from a form or a URL, at most ``LARGEST_ID``; 0 if it is not a number."""
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST_ID))
     return min(int(text), LARGEST_ID) if digits else 0

@@ -1,8 +1,8 @@
 """Build page responses: render templates, and set security headers against hostile content.
 
-A page may run only our scripts, apply only our styles, load nothing from other hosts, and not be
-framed, except for a page made to be embedded. JSON-LD and other data are in ``script`` elements
-whose type is no script: browsers do not run them, so the policy does not apply.
+A page may run only scripts of this site, apply only its styles, load nothing from other hosts, and
+not be framed, unless it is made to be embedded. JSON-LD and other data are in ``script`` elements
+with a type that is not a script type: browsers do not run them, so the policy does not apply.
 """
 
 import re
@@ -64,12 +64,13 @@ _OWN_FORMS: Final = b"form-action 'self'"
 
 
 def leading_to(source: str) -> Headers:
-    """Return the headers of a page about a person, whose form leads on to another place.
+    """Return the headers of a personal page whose form redirects to another site.
 
-    Browsers follow a redirect in answer to a form only where the policy of its page lets forms go.
+    Browsers follow a redirect after submitting a form only if the ``form-action`` policy of the
+    page with the form allows its target.
 
     Args:
-        source: an origin or a scheme with its colon, as a Content-Security-Policy names it.
+        source: the allowed target as a CSP source: an origin, or a scheme with its colon.
     """
     return tuple(
         (name, value.replace(_OWN_FORMS, _OWN_FORMS + b" " + source.encode("ascii")))
@@ -81,8 +82,8 @@ EMBEDDED: Final[Headers] = _safety(frames="*")
 """Headers of pages that other sites may embed."""
 
 REFERENCE: Final[Headers] = (*_safety(images=" data: blob:"), *_ALONE)
-"""Headers of the reference: Swagger UI has icons in its style sheet (``data:``), and shows pictures
-from the API (``blob:``)."""
+"""Headers of the API reference. Swagger UI has icons in its style sheet (``data:``), and shows
+images from API responses (``blob:``)."""
 
 HTML: Final = b"text/html; charset=utf-8"
 
@@ -90,7 +91,7 @@ FRESH: Final = (b"cache-control", b"public, no-cache")
 """Any cache may keep a copy, and must revalidate it before each use."""
 
 _STRAY_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-"""A percent sign that stands for itself, as parsers of query strings read it."""
+"""A percent sign that starts no escape sequence; parsers of query strings take it literally."""
 
 Values = Mapping[str, Any]
 """The variables of a template."""
@@ -100,12 +101,12 @@ class Templates:
     """The templates of the package."""
 
     def __init__(self, common: Values) -> None:
-        """Prepare them; ``common`` are variables of all templates."""
+        """Create the templates; ``common`` are variables of all of them."""
         self._common = common
 
     @cached_property
     def _environment(self) -> "Environment":
-        # A process that only makes one kind of page loads no more than it takes.
+        # Jinja is imported and set up on first use: some processes never render a template.
         from jinja2 import (  # noqa: PLC0415
             Environment,
             PackageLoader,
@@ -141,7 +142,7 @@ class Templates:
             self._environment.get_template(name)
 
     def text(self, name: str, values: Values) -> str:
-        """Return a template filled with ``values``."""
+        """Render a template with ``values``."""
         return self._environment.get_template(name).render(values)
 
     def page(self, name: str, values: Values, safety: Headers = STRICT) -> Response:
@@ -157,25 +158,25 @@ class Templates:
 
 
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
-    """Return HTML, with an ETag unless it is an error."""
+    """Return an HTML response, with an ETag if the status is 200."""
     validator = (etag(body),) if status == 200 else ()
     return packable(body_response(status, HTML, body, (*headers, *validator)))
 
 
 def fragment_response(body: bytes) -> Response:
-    """Return a part of a page, for a script to insert."""
+    """Return an HTML fragment that a script inserts into a page."""
     return page_response(200, body, (*STRICT, FRESH))
 
 
 def data_response(media_type: bytes, body: bytes) -> Response:
-    """Return data for programs."""
+    """Return a response with data that is not HTML, such as JSON or a feed."""
     return packable(body_response(200, media_type, body, (FRESH, etag(body))))
 
 
 def redirect(address: str, query_string: bytes = b"") -> Response:
-    """Redirect to the current address, with the same query string.
+    """Return a redirect to the current URL of a page, with the same query string.
 
-    It must not be cached without revalidation: a title may change back.
+    Caches must revalidate it: a title, and with it the URL, may change back.
     """
     if query_string:
         address = f"{address}?{quoted_query(query_string)}"
@@ -184,7 +185,7 @@ def redirect(address: str, query_string: bytes = b"") -> Response:
 
 
 def see_other(address: str, *headers: tuple[bytes, bytes]) -> Response:
-    """Let the browser ask for another page, whatever it asked for."""
+    """Return a 303 redirect: the browser requests ``address`` with GET, whatever the method was."""
     own = ((b"location", address.encode()), (b"content-length", b"0"))
     return Response(303, (*own, (b"cache-control", b"no-store"), *headers))
 
@@ -192,6 +193,6 @@ def see_other(address: str, *headers: tuple[bytes, bytes]) -> Response:
 def quoted_query(query_string: bytes) -> str:
     """Return an equivalent query string with only the characters of RFC 3986, section 3.4.
 
-    Clients send any bytes, some of which would end a header.
+    Clients may send any bytes, some of which would end the header that the result is used in.
     """
     return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")

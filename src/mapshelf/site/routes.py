@@ -1,8 +1,8 @@
-"""The route table of all pages, with their access rules.
+"""Build the route table of all pages, with their access rules.
 
 Catalogue pages are public and the same for everyone, except for additions for signed-in users. In a
-private catalogue they require signing in; requests of programs and scripts without a session are
-refused as in the API. The API reference contains no catalogue data and is always public.
+private catalogue they require signing in. Requests of programs and scripts without a session are
+then refused as in the API. The API reference contains no catalogue data and is always public.
 
 Errors are shown as pages. In a public catalogue, other origins may read the data for programs
 (CORS), but no pages.
@@ -63,13 +63,16 @@ FOR_PROGRAMS: Final = (
     "/site/maps/{id}.json",
     "/static/{edition}/{asset}",
 )
-"""What programs load, and frames that a page of another site puts into a sandbox."""
+"""Paths that other origins may read in a public catalogue (CORS).
+
+Programs load them, and so do embedded maps in sandboxed frames on other sites.
+"""
 
 BUDGETS: Final = {
     "/static/{edition}/{asset}": Budget.PICTURES,
     f"{COMPARISON}.svg": Budget.PICTURES,
 }
-"""What requests for parts of pages count as; all others count as pages."""
+"""The rate limit budgets of paths that are not pages; all other paths use ``Budget.PAGES``."""
 
 
 def site_routes(context: Context) -> Mapping[str, Route]:
@@ -163,9 +166,10 @@ def site_routes(context: Context) -> Mapping[str, Route]:
 def _other_ways_in(
     settings: Settings, personal: Personal, sign_in: SignInPages
 ) -> tuple[Mapping[str, Operation], Paths]:
-    """Return the ways to a provider, and the pages about it and about passkeys.
+    """Return the handlers of other ways to sign in: with a provider, and with passkeys.
 
-    Where there are none, nothing is loaded for them: it would take a quarter of a worker's start.
+    The first result leads to the provider and back; the second has the pages with forms. Modules
+    of unavailable ways are not imported, which would take a quarter of a worker's start time.
     """
     ways: Mapping[str, Operation] = {}
     paths: Paths = {}

@@ -1,8 +1,8 @@
-"""The feed of a saved search: the maps that match it now, as any feed of a list.
+"""Make the feed of a saved search: the maps that match it now, in the format of any list's feed.
 
 The search is read from the store for each request, so changes apply at once. Its entries come from
 the snapshot, which contains only published maps. Anyone with the URL can read the feed, because
-feed readers cannot sign in; a private catalogue requires a session or the secret feed URL of the
+feed readers cannot sign in. A private catalogue requires a session or the secret feed URL of the
 owner.
 """
 
@@ -24,7 +24,7 @@ from mapshelf.writers.plain import sound
 
 
 class SavedSearchFeeds:
-    """The feeds of saved searches."""
+    """Handlers of the feeds of saved searches."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Create the handlers; ``maker`` builds the pages."""
@@ -37,14 +37,18 @@ class SavedSearchFeeds:
         return await self._answer(request, await self._found(request), own=False)
 
     async def own_feed(self, request: Request) -> Response:
-        """Answer the same at the secret address of who saved the search."""
+        """Answer the same feed at the secret URL of the user who saved the search.
+
+        Raises:
+            NotFound: the search does not exist, or the secret URL belongs to another user.
+        """
         found = await self._found(request)
         if request.user is None or name_key(request.user.name) != name_key(found.owner):
             raise no_search()
         return await self._answer(request, found, own=True)
 
     async def _found(self, request: Request) -> SavedSearch:
-        await self._context.sessions.authenticator()  # once the store is open
+        await self._context.sessions.authenticator()  # wait until the store is open
         public_id = request.parts["id"]
         find = partial(self._context.store.get().find_saved_search, public_id)
         key = ("saved search", public_id)
@@ -74,6 +78,6 @@ class SavedSearchFeeds:
 
 
 def _unlisted(response: Response) -> Response:
-    """Return a response that search engines are not to list."""
+    """Return a response with a header that keeps it out of search engines."""
     smaller = response.smaller and _unlisted(response.smaller)
     return replace(response, headers=(*response.headers, NO_INDEX), smaller=smaller)

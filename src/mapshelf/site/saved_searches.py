@@ -1,7 +1,7 @@
-"""The page of a user's saved searches: save, rename and delete them.
+"""Handle the page of a user's saved searches: save, rename and delete them.
 
-A list links here with its own parameters, which the page offers to save. Saved searches are
-described in the terms of the lists.
+A list links here with its own parameters, which the page offers to save. Each saved search is
+described with the same words as on the list pages.
 """
 
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ from mapshelf.site.responses import see_other
 from mapshelf.store import Store
 
 PLACE: Final = "searches"
-"""The page, of those of an account."""
+"""The path of this page below ``/account/``."""
 
 DONE: Final = ("saved", "renamed", "removed")
 """Actions that the next page confirms, as named in its URL."""
 
 OURS: Final = ("size", "with_notes", "with_tasks")
-"""Parameters whose values are words of ours."""
+"""Parameters whose values are keywords of this site, with a label in ``messages``."""
 
 Names = dict[tuple[str, str], str]
-"""What ids of categories and programs are called, by parameter and value."""
+"""The names of categories and programs, by parameter and value (the id)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class SearchRow:
     """A saved search on the page.
 
     Attributes:
-        id: identifies it.
-        name: what its owner calls it.
-        said: what it asks for, in words.
-        address: the list.
-        feed: its feed; in a private catalogue, an example of the address for feed readers.
-        changed: when it was changed last.
+        id: its public ID.
+        name: the name that its owner gave it.
+        said: a description of its parameters in words.
+        address: the URL of its list.
+        feed: the URL of its feed; in a private catalogue, an example of the secret feed URL.
+        changed: when it was last changed.
     """
 
     id: str
@@ -61,7 +61,7 @@ class SearchRow:
 
 
 class SavedSearchPages:
-    """The page of one's saved searches."""
+    """Handlers of the page of saved searches."""
 
     def __init__(self, personal: Personal) -> None:
         """Create the handlers on top of ``personal``."""
@@ -96,7 +96,7 @@ class SavedSearchPages:
         return see_other(f"{self._address}?done={done}")
 
     async def _changed(self, request: Request, session: Session, form: Form) -> str:
-        """Do what one of the forms asks, and return what that is."""
+        """Perform the action of the submitted form, and return its name in ``DONE``."""
         user, client = session.user, self._personal.client(request).address
         renamed, removed = form.text("rename"), form.text("remove")
         if removed:
@@ -161,12 +161,17 @@ class SavedSearchPages:
 
 
 def list_of(found: SavedSearch, addresses: Addresses) -> str:
-    """Return the list that a saved search asks for."""
+    """Return the URL of the list with the parameters of a saved search."""
     return addresses.library(dict(parse_query(found.parameters.encode()).given))
 
 
 def said_of(parameters: str, names: Names) -> list[str]:
-    """Return in words what parameters of a list ask for."""
+    """Return descriptions, in words, of the parameters of a list.
+
+    Args:
+        parameters: the query string of the list.
+        names: the names of categories and programs.
+    """
     said = []
     for name, value in parse_query(parameters.encode()).given:
         key = f"{name}.{value.lower()}"

@@ -1,6 +1,6 @@
-"""Search filters: choices next to the search box that narrow a search without query syntax.
+"""Prepare the search filters: checkboxes next to the search box that narrow a search.
 
-Each is a parameter of lists, so a form without a script sends them.
+Users need no query syntax for them. Each is a parameter of lists, so the form needs no script.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from mapshelf.model import clean_path
 from mapshelf.site.messages import say
 
 SEARCH_FILTERS: Final = ("folder", "title_only", "with_notes")
-"""The parameters."""
+"""The parameters of the search filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
-    """A choice that narrows a search.
+    """A filter next to the search box.
 
     Attributes:
         name: the parameter.
-        value: its value where the choice is made.
-        label: what people read.
-        chosen: whether it is made.
+        value: the value of the parameter if the filter is on.
+        label: the label for users.
+        chosen: whether the filter is on.
     """
 
     name: str
@@ -32,7 +32,7 @@ class SearchFilter:
 
 
 def search_filters(given: Mapping[str, str]) -> list[SearchFilter]:
-    """Return the choices of a list with these parameters: a folder only where one is open."""
+    """Return the filters of a list with these parameters; the folder filter only in a folder."""
     choices = []
     folder = given.get("folder", "")
     if folder:
@@ -46,5 +46,5 @@ def search_filters(given: Mapping[str, str]) -> list[SearchFilter]:
 
 
 def is_on(value: str) -> bool:
-    """Return whether a parameter that is true or false is true."""
+    """Return whether the value of a boolean parameter is true."""
     return value.lower() in ("true", "1")

@@ -1,4 +1,4 @@
-"""The page of shared topics: links from the topics of a map to other maps with the same topics."""
+"""Handle the page of shared topics: links from topics of a map to other maps that contain them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,17 +23,18 @@ MOST_SEARCHED: Final = 100
 
 _SHORTEST: Final = 5
 _LONGEST: Final = 200
-"""Letters of a topic that is looked for: a shorter one is in many maps by chance."""
+"""The shortest and the longest topics to search for, in characters. Shorter ones are in many maps
+by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedTopic:
-    """A topic that other maps have.
+    """A topic whose text other maps contain, too.
 
     Attributes:
         text: its text.
-        address: the list of all maps with this text.
-        count: number of other maps.
+        address: the URL of the list of all maps that contain this text.
+        count: the number of other maps.
     """
 
     text: str
@@ -42,7 +43,7 @@ class SharedTopic:
 
 
 class SharedTopicPages:
-    """The page of topics that stand in other maps, too."""
+    """Handler of the page of shared topics."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Create the handlers; ``maker`` builds the pages."""
@@ -50,7 +51,7 @@ class SharedTopicPages:
         self._maker = maker
 
     async def page(self, request: Request) -> Response:
-        """Answer which topics of a map stand in others."""
+        """Answer the list of topics that a map shares with others."""
         found = await find_map(self._context, request, b"")
         make = partial(self._page, found)
         return await found.response(request, self._context.queues.pages, make, b"")
@@ -71,13 +72,13 @@ class SharedTopicPages:
 def shared_topics(
     texts: Iterable[str], snapshot: Snapshot, addresses: Addresses, *, own: bool
 ) -> list[SharedTopic]:
-    """Return those of these topics that other maps have, first those that the fewest have.
+    """Return the topics that other maps contain, too; those in the fewest maps come first.
 
     Args:
-        texts: what the topics say.
-        snapshot: has the other maps.
-        addresses: our addresses.
-        own: whether the map itself is among the maps of the snapshot.
+        texts: the texts of the topics.
+        snapshot: the snapshot with the other maps.
+        addresses: builds URLs.
+        own: whether the snapshot contains the map itself, which is not counted.
     """
     found = []
     for text in dict.fromkeys(" ".join(text.replace('"', " ").split()) for text in texts):

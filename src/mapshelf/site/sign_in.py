@@ -1,6 +1,6 @@
-"""Pages for signing in and out, setting a password with a one-time link, and registering.
+"""Handle the pages for signing in and out, one-time links that set a password, and registration.
 
-They do not reveal which usernames exist, except on registering a name that is taken.
+They do not reveal which usernames exist, with one exception: registration rejects a taken name.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,12 @@ from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other
 
 FORGET: Final = b'"cache"'
-"""The data that browsers clear on signing out of a private catalogue."""
+"""The data that browsers clear on signing out of a private catalogue (``Clear-Site-Data``)."""
 
 
 PASSWORD: Final = "password"  # noqa: S105 - a way to sign in
-"""The way to sign in that the form offers to whom a proxy would sign in otherwise."""
+"""The value of the parameter ``way`` that shows the sign-in form to a user whom the proxy would
+otherwise sign in."""
 
 
 class SignInPages:
@@ -103,7 +104,7 @@ class SignInPages:
     async def form_page(
         self, request: Request, returning: str, name: str = "", error: Exception | None = None
     ) -> Response:
-        """Return the page to sign in, with what was wrong before if anything was."""
+        """Return the sign-in page, with the error of the last attempt if there was one."""
         provider = self._settings.provider
         values = {
             "next": self._addresses.people.own(returning),
@@ -122,7 +123,7 @@ class SignInPages:
 
     async def _sign_out(self, request: Request, session: Session, form: Form) -> Response:
         user, token = session.user.id, session.token.id
-        with suppress(NotFound):  # it has ended meanwhile
+        with suppress(NotFound):  # the session has already ended
             await self._personal.change(
                 request,
                 session,
@@ -130,7 +131,7 @@ class SignInPages:
                 lambda store: store.end_session(user, token),
             )
         headers = [self._personal.context.sessions.session_cookie.clear()]
-        # On going back, browsers show pages again without a request.
+        # Otherwise the back button would show private pages from the cache, without a request.
         if self._settings.private and self._settings.base_url.startswith("https:"):
             headers.append((b"clear-site-data", FORGET))
         return see_other(self._addresses.library({}), *headers)
@@ -165,7 +166,10 @@ class SignInPages:
         return self._personal.signed_in(session, self._addresses.people.account())
 
     async def _found(self, request: Request) -> OneTimeLink | None:
-        """Return the link that a request is for, ``None`` if it is not good."""
+        """Return the one-time link of a request, ``None`` if it is unknown or not usable.
+
+        An invitation is not usable while registration is closed.
+        """
         secret = request.parts["secret"]
         found = await self._personal.ask(
             request, lambda store: find_link(store, secret, milliseconds())
@@ -213,7 +217,7 @@ class SignInPages:
         return self._registered(session)
 
     def _registered(self, session: NewSession) -> Response:
-        """Return the response to who has just registered."""
+        """Return the response after registration: sign in, and redirect to the account page."""
         address = f"{self._addresses.people.account()}?done={REGISTERED}"
         return self._personal.signed_in(session, address)
 

@@ -84,7 +84,7 @@ def for_signed_in(
 
 
 def with_publish_link(response: Response, addresses: Addresses) -> Response:
-    """Return a page with the link to publish maps."""
+    """Return a page with its placeholder replaced by the link to publish maps."""
     body = _linked(response.body, addresses)
     length = (b"content-length", str(len(body)).encode())
     kept = (one for one in response.headers if one[0] != b"content-length")
@@ -93,7 +93,7 @@ def with_publish_link(response: Response, addresses: Addresses) -> Response:
 
 def _changed(response: Response, addresses: Addresses, part: Part | None) -> Response:
     original = _body_of(response)
-    if LINK not in original:  # a page embedded in other sites
+    if LINK not in original:  # a page to embed in other sites
         return response
     body = _linked(original, addresses)
     validator = etag(body + (part.state if part else b""))
@@ -123,7 +123,7 @@ def _body_of(response: Response) -> bytes:
 
 
 def _linked(body: bytes, addresses: Addresses) -> bytes:
-    # The first is in the head of the page, before any content of a map.
+    # Replace only the first: it is in the page header, before any content of a map.
     return body.replace(LINK, _link(addresses).encode(), 1)
 
 

@@ -1,4 +1,4 @@
-"""The page on which administrators rename and thereby merge tags."""
+"""Handle the page on which administrators rename tags, and merge a tag into another one."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from mapshelf.site.responses import see_other
 from mapshelf.store import Store
 
 TAGS_SHOWN: Final = 500
-"""Tags on the page, the most frequent ones."""
+"""Maximum number of tags on the page; the most frequent ones are shown."""
 
 
 class TagNamesPage:
@@ -80,10 +80,10 @@ class TagNamesPage:
 
 
 def _tag(text: str) -> str:
-    """Return the one tag that a text is.
+    """Parse a text that must be exactly one tag.
 
     Raises:
-        InvalidParameter: it is none, or several.
+        InvalidParameter: it contains no tag, or several.
     """
     try:
         (tag,) = parse_tags(clean(text))

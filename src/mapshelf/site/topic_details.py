@@ -1,7 +1,7 @@
 """Render everything attached to a topic (icons, images, notes, links) as accessible HTML.
 
-Icons become words, and images have alternative texts. Notes were sanitised when the file was
-parsed, and are sanitised again here, because the store is not trusted.
+Icons are written as words, and images have alternative texts. Notes are sanitised when a file is
+parsed, and again here, because the store is not trusted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,16 +27,16 @@ _SHOWN: Final = {
     *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr"),
     *("u", "ul"),
 }
-"""Elements kept in notes. Headings are removed: those of the page must stay in order."""
+"""Elements kept in notes. Headings are removed, to keep the heading order of the page intact."""
 
-_PICTURE_WIDTH: Final = 640  # pixels that are asked for
+_PICTURE_WIDTH: Final = 640  # width of the images requested, in pixels
 
-_MOST_PICTURES: Final = 20  # of a topic
-_ALT: Final = 300  # characters of what a picture shows
+_MOST_PICTURES: Final = 20  # maximum number of images shown per topic
+_ALT: Final = 300  # maximum length of an alternative text, in characters
 
 _SHORT_FORMULA: Final = 16  # characters of LaTeX that fit the narrowest screen
 
-_NAME: Final = 80  # characters of a topic by which others refer to it
+_NAME: Final = 80  # maximum length of the text of a link to a topic, in characters
 
 
 def anchor(topic: Topic) -> str:
@@ -45,7 +45,7 @@ def anchor(topic: Topic) -> str:
 
 
 def named(topic: Topic) -> str:
-    """Return a topic's text as others refer to it."""
+    """Return a topic's text (or formula) as one line, truncated for use as a link text."""
     text = " ".join((topic.text or topic.formula).split())
     return text if len(text) <= _NAME else text[: _NAME - 1].rstrip() + "…"
 
@@ -57,14 +57,14 @@ def topic_link(topic: Topic) -> str:
 
 
 class PageLink(NamedTuple):
-    """A link to a page of ours: the address, and the title of what is there."""
+    """A link to a page of this site: its address, and the title to show."""
 
     address: str
     title: str
 
 
 class Details:
-    """Writes what there is to each topic of a map."""
+    """Renders the content of the topics of one map as HTML."""
 
     def __init__(
         self,
@@ -75,14 +75,14 @@ class Details:
         *,
         apart: bool,
     ) -> None:
-        """Prepare for a map.
+        """Prepare to render the topics of a map.
 
         Args:
-            known: its topics by their ids.
-            images: address of its pictures, without their digests.
-            maps: where its links to other maps lead.
+            known: its topics, by id.
+            images: the base URL of its images, to which the digest of an image is appended.
+            maps: the page to link to for each link to another map.
             formulas: its formulas as MathML, by their LaTeX.
-            apart: whether those are opened in a window of their own.
+            apart: whether links to other maps open in a new window.
         """
         self._known = known
         self._images = images
@@ -91,7 +91,7 @@ class Details:
         self._apart = apart
 
     def text(self, topic: Topic) -> str:
-        """Return the text of a topic, with its icons and tags in words after it."""
+        """Return the text of a topic, followed by its icons (as words) and its tags."""
         text = topic.text.strip()
         if is_formula(topic):
             shown = f'<span class="t" dir="auto">{self._formula(topic.formula)}</span>'
@@ -108,8 +108,8 @@ class Details:
         return shown + icons + tags
 
     def beside(self, topic: Topic) -> str:
-        """Return the pictures, the note, the links and all other facts of a topic."""
-        if not _has_more(topic):  # most
+        """Return the images, note, formula, links, task, attributes and attachments of a topic."""
+        if not _has_more(topic):  # true of most topics
             return ""
         text = topic.text.strip() or _instead(topic)
         pieces = [self._picture(image, text) for image in topic.images[:_MOST_PICTURES]]
@@ -131,11 +131,11 @@ class Details:
         return "".join(pieces)
 
     def _formula(self, formula: str) -> str:
-        """Return a formula, as its LaTeX if there is no MathML of it."""
+        """Return a formula as MathML, or as its LaTeX source if no MathML is known for it."""
         written = self._formulas.get(formula)
         if not written:
             return f"<code>{escape(formula)}</code>"
-        # A wide one scrolls; those without a mouse need to reach it. A short one is not wide.
+        # A wide formula scrolls, so it must be focusable for keyboard users. A short one fits.
         reach = ""
         if len(formula) > _SHORT_FORMULA:
             reach = f' tabindex="0" role="group" aria-label="{escape(say("formula"))}"'
@@ -157,7 +157,11 @@ class Details:
         return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'
 
     def _picture(self, image: Image, text: str) -> str:
-        """Return a picture; ``text`` is right before it, and need not be read twice."""
+        """Return an image.
+
+        Its alternative text is empty if it equals ``text``, which is shown right before the image:
+        a screen reader would read it twice.
+        """
         alt = image.alt[:_ALT].strip() or say("picture.unnamed")
         if not image.digest or not self._images:
             missing = say("picture.missing", name=alt)
@@ -172,7 +176,7 @@ class Details:
 
 
 def _has_more(topic: Topic) -> bool:
-    """Return whether a topic has anything that is written beside its text."""
+    """Return whether a topic has any content that ``Details.beside`` renders."""
     return bool(
         topic.images
         or topic.note
@@ -186,7 +190,7 @@ def _has_more(topic: Topic) -> bool:
 
 
 def _instead(topic: Topic) -> str:
-    """Return what stands for the text of a topic that has none."""
+    """Return the text shown for a topic without text: the first alternative text of its images."""
     shown = (image.alt[:_ALT].strip() for image in topic.images)
     return next(filter(None, shown), "") or say("picture.unnamed")
 
@@ -197,7 +201,7 @@ def _list(name: str, label: str, items: Iterable[str]) -> str:
 
 
 def _task(task: Task) -> Iterable[str]:
-    """Yield what is planned, in words."""
+    """Yield the facts of a task (state, progress, dates and so on) as HTML."""
     facts = {
         "task.state": task.state and say(f"task.{task.state}"),
         "task.progress": "" if task.progress is None else f"{task.progress} %",
@@ -223,7 +227,7 @@ def _note(topic: Topic) -> str:
             topic.note_html,
             tags=_SHOWN,
             attributes={"a": {"href"}},
-            # A wide table scrolls; those without a mouse need to reach it.
+            # A wide table scrolls, so it must be focusable for keyboard users.
             set_tag_attribute_values={"table": {"tabindex": "0"}},
             url_schemes=set(SAFE_SCHEMES),
             link_rel=RELATION,
@@ -237,8 +241,8 @@ def _note(topic: Topic) -> str:
 
 
 def _followed(element: str, attribute: str, value: str) -> str | None:
-    """Return the value of an attribute in a note, ``None`` if it is a relative link.
+    """Return the value of an attribute in a note, ``None`` to drop an unsafe or relative link.
 
-    Relative links refer to the author's disk; here they would lead to our own addresses.
+    A relative link refers to the author's disk; here it would lead to a URL of this site.
     """
     return safe_link(value) if attribute == "href" else value

@@ -1,4 +1,8 @@
-"""Twins (maps with the same topics): on map pages, folded in lists, and all for administrators."""
+"""Show twins, which are maps with the same or nearly the same topics.
+
+A map page lists the twins of the map, lists fold twins into one card, and administrators have a
+page with all groups of twins.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,15 +22,16 @@ from mapshelf.snapshot.read import Alike, Record, Snapshot
 from mapshelf.store.contract import Maps
 
 MOST_SHOWN: Final = 12
-"""Twins on the page of a map."""
+"""Maximum number of twins on the page of a map."""
 
 MOST_GROUPS: Final = 100
-"""Groups of twins on the page of duplicates."""
+"""Maximum number of groups of twins on the page of duplicates."""
 
 MOST_IN_GROUP: Final = 20
+"""Maximum number of maps shown per group."""
 
 EACH: Final = ("versions", "all")
-"""The parameter of pages, and its value, that has lists show each twin on a card of its own."""
+"""The query parameter, and its value, with which lists show each twin on a card of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +41,10 @@ class TwinRow:
     Attributes:
         id: its public ID.
         title: its title.
-        owner: whose it is, empty if nobody's.
-        file: the path of its file, empty if that is not known.
-        address: its page.
-        likeness: how it is like the map, in words.
+        owner: the name of its owner, empty for the system user.
+        file: the path of its file, empty if unknown.
+        address: the URL of its page.
+        likeness: how similar it is to the map, in words.
     """
 
     id: str
@@ -53,7 +58,7 @@ class TwinRow:
 def twins_of(
     record: Record, public_id: str, snapshot: Snapshot, store: Maps, addresses: Addresses
 ) -> list[TwinRow]:
-    """Return the twins of a map, the nearest first.
+    """Return the twins of a map, most similar first.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -85,12 +90,12 @@ def _named(record: Record, likeness: str, addresses: Addresses) -> TwinRow:
 def about_the_same(
     public_id: str, snapshot: Snapshot, addresses: Addresses, limit: int
 ) -> list[Card]:
-    """Return maps that say something about the same as a map."""
+    """Return the cards of maps on the same subject as a map."""
     return [card(one, addresses, []) for one in snapshot.about_the_same(public_id, limit, b"")]
 
 
 def folded(cards: Sequence[Card], snapshot: Snapshot) -> list[Card]:
-    """Return the cards of a page with twins folded into the first of them."""
+    """Return the cards of a page, with each group of twins folded into the card of the first."""
     groups = snapshot.twins_among([one.id for one in cards])
     others = {first: [cards[place] for place in rest] for first, *rest in groups}
     hidden = {place for _, *rest in groups for place in rest}
@@ -102,7 +107,7 @@ def folded(cards: Sequence[Card], snapshot: Snapshot) -> list[Card]:
 
 
 class DuplicatePages:
-    """The page of all twins, for administrators; nothing is deleted there."""
+    """Handler of the page of all twins, for administrators. It only lists them."""
 
     def __init__(self, personal: Personal) -> None:
         """Create the handlers on top of ``personal``."""
@@ -118,14 +123,14 @@ class DuplicatePages:
         context = self._personal.context
         current = context.snapshot.get()
         make = partial(_duplicates, current.snapshot, self._personal.addresses)
-        key = (current, "duplicates")  # made once for all who ask
+        key = (current, "duplicates")  # computed once for concurrent requests
         groups, more = await context.queues.pages.result(key, make, request.disconnection)
         values = {"groups": groups, "more": more}
         return await self._personal.page(Page("duplicates.html", values), session)
 
 
 Groups = list[tuple[list[TwinRow], int]]
-"""Groups of twins: those shown, and how many more there are."""
+"""Groups of twins: for each the twins that are shown, and the number of further ones."""
 
 
 def _duplicates(snapshot: Snapshot, addresses: Addresses) -> tuple[Groups, int]:

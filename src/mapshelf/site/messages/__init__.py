@@ -1,4 +1,4 @@
-"""User-visible messages of all web pages, ready for translation.
+"""Provide the user-visible messages of all web pages, ready for translation.
 
 A translation is another mapping with the same keys. Messages with a number have a singular and a
 plural form. Each module holds the messages of some pages. ``scripts`` holds those of the scripts,
@@ -35,7 +35,7 @@ ENGLISH: Final[Mapping[str, str]] = {
 def say(key: str, **values: object) -> str:
     """Return the message ``key`` with ``values`` filled in."""
     text = ENGLISH[key]
-    if not values and "{" not in text:  # most
+    if not values and "{" not in text:  # true of most messages
         return text
     # Not str.format: the values are untrusted and may contain braces.
     pieces = text.split("{")

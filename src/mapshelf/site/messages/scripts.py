@@ -41,4 +41,4 @@ PUBLISH_ENGLISH: Final[Mapping[str, str]] = {
     "counted": "Ready: {ready}. Refused: {refused}.",
     "goOn": "Check the others",
 }
-"""The messages of the script that sends files."""
+"""The messages of the script that uploads files."""

@@ -1,13 +1,13 @@
-"""Build snapshots: follow the store's change feed and publish new changes.
+"""Build snapshots: follow the store's change feed, and publish a snapshot after new changes.
 
 A builder continues from the current snapshot, applies the changes since its revision, and publishes
-the next one. Without a usable snapshot it starts empty and applies all changes: a rebuild and an
-update are the same code.
+the next one. Without a usable snapshot it starts empty and applies all changes, so a rebuild and an
+update use the same code.
 
-Publishing costs only what has changed. Records, columns and index segments are append-only, and
-orders are kept as they were written, with the changes since beside them. When much of a snapshot
-belongs to removed or changed maps, the builder compacts it: it fills a new one from the store, a
-few changes at a time, while it keeps the old one up to date.
+The cost of publishing depends only on what has changed. Records, columns and index segments are
+append-only; sort orders are rewritten only rarely, and changes are stored separately until then.
+When much of a snapshot belongs to removed or changed maps, the builder compacts it: it fills a new
+one from the store, a few changes at a time, and meanwhile keeps the old one up to date.
 """
 
 import logging
@@ -35,15 +35,15 @@ from mapshelf.snapshot.read.snapshot import Snapshot
 from mapshelf.store.contract import ChangeFeed
 
 BATCH: Final = 1000
-"""Changes read from the store at a time."""
+"""Number of changes read from the store at a time."""
 
 CHANGES_PER_SNAPSHOT: Final = 20_000
-"""Changes after which a snapshot is published even if there are more, so that a long import shows
-its progress."""
+"""Number of changes after which a snapshot is published even if there are more, so that users see
+the progress of a long import."""
 
 COMPACTION_BATCH: Final = 200
-"""Changes applied by each step of a compaction. New changes wait for one step, a fraction of a
-second."""
+"""Number of changes applied by each step of a compaction. New changes wait at most for one step, a
+fraction of a second."""
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,11 @@ Progress = Callable[[int], None]
 
 
 class Builder:
-    """Builds snapshots of ``store`` in ``directory``, which may have one builder at a time."""
+    """Builds snapshots of ``store`` in ``directory``, which may have one builder at a time.
+
+    Raises:
+        SnapshotUnavailable: the current snapshot cannot be opened at the moment.
+    """
 
     def __init__(self, store: ChangeFeed, directory: SnapshotDirectory) -> None:
         self._store = store
@@ -67,17 +71,17 @@ class Builder:
 
     @property
     def revision(self) -> int:
-        """The revision of the store that the last snapshot shows."""
+        """The store revision that the last published snapshot shows."""
         return self._working.published_revision
 
     def advance(self, progress: Progress | None = None) -> bool:
-        """Publish a snapshot if the store has changed; return whether it had.
+        """Publish a snapshot if the store has changed since the last one; return whether it had.
 
-        If the store fails during the call, the next call continues from there.
+        If the store fails during the call, the next call continues where this one stopped.
 
         Raises:
-            SnapshotDamaged: the last snapshot is lost, or a worker refused it. Only a new builder
-                can continue.
+            SnapshotDamaged: the last snapshot is lost, or a worker refused it. The caller must
+                create a new builder.
         """
         self.check()
         revision = self._store.revision()
@@ -96,7 +100,7 @@ class Builder:
         return True
 
     def compact(self) -> bool:
-        """Take one step of compacting the snapshot if it needs that; return whether more follow.
+        """Perform one step of compaction if the snapshot needs it; return whether there are more.
 
         The old snapshot is kept up to date until the compacted one replaces it. Each step applies
         only a few changes, so that new changes do not wait long.
@@ -115,7 +119,7 @@ class Builder:
             self._compacted.apply(changes)
             if self._compacted.revision < self._working.revision:
                 return True
-        # The last changes may have been removals, which a feed read from the start leaves out.
+        # The last changes may have been removals, which the feed leaves out if read from the start.
         self._compacted.revision = max(self._compacted.revision, self._working.revision)
         self._compacted.number = self._working.number
         self._use(self._compacted)
@@ -126,7 +130,7 @@ class Builder:
         """Check that the last snapshot is still there and was not refused.
 
         Raises:
-            SnapshotDamaged: it is lost, or a worker refused it.
+            SnapshotDamaged: the snapshot is lost, or a worker refused it.
         """
         name = self._working.published_name
         if not name:
@@ -146,7 +150,11 @@ class Builder:
         self._verified.close()
 
     def _apply_changes(self, progress: Progress | None) -> None:
-        """Apply new changes: all if nothing is published, else ``CHANGES_PER_SNAPSHOT`` at most."""
+        """Apply new changes to the working snapshot.
+
+        Apply all of them if no snapshot has been published yet, otherwise stop after
+        ``CHANGES_PER_SNAPSHOT``.
+        """
         working = self._working
         while not working.is_published or working.applied < CHANGES_PER_SNAPSHOT:
             changes = self._store.changes(working.revision, BATCH)
@@ -192,12 +200,12 @@ class Builder:
         try:
             snapshot = self._directory.folder(self._directory.current())
             verify(snapshot)
-            Snapshot(snapshot)  # as a worker opens it: right checksums of wrong files prove nothing
+            Snapshot(snapshot)  # as workers open it: the checksums may match files that do not work
             working = self._resume_from(snapshot)
             self._verified.add(snapshot.name)
             self._directory.clear_refused()
             return working
-        except SnapshotUnavailable:  # it may be sound: the caller tries again
+        except SnapshotUnavailable:  # the snapshot may be sound: the caller tries again
             raise
         except SnapshotError as error:
             log.info("rebuilding the snapshot: %s", error)
@@ -212,7 +220,8 @@ class Builder:
 
     def _last_number(self) -> int:
         names = (path.name for path in self._directory.path.iterdir())
-        # Workers know snapshots by name, so no number may return after all folders were deleted.
+        # Workers identify snapshots by name, so numbers must not repeat, even after all folders
+        # were deleted.
         return max((int(name) for name in names if name.isdigit()), default=int(time.time()))
 
     def _new_folder(self) -> Path:

@@ -1,4 +1,4 @@
-"""Create search documents from maps: which text goes into which field, and in which form."""
+"""Create search documents from maps, putting each text into its fields in the right form."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,13 +27,13 @@ from mapshelf.snapshot.format.text_fields import (
 from mapshelf.text.normalize import SEPARATOR, normalize, split_words
 
 COUNTED_TITLE: Final = 12
-"""Words of a title that count as its length; longer titles count as this long."""
+"""Maximum number of words that count as the length of a title; longer ones count as this long."""
 
 MOST_COUNTED: Final = 1000
-"""Words of the topics that are examined to determine the subject of a map."""
+"""Number of words of topics that are examined to determine the subject of a map."""
 
 TITLE: Final = 3
-"""How much more a word of the title counts than one of a topic."""
+"""Added to the count of each word in the title when the subject of a map is determined."""
 
 _ORDERS: Final = tuple(order_field(row.name) for row in SORT_ORDERS)
 _FILTERS: Final = tuple(filter_field(row.name) for row in FILTERS)
@@ -66,7 +66,7 @@ class Document:
     Attributes:
         fields: the value of each field.
         words: the words of the map and their parts, without stems.
-        fingerprint: what is compared of it.
+        fingerprint: its fingerprint, by which similar maps are found.
     """
 
     fields: Fields
@@ -81,7 +81,7 @@ class Documents:
         self._finder = WordFinder()
 
     def of(self, maps: Sequence[Indexed]) -> list[Document]:
-        """Return the documents of some maps; several at once take less time for each."""
+        """Return the documents of some maps. Processing several maps at once takes less time."""
         said = [
             self._finder.words_of(one.listed.map, one.listed.source, one.passages) for one in maps
         ]
@@ -119,7 +119,7 @@ def _document(indexed: Indexed, said: MapWords, alike: Fingerprint) -> Document:
 def _about(listed: ListedMap, said: MapWords) -> list[str]:
     """Return the words that are likely to describe the subject of a map, best first."""
     found = listed.map
-    # Beside the main topics stand the words of these, and two separators.
+    # The branches end with the words of owner, category and path, and two separators.
     beside = _length(found.owner) + _length(found.category) + _length(listed.source) + 2
     branches = said.branches[: max(0, len(said.branches) - beside)]
     counts = Counter([*branches, *said.topics[:MOST_COUNTED], *said.description, *said.title])
@@ -140,15 +140,16 @@ def _beginnings(words: Iterable[str], longest: int) -> set[str]:
 
 @lru_cache(1 << 12)
 def _length(text: str) -> int:
-    """Return how many words there are in a text; the same names come again and again."""
+    """Return the number of words in a text; cached, because the same names occur many times."""
     return len(split_words(normalize(text)))
 
 
 def _padded(title: list[str], level: int) -> str:
-    """Return a title padded with separators, which set the length that it counts as.
+    """Return a title padded with separators, which adjust the length that Tantivy sees.
 
-    Of titles with the same word Tantivy prefers the shorter; two separators count as one word. A
-    popular map gets up to seven fewer, so it wins over a title three words shorter.
+    Among titles with the same word, Tantivy prefers shorter ones; two separators have the weight of
+    one word. A popular map gets up to seven separators fewer, so it wins over a title that is three
+    words shorter.
     """
     padding = min(len(title), COUNTED_TITLE) + (POPULARITIES - 1 - level) // 2
     return " ".join([*title, *[SEPARATOR] * padding])

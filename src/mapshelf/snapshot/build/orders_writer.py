@@ -1,9 +1,9 @@
 """Maintain the stored orders as maps are added and removed.
 
 Writing an order of a million maps with its posting lists takes about a tenth of a second, and a
-snapshot has six. So a stored order is kept as it was written, in files that snapshots share. The
-changes since are kept beside it, and the reader merges them (``listing.py``). An order with many
-changes is rewritten, usually one in each snapshot, so that no change waits for all six.
+snapshot has six. So a stored order is kept as it was written, in files that snapshots share. Later
+changes are stored separately, and the reader merges them (``listing.py``). An order with many
+changes is rewritten, usually only one per snapshot, so that no change waits for all six.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,18 +27,19 @@ from mapshelf.snapshot.format.stored_order import (
 from mapshelf.text.normalize import normalize
 
 MANY_CHANGES: Final = 2048
-"""Changes above which an order is rewritten when it has more than any other."""
+"""Number of changes above which an order is rewritten if no other has more changes."""
 
 TOO_MANY_CHANGES: Final = 4 * MANY_CHANGES
-"""Changes above which an order is rewritten at once: each change makes every list slower."""
+"""Number of changes above which an order is rewritten in any case: each change makes every list
+slower."""
 
 MOST_INSERTED: Final = 1000
-"""Most slots added at once that are inserted one by one, however few maps there are. For more, all
-orders are sorted again."""
+"""Maximum number of added slots that are inserted one by one; in a large catalogue, a fiftieth of
+its slots if that is more. If more slots are added at once, all orders are sorted again."""
 
 TITLES_IN_MEMORY: Final = 1 << 14
-"""Titles cached. Places in ``alpha`` are found by binary search, which reads the same few titles
-first every time."""
+"""Maximum number of cached titles. The binary search for a position in order ``alpha`` always reads
+the same few titles first."""
 
 _ASCENDING: Final = {BY_ID, *(row.name for row in SORT_ORDERS if row.ascending)}
 _TIES_BY_TITLE: Final = {row.name for row in SORT_ORDERS if row.ties_by_title}
@@ -79,9 +80,9 @@ class OrdersWriter:
         return self._merged(BY_ID)
 
     def update(self, removed: Sequence[int]) -> None:
-        """Add the new slots to all orders, and remove the ``removed`` ones.
+        """Add the new slots of the columns to all orders, and remove the ``removed`` ones.
 
-        It is safe to call this again after a failure.
+        If this fails, it can be called again.
         """
         added = self._seen + np.flatnonzero(self._columns.live[self._seen :])
         if not self._orders or len(added) > max(MOST_INSERTED, len(self._columns) // 50):
@@ -96,17 +97,21 @@ class OrdersWriter:
         self._replace({name: self._merged(name) for name in self._due()})
 
     def rewrite(self) -> None:
-        """Rewrite all orders, so that none holds removed slots."""
+        """Rewrite all orders, so that none contains removed slots."""
         self._replace({name: self._merged(name) for name in self._orders})
 
     def write(self, folder: Path) -> None:
-        """Put all orders into the folder of a snapshot."""
+        """Link all orders into the folder of a snapshot, and write their changes there."""
         for name, order in self._orders.items():
             order.link_to(order_folder(folder, name))
             self._changes[name].save(folder, name)
 
     def _due(self) -> list[str]:
-        """Return the orders to rewrite: the first with most changes, all with too many."""
+        """Return the orders to rewrite.
+
+        These are one with the most changes, if it has more than ``MANY_CHANGES``, and all with more
+        than ``TOO_MANY_CHANGES``.
+        """
         changes = {name: len(found) for name, found in self._changes.items()}
         most = max(changes.values())
         first = [name for name, found in changes.items() if found == most > MANY_CHANGES][:1]
@@ -115,7 +120,7 @@ class OrdersWriter:
         ]
 
     def _replace(self, permutations: dict[str, Array]) -> None:
-        """Write these permutations, then replace the orders with them."""
+        """Write new permutations of some orders, and then replace the old ones."""
         written = {name: self._written(name, slots) for name, slots in permutations.items()}
         for name, order in written.items():
             if name in self._orders:
@@ -137,7 +142,7 @@ class OrdersWriter:
         return self._folder / f"order-{name}-{next(self._folder_numbers)}"
 
     def _changed(self, name: str, removed: Array, added: Array) -> OrderChanges:
-        """Return the changes to an order once these slots are removed and added."""
+        """Return the changes to an order after these slots are also removed and added."""
         order, old = self._orders[name], self._changes[name]
         stays = ~np.isin(old.added, removed)
         kept, new = old.added[stays], self._sorted(name, added)
@@ -150,7 +155,7 @@ class OrdersWriter:
         )
 
     def _merged(self, name: str) -> Array:
-        """Return an order with its changes, as one permutation."""
+        """Return an order with its changes applied, as one permutation of slots."""
         slots, changes = self._orders[name].slots, self._changes[name]
         places = changes.ranks - np.searchsorted(changes.removed, changes.ranks)
         return np.insert(np.delete(slots, changes.removed), places, changes.added)
@@ -176,7 +181,7 @@ class OrdersWriter:
         return low
 
     def _before(self, name: str, slots: Array, others: Array) -> Array:
-        """Return, pair by pair, whether the slot comes before the other one."""
+        """Return, for each pair from ``slots`` and ``others``, whether the former comes first."""
         keys, other_keys = self._keys(name, slots), self._keys(name, others)
         before: Array = keys < other_keys
         tied = np.flatnonzero(keys == other_keys)
@@ -189,7 +194,7 @@ class OrdersWriter:
         return before
 
     def _keys(self, name: str, slots: Array) -> Array:
-        """Return the keys of slots, with their sign changed if the highest comes first."""
+        """Return the sort keys of slots, negated if the order is descending."""
         keys = self._columns[name][slots]
         return keys if name in _ASCENDING else -keys
 

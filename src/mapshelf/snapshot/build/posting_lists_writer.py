@@ -1,4 +1,4 @@
-"""Writes the posting lists of the filters, for one order after the other."""
+"""Write the posting lists of all filters, for one order after the other."""
 
 from array import array
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class FilterPostingsWriter:
 
     def __init__(self) -> None:
         self._keys: Array = np.zeros(0, "<u8")
-        self._codes: Array = np.zeros(0, "<u2")  # for each slot the index of its key
+        self._codes: Array = np.zeros(0, "<u2")  # for each slot, the index of its key
 
     def extend(self, column: Array) -> None:
         """Add the new slots at the end of ``column``."""
@@ -36,7 +36,12 @@ class FilterPostingsWriter:
         self._keys = keys
 
     def write(self, write: Callable[[bytes], object], permutation: Array) -> tuple[Array, ...]:
-        """Write the posting list of each key; return the keys, their counts and sizes in bytes."""
+        """Write the posting list of each key; return keys, counts, and sizes in bytes.
+
+        Args:
+            write: writes bytes.
+            permutation: the slot at each rank of the order.
+        """
         codes = self._codes[permutation]
         ranks = np.argsort(codes, kind="stable").astype("<u4")
         counts = np.bincount(codes, minlength=len(self._keys))
@@ -55,7 +60,12 @@ class NamePostingsWriter:
         self._codes: Array = np.zeros(0, "<u4")
 
     def extend(self, ends: Array, names: NamesWriter) -> None:
-        """Add the new slots at the end of ``ends``, the column that says where codes end."""
+        """Add the new slots.
+
+        Args:
+            ends: the column of where the codes of each slot end.
+            names: the names of the filter, with the codes.
+        """
         if len(ends) == self._seen:
             return
         counts = np.diff(ends[self._seen :].astype("<i8"), prepend=self._end)
@@ -68,7 +78,7 @@ class NamePostingsWriter:
     def write(
         self, write: Callable[[bytes], object], ranks: Array, keys: Array
     ) -> tuple[Array, ...]:
-        """Write the posting list of each key; return the keys, their counts and sizes in bytes.
+        """Write the posting list of each key; return keys, counts, and sizes in bytes.
 
         Args:
             write: writes bytes.
@@ -80,7 +90,7 @@ class NamePostingsWriter:
         places[by_key] = np.arange(len(keys), dtype="<u8")
         found = ranks[self._slots]
         live = found != NO_RANK
-        # Sorting numbers of place and rank is several times as fast as sorting by two keys.
+        # Place and rank are joined into one number: sorting by two keys takes several times longer.
         joined = places[self._codes[live]] << np.uint64(32) | found[live]
         joined.sort()
         counts = np.bincount((joined >> np.uint64(32)).astype("<i8"), minlength=len(keys))
@@ -90,7 +100,11 @@ class NamePostingsWriter:
 def _write_lists(
     write: Callable[[bytes], object], keys: Array, counts: Array, ranks: Array
 ) -> tuple[Array, ...]:
-    """Write a list of ranks for each key that has any; return keys, counts and sizes in bytes."""
+    """Write a list of ranks for each key that has any; return keys, counts, and sizes in bytes.
+
+    ``ranks`` has the ranks of all keys, one key after the other; ``counts`` has their number for
+    each key.
+    """
     present = counts > 0
     keys, counts = keys[present], counts[present].astype("<u4")
     sizes = counts.astype("<u8") * 4
@@ -118,7 +132,13 @@ class PostingListsWriter:
         self._named = {row.name: NamePostingsWriter() for row in NAMED}
 
     def write(self, folder: Path, permutation: Array, ranks: Array) -> None:
-        """Write the posting lists for a permutation of slots, and its reverse, into its folder."""
+        """Write the posting lists of an order into its folder.
+
+        Args:
+            folder: the folder of the stored order.
+            permutation: the slot at each rank.
+            ranks: the rank of each slot, the inverse of ``permutation``.
+        """
         for name, postings in self._filters.items():
             postings.extend(self._columns[f"filter-{name}"])
         for name, named in self._named.items():

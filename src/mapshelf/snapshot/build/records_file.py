@@ -1,4 +1,4 @@
-"""The append-only file of records while snapshots are being built."""
+"""Write the append-only file of records while snapshots are being built."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,18 +11,22 @@ from mapshelf.snapshot.format.columns import Columns
 from mapshelf.snapshot.format.records import record_title
 
 MINIMUM_GARBAGE: Final = 1 << 24
-"""Bytes of replaced records below which the file is never rewritten."""
+"""Size of all replaced records in bytes up to which the file is never rewritten."""
 
 
 class RecordsFile:
-    """The records of all maps, and ``garbage``: how many bytes of them have been replaced."""
+    """The file of the records of all maps.
+
+    Attributes:
+        garbage: the number of bytes of replaced and removed records in the file.
+    """
 
     def __init__(self, path: Path, length: int = 0, garbage: int = 0) -> None:
         self._file = AppendFile(path, length)
         self.garbage = garbage
 
     def append(self, record: bytes) -> int:
-        """Append a record; return its offset."""
+        """Append a record with its details; return its offset."""
         return self._file.append(record)
 
     def discard(self, length: int) -> None:
@@ -34,7 +38,10 @@ class RecordsFile:
         return self.garbage > max(MINIMUM_GARBAGE, len(self._file) // 2)
 
     def rewrite(self, columns: Columns, number: int) -> "RecordsFile":
-        """Copy the live records to a new file; return it, and update the offsets in ``columns``."""
+        """Copy the live records to a new file and delete the old one; return the new one.
+
+        The offsets in ``columns`` are updated.
+        """
         self._file.flush()
         path = self._file.path
         rewritten = RecordsFile(path.with_name(f"records-{number}-rewritten.bin"))

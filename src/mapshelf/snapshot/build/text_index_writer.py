@@ -1,4 +1,4 @@
-"""The search index while snapshots are being built, and linking it into a snapshot."""
+"""Write the search index while snapshots are being built, and link it into snapshots."""
 
 import logging
 import shutil
@@ -14,16 +14,17 @@ from mapshelf.snapshot.build.documents import Fields
 from mapshelf.snapshot.format.text_fields import schema, translated
 
 MEMORY: Final = 64_000_000
-"""Bytes that the writer buffers before it writes a segment."""
+"""Number of bytes that the writer buffers before it writes a segment."""
 
 MEMORY_FOR_REBUILD: Final = 512_000_000
-"""The same for a whole new index."""
+"""The same for a completely new index."""
 
 DOCUMENTS_PER_SEGMENT: Final = 20_000
-"""Most documents of a segment of a whole new index, if they fit into that memory."""
+"""Maximum number of documents per segment of a completely new index, before merging. Segments are
+smaller if the documents do not fit into ``MEMORY_FOR_REBUILD``."""
 
 SEGMENTS_MERGED: Final = 8
-"""Segments of about one size that Tantivy merges into one."""
+"""Number of segments of about the same size that Tantivy merges into one."""
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 class TextIndexWriter:
     """The index while snapshots are being built, in a folder of its own.
 
-    Segments are immutable files. To publish an index is to link them into a snapshot's folder.
+    Segments are immutable files, so an index is published by linking them into a snapshot's folder.
 
     Raises:
         SnapshotDamaged: the index in ``directory`` is damaged.
@@ -41,8 +42,8 @@ class TextIndexWriter:
         """Open the index in ``directory``, or create one.
 
         Args:
-            directory: where its files are.
-            expected: about how many documents are added first if it is created.
+            directory: the folder of its files.
+            expected: for a new index, the approximate number of documents that will be added first.
         """
         self._directory = directory
         directory.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ class TextIndexWriter:
         self._committed = False
         self._portion = portion_of(expected)
         self.size = 0
-        """Documents in the last published index, including deleted ones."""
+        """Number of documents in the last published index, including deleted ones."""
 
     def put(self, fields: Fields) -> None:
         """Add a map under a slot that was never used before."""
@@ -70,7 +71,7 @@ class TextIndexWriter:
     def remove(self, slot: int) -> None:
         """Delete the map under ``slot``."""
         with translated():
-            # By query: deletion by term takes the number for a signed one and finds nothing.
+            # By query, because deletion by term takes the number as signed and finds nothing.
             self._writer.delete_documents_by_query(Query.term_query(self._schema, "slot", slot))
             self._committed = False
 
@@ -83,7 +84,7 @@ class TextIndexWriter:
         self.size = sum(segment["max_doc"] for segment in _segments(directory / "meta.json"))
 
     def merge(self) -> None:
-        """Wait until all merges are done: a whole new index becomes one segment."""
+        """Commit, and wait until all merges are done; a new index becomes a single segment."""
         if self._portion < self._expected:
             log.info("merging the search index")
         with translated():
@@ -97,7 +98,7 @@ class TextIndexWriter:
             self._writer.wait_merging_threads()
 
     def _commit(self) -> None:
-        """Commit what is not committed yet; without any, a commit would still take 10 ms."""
+        """Commit if there are uncommitted changes; without any, a commit would still take 10 ms."""
         if not self._committed:
             self._writer.commit()
             self._committed = True
@@ -106,9 +107,9 @@ class TextIndexWriter:
 def portion_of(expected: int) -> int:
     """Return how many documents each segment of a new index of ``expected`` documents gets.
 
-    Tantivy merges eight segments into one, and eight of those again. So a power of eight segments
-    of one size ends as a single one. Every search visits each segment, so a single one is fastest,
-    and it takes three quarters of the disk space of ten.
+    Tantivy merges eight segments into one, and eight of the results again. So if the number of
+    equal segments is a power of eight, they end up as a single one. Every search visits each
+    segment, so a single one is fastest. It also takes only three quarters of the disk space of ten.
     """
     segments = 1
     while expected > segments * DOCUMENTS_PER_SEGMENT:
@@ -117,7 +118,11 @@ def portion_of(expected: int) -> int:
 
 
 def link_index(source: Path, target: Path) -> None:
-    """Make ``target`` an index that shares the segment files of ``source``."""
+    """Create an index in ``target`` that shares the segment files of ``source`` by hard links.
+
+    Raises:
+        FileNotFoundError: the index keeps changing in the background, or files are missing.
+    """
     for attempt in range(20):
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
@@ -131,13 +136,17 @@ def link_index(source: Path, target: Path) -> None:
         except FileNotFoundError:
             if attempt == 19:
                 raise
-        # Meanwhile a merge in the background replaced segments, and may have removed some of
-        # their files before they were linked: try again.
+        # A merge in the background has replaced segments, and may have removed some of their files
+        # before they were linked: try again.
     raise FileNotFoundError(source / "meta.json")
 
 
 def _segment_files(source: Path, meta: Path) -> Iterator[Path]:
-    """Yield the files of the segments that are in ``meta``."""
+    """Yield the files of the segments that ``meta`` lists.
+
+    Raises:
+        FileNotFoundError: a segment has no files.
+    """
     names = [segment["segment_id"].replace("-", "") for segment in _segments(meta)]
     present = sorted(source.iterdir())
     for name in names:
@@ -148,6 +157,6 @@ def _segment_files(source: Path, meta: Path) -> Iterator[Path]:
 
 
 def _segments(meta: Path) -> list[dict[str, Any]]:
-    """Return the segments that are in ``meta``."""
+    """Return the segments that ``meta``, a file of Tantivy, lists."""
     segments: list[dict[str, Any]] = orjson.loads(meta.read_bytes())["segments"]
     return segments

@@ -1,4 +1,4 @@
-"""A snapshot under construction: apply changes to all of its parts and write them."""
+"""Apply store changes to all parts of a snapshot under construction, and write the snapshot."""
 
 import logging
 from collections.abc import Sequence
@@ -30,13 +30,14 @@ from mapshelf.snapshot.format.term_dictionary import TermDictionaryWriter
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
 MINIMUM_MAPS: Final = 1000
-"""Maps that a catalogue counts as at least, so that a small one is not compacted all the time."""
+"""Number of maps assumed for a smaller catalogue, so that it is not compacted all the time."""
 
 AT_ONCE: Final = 100
-"""Maps made documents of at once."""
+"""Maximum number of maps converted to search documents at a time."""
 
 LARGE: Final = 1 << 20
-"""Bytes of outlines above which fewer are."""
+"""Total size of outlines, uncompressed and in bytes, above which fewer maps are converted at a
+time."""
 
 Closeable = TypeVar("Closeable", RecordsFile, Columns, TermDictionaryWriter)
 
@@ -48,14 +49,14 @@ class WorkingSnapshot:
     """A snapshot that is being built in a folder of its own.
 
     Attributes:
-        folder: where its files are.
+        folder: the folder of its files.
         slots: the slot of each map, by file id.
-        number: the number of the last snapshot published.
-        revision: the revision of the store up to which changes have been applied.
-        published_revision: the revision that the last snapshot published from it shows.
-        applied: how many changes have been applied since then.
-        removed: the slots whose maps have been removed or changed since then.
-        published_name: the name of that snapshot, empty if there is none.
+        number: the number of the last published snapshot.
+        revision: the store revision up to which changes have been applied.
+        published_revision: the store revision of the last snapshot published from this one.
+        applied: the number of changes applied since that snapshot was published.
+        removed: the slots whose maps were removed or changed since the orders were last updated.
+        published_name: the name of that snapshot, empty if none was published.
     """
 
     folder: Path
@@ -102,8 +103,8 @@ class WorkingSnapshot:
         """Continue in ``folder`` from a published snapshot.
 
         Raises:
-            SnapshotDamaged: a file of it cannot be used.
-            SnapshotUnavailable: a file of it cannot be used at the moment.
+            SnapshotDamaged: one of its files cannot be used.
+            SnapshotUnavailable: one of its files cannot be used at the moment.
         """
         number = manifest["number"]
         records_path, terms_path = folder / f"records-{number}.bin", folder / f"words-{number}.bin"
@@ -145,11 +146,11 @@ class WorkingSnapshot:
 
     @property
     def is_published(self) -> bool:
-        """Whether a snapshot has been published from it."""
+        """Whether a snapshot has been published from this one."""
         return bool(self.published_name)
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """Apply consecutive changes of the store, each of another map."""
+        """Apply consecutive changes of the store, at most one per map."""
         added: list[Entry] = []
         read: list[Indexed] = []
         size = 0
@@ -171,7 +172,7 @@ class WorkingSnapshot:
         self.revision = changes[-1].revision
 
     def needs_compaction(self) -> bool:
-        """Return whether much of it belongs to maps that have been removed or changed.
+        """Return whether much of the snapshot belongs to removed or changed maps.
 
         Unused slots cost a few bytes each. Deleted documents make every search slower.
         """
@@ -184,9 +185,13 @@ class WorkingSnapshot:
         self.removed.clear()
 
     def write(self, folder: Path, store: str, previous: Path | None) -> None:
-        """Write a snapshot of the store of this lineage into ``folder``.
+        """Write a complete snapshot.
 
-        The files that it shares with the ``previous`` snapshot must be sound.
+        Args:
+            folder: the new, empty folder for it.
+            store: the lineage of the store.
+            previous: the folder of the previous snapshot, if any. The checksums of shared files
+                are copied from it, so they must be right.
         """
         if self.records.needs_rewrite():
             self._rewrite_records()
@@ -213,7 +218,7 @@ class WorkingSnapshot:
         self.text.close()
 
     def _rewrite_records(self) -> None:
-        # Before, the orders drop removed slots, whose titles cannot be read afterwards.
+        # First remove dead slots from the orders: their titles cannot be read afterwards.
         self.orders.rewrite()
         self.records = self.records.rewrite(self.columns, self.number)
         self.orders.read_titles_from(self.records.titles_in(self.columns))
@@ -227,7 +232,7 @@ class WorkingSnapshot:
         self.removed.append(slot)
 
     def _indexed(self, maps: Sequence[Indexed]) -> list[Entry]:
-        """Index maps, and write their records."""
+        """Index maps and write their records; return their column entries."""
         return [self._entry(*each) for each in zip(maps, self.documents.of(maps), strict=True)]
 
     def _entry(self, indexed: Indexed, document: Document) -> Entry:
@@ -240,9 +245,10 @@ class WorkingSnapshot:
 
 
 def _closed_with(opened: ExitStack, file: Closeable) -> Closeable:
-    """Return a file that is closed if what it is opened for cannot be completed.
+    """Return ``file`` after registering it to be closed if a later step fails.
 
-    What was made by then refers to itself, so only the garbage collector would close it.
+    The objects created so far refer to each other in cycles, so without this only the garbage
+    collector would close the file.
     """
     opened.callback(file.close)
     return file
@@ -258,6 +264,6 @@ def _passages_of(change: Change, found: Map) -> Passages:
     try:
         return passages_of(found, change.outline)
     except StoreDamaged as error:
-        # One damaged outline must not keep all other maps from being shown.
+        # One damaged outline must not prevent the publication of all other maps.
         log.error("the topics of map %s are left out of the search: %s", found.id, error)
         return Passages()

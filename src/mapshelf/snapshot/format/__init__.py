@@ -1,1 +1,1 @@
-"""The file formats of a snapshot, which the builder writes and the workers read."""
+"""Define the file formats of a snapshot, which the builder writes and the workers read."""

@@ -1,8 +1,9 @@
-"""Append-only files, which all snapshots share.
+"""Write append-only files, which successive snapshots share as hard links.
 
 A snapshot covers the bytes that were in such a file when it was published. The manifest records
-their number and checksum. Each checksum continues that of the previous snapshot, so publishing
-costs only what is new. Bytes after the published length are left over from a crash and are cut off.
+their number and checksum. Each checksum continues that of the previous snapshot, so only new bytes
+have to be hashed. Bytes after the published length are left over from a crash; the file is
+truncated to that length when it is opened.
 """
 
 import os
@@ -16,7 +17,11 @@ _READ_SIZE: Final = 1 << 20
 
 
 class AppendFile:
-    """A file to append to, of which the first ``length`` bytes have been published."""
+    """An append-only file whose first ``length`` bytes have been published.
+
+    Raises:
+        OSError: the file cannot be opened or read.
+    """
 
     def __init__(self, path: Path, length: int = 0) -> None:
         self.path = path
@@ -43,7 +48,7 @@ class AppendFile:
         return start
 
     def read(self, start: int, length: int) -> bytes:
-        """Return bytes that were appended before the last ``flush``."""
+        """Return ``length`` bytes from offset ``start``, appended before the last ``flush``."""
         return os.pread(self._file.fileno(), length, start)
 
     def flush(self) -> None:
@@ -59,8 +64,8 @@ class AppendFile:
     def close(self) -> None:
         """Close the file.
 
-        What has not been flushed belongs to no snapshot, so it does not matter if it cannot be
-        written any more, and it must not keep the caller from closing other files.
+        Errors are ignored: bytes that were not flushed belong to no snapshot, and the caller must
+        be able to close its other files.
         """
         with suppress(OSError):
             self._file.close()

@@ -1,9 +1,9 @@
-"""The columns of a snapshot: one array of numbers for each fact about a map, in slot order.
+"""Write and read the columns of a snapshot: arrays of numbers in slot order, one per fact.
 
 A slot is the index of one version of one map in these arrays. It is never reused: a map that
-changes gets a new slot. So columns are append-only, snapshots share their files, and a change costs
-a few bytes of each column however many maps there are. Files hold little-endian numbers only, and
-are mapped into memory as they are.
+changes gets a new slot. Therefore columns are append-only, snapshots share their files, and a
+change costs a few bytes per column however many maps there are. The files hold only little-endian
+numbers, and are memory-mapped without conversion.
 """
 
 import mmap
@@ -54,17 +54,18 @@ FACTS: Final[dict[str, np.dtype[Any]]] = {
     **{row.name: np.dtype(row.dtype) for row in SORT_ORDERS},
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS if row not in NAMED},
 }
-"""The facts about a slot: where its record and its details are, its ids, what is compared of it,
-its sort keys and its filter keys."""
+"""The columns of facts: offset and lengths of a slot's record and details, its ids, its
+fingerprint, its sort keys and its filter keys."""
 
 ENDS: Final = {ends_column(row.name): np.dtype("<u8") for row in NAMED}
+"""For each filter by names, the column of where the codes of each slot end (``names.py``)."""
 
 COLUMNS: Final[dict[str, np.dtype[Any]]] = {
     **FACTS,
     **dict.fromkeys((*GROUPS, "owner"), CODE),
     **ENDS,
 }
-"""All columns: the facts, the codes that facets are counted by, and where codes of names end."""
+"""All columns: the facts, the codes by which facets are counted, and the ends of name codes."""
 
 READ: Final = (
     *("start", "length", "details", "id", "alpha", FINGERPRINT, *GROUPS, "owner", *ENDS),
@@ -79,21 +80,22 @@ _UNNAMED: Final = tuple(place for place, row in enumerate(FILTERS) if row not in
 
 
 def id_key(public_id: str) -> int:
-    """Return the 64-bit hash by which a map is found."""
+    """Return the 64-bit hash of a public id, by which ``IdIndex`` finds a map."""
     return xxhash.xxh3_64_intdigest(public_id.encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A map to append to the columns, with the place of its record.
+    """A map to append to the columns, with the position of its record.
 
     Attributes:
         listed: the map.
         keys: its keys.
-        start: where its record is.
-        length: bytes of its record.
-        details: bytes of what follows the record, see ``records.encode_details``.
-        fingerprint: what is compared of it.
+        start: the offset of its record in the file of records, in bytes.
+        length: the length of its record in bytes.
+        details: the length in bytes of its details, which follow the record (see
+            ``records.encode_details``).
+        fingerprint: its fingerprint, by which similar maps are found.
     """
 
     listed: ListedMap
@@ -104,7 +106,7 @@ class Entry:
     fingerprint: Fingerprint = NO_FINGERPRINT
 
     def row(self) -> tuple[object, ...]:
-        """Return the values of this map in the order of ``FACTS``."""
+        """Return the values of this map for the columns ``FACTS``, in that order."""
         return (
             self.start,
             self.length,
@@ -149,7 +151,7 @@ class Columns:
         return self._live[: self._count]
 
     def names(self, name: str) -> NamesWriter:
-        """Return the names of a filter."""
+        """Return the names of a filter by names, such as ``folder``."""
         return self._codes.names[name]
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -179,7 +181,7 @@ class Columns:
         self._live[slot] = False
 
     def rewrite(self, name: str, values: Array) -> None:
-        """Replace all values of a column, in a new file."""
+        """Replace all values of a column, writing them to a new file."""
         path = self._files[name].path
         self._files[name].close()
         path.unlink()
@@ -222,11 +224,12 @@ def column_file(name: str) -> str:
 def load_columns(folder: Path, slots: int) -> dict[str, Array]:
     """Map the columns ``READ`` of a snapshot into memory, read-only.
 
-    With them are the codes of names (``folder-codes``) and their keys (``folder-keys``), of which
-    there may be some that no map in the snapshot has yet.
+    The result also has the codes of names (such as ``folder-codes``) and the key of each code
+    (such as ``folder-keys``). The builder may already have appended keys that no map in this
+    snapshot has.
 
     Raises:
-        SnapshotDamaged: one is missing or cut short.
+        SnapshotDamaged: a file is missing or cut short.
     """
     columns = {
         name: map_array(folder / column_file(name), slots * COLUMNS[name].itemsize, COLUMNS[name])
@@ -242,15 +245,15 @@ def load_columns(folder: Path, slots: int) -> dict[str, Array]:
 
 
 def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str, int]) -> Codes:
-    """Map the codes of a snapshot into memory, read-only.
+    """Map the codes of a snapshot and their dictionaries into memory, read-only.
 
     Args:
-        folder: the snapshot.
+        folder: the folder of the snapshot.
         columns: its columns.
-        lengths: of each file of ``DICTIONARIES``, the bytes that belong to the snapshot.
+        lengths: for each file of ``DICTIONARIES``, the number of bytes that belong to the snapshot.
 
     Raises:
-        SnapshotDamaged: a file is missing or cut short, or does not hold whole numbers.
+        SnapshotDamaged: a file is missing or cut short, or its size does not fit the data type.
     """
     found = {
         name: map_array(folder / values_file(name), lengths[values_file(name)], dtype)
@@ -272,24 +275,24 @@ def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str,
 
 
 def save(folder: Path, name: str, array: Array) -> None:
-    """Write an array into a folder."""
+    """Write an array to the file ``name`` (with extension ``.bin``) in a folder."""
     (folder / f"{name}.bin").write_bytes(array.data)
 
 
 def load(folder: Path, name: str, dtype: str) -> Array:
-    """Map an array of this type into memory, read-only.
+    """Map an array that was written with ``save`` into memory, read-only.
 
     Raises:
-        SnapshotDamaged: it is missing or does not hold whole numbers.
+        SnapshotDamaged: the file is missing, or its size does not fit the data type.
     """
     return map_array(folder / f"{name}.bin", None, np.dtype(dtype))
 
 
 def map_array(path: Path, length: int | None, dtype: np.dtype[Any]) -> Array:
-    """Map an array, in the first ``length`` bytes of a file or all of it, into memory, read-only.
+    """Map the first ``length`` bytes of a file, or all of it, into memory as a read-only array.
 
     Raises:
-        SnapshotDamaged: it is missing or cut short, or does not hold whole numbers.
+        SnapshotDamaged: the file is missing or cut short, or its size does not fit the data type.
     """
     try:
         return np.frombuffer(map_file(path, length), dtype)
@@ -298,7 +301,7 @@ def map_array(path: Path, length: int | None, dtype: np.dtype[Any]) -> Array:
 
 
 def _map_whole_numbers(path: Path, dtype: np.dtype[Any]) -> Array:
-    """Map all numbers in a file that the builder may be appending to."""
+    """Map all complete numbers in a file; the builder may be appending to it right now."""
     data = map_file(path)
     return np.frombuffer(data, dtype, len(data) // dtype.itemsize)
 
@@ -307,8 +310,8 @@ def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:
     """Map a file, or its first ``length`` bytes, into memory for reading.
 
     Raises:
-        SnapshotDamaged: it is missing or cut short.
-        SnapshotUnavailable: it cannot be read at the moment.
+        SnapshotDamaged: the file is missing or cut short.
+        SnapshotUnavailable: the file cannot be read at the moment.
     """
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The folder of all snapshots, and which of them is current.
+"""Manage the folder of all snapshots: which one is current, publishing, refusing and locking.
 
     snapshots/
       current            the name of the snapshot to read, replaced by a rename
@@ -15,7 +15,7 @@ The folder of a snapshot is complete before ``current`` names it, and nothing is
 afterwards. Nothing is synced to disk: if a power cut leaves a snapshot half written, its checksums
 are wrong. They are verified before the first answer, and a damaged snapshot is rebuilt.
 
-This module loads neither NumPy nor Tantivy, so that ``mapshelf serve`` can ask at once whether
+This module imports neither NumPy nor Tantivy, so that ``mapshelf serve`` can quickly check whether
 there is a snapshot.
 """
 
@@ -66,9 +66,9 @@ class SnapshotDirectory:
         return name.decode("ascii")
 
     def stamp(self) -> tuple[int, int] | None:
-        """Return a value that changes with the current snapshot, ``None`` if there is none.
+        """Return a value that changes whenever a snapshot is published, ``None`` without any.
 
-        This is much cheaper than reading the name, and may be called ten times a second.
+        This is much cheaper than reading the name, so it may be called ten times a second.
         """
         try:
             status = self._current.stat()
@@ -80,17 +80,17 @@ class SnapshotDirectory:
         """Unset the current snapshot, because it belongs to another store.
 
         Raises:
-            OSError: its name cannot be deleted.
+            OSError: the file ``current`` cannot be deleted.
         """
         self._current.unlink(missing_ok=True)
 
     def refuse(self, name: str) -> None:
-        """Record for the builder that a worker could not use this snapshot."""
-        with contextlib.suppress(OSError):  # the folder is lost, which the builder notices itself
+        """Record that a worker could not use this snapshot, so that the builder replaces it."""
+        with contextlib.suppress(OSError):  # the folder is lost: the builder notices that itself
             self._refused.write_text(name, "ascii")
 
     def is_refused(self, name: str) -> bool:
-        """Return whether a worker could not use this snapshot."""
+        """Return whether a worker has refused this snapshot (``refuse``)."""
         try:
             return self._refused.read_bytes() == name.encode()
         except OSError:
@@ -106,7 +106,7 @@ class SnapshotDirectory:
 
     @contextmanager
     def building(self) -> Iterator[bool]:
-        """Hold the builder's lock; yield whether this process got it."""
+        """Try to take the builder's lock without waiting; yield whether this process holds it."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self.path / "lock").open("w") as lock:
             try:
@@ -117,14 +117,17 @@ class SnapshotDirectory:
             yield True
 
     def new_folder(self, number: int) -> Path:
-        """Create an empty folder for the snapshot with this number; replace one left behind."""
+        """Create an empty folder for the snapshot with this number; delete a leftover one first."""
         folder = self.path / name_of(number)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
     def remove_unfinished(self) -> None:
-        """Remove the files of a builder that failed before it published them."""
+        """Remove the working files, and all snapshots after the current one.
+
+        They are left over from a builder that failed before it published them.
+        """
         published = ""
         with contextlib.suppress(SnapshotMissing):
             published = self.current()
@@ -134,7 +137,10 @@ class SnapshotDirectory:
                 shutil.rmtree(other, ignore_errors=True)
 
     def publish(self, folder: Path) -> None:
-        """Make ``folder`` the current snapshot; keep the previous one for its readers."""
+        """Make ``folder`` the current snapshot, and delete all others except the previous one.
+
+        Workers may still be using the previous one.
+        """
         try:
             previous = self.current()
         except SnapshotMissing:

@@ -1,11 +1,12 @@
-"""Facet values as codes: small whole numbers without gaps (dictionary encoding).
+"""Encode facet values as codes: small whole numbers without gaps (dictionary encoding).
 
-Counting codes takes about a nanosecond a map; counting values would mean sorting them. A value
-gets the next code when the first map with it is added, and keeps it. So codes are columns like all
-others. The values are in append-only files (``append_file.py``), each at the index of its code.
+Counting codes takes about a nanosecond per map, while counting values would require sorting them. A
+value gets the next code when the first map with it is added, and keeps it. Therefore codes are
+stored in append-only columns like all other facts. The values are in append-only files
+(``append_file.py``), each at the index of its code.
 
-Most facets have few values, which meet in few combinations. So several of them share one column,
-whose codes stand for groups of codes: that halves the counting.
+Most facets have few values, which occur in few combinations. Therefore several facets share one
+column, whose codes stand for combinations (groups) of codes. That halves the time for counting.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,10 @@ VALUES: Final[dict[str, np.dtype[Any]]] = {
     "with_tasks": np.dtype("<u8"),
     "owner": np.dtype("<u8"),
 }
-"""The type of each facet's values: licences, years, and the filter keys of all others."""
+"""The data type of each facet's values.
+
+The values are licence ids and years; those of all other facets are filter keys.
+"""
 
 
 def values_file(name: str) -> str:
@@ -62,9 +66,10 @@ class Codes:
 
     Attributes:
         columns: for each name in ``GROUPS``, and for ``owner``, the code of each slot.
-        groups: for each name in ``GROUPS`` the codes that each code stands for.
-        values: for each facet the values that its codes stand for.
-        names: for each filter by names, these.
+        groups: for each name in ``GROUPS``, an array with one row per code: the codes of the single
+            facets.
+        values: for each facet, the value of each code.
+        names: for each filter by names, its names.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -94,7 +99,14 @@ class CodesWriter:
         }
 
     def encode(self, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> dict[str, list[int]]:
-        """Return the codes of maps, whose keys these are, for each of the columns."""
+        """Return the values of ``maps`` for each column of codes, and for each column of ends.
+
+        Facet values and names that occur for the first time get new codes.
+
+        Args:
+            maps: the maps to add.
+            keys: the keys of each map.
+        """
         codes = {
             name: dictionary.encode([(value,) for value in _values_of(name, maps, keys)])
             for name, dictionary in self._values.items()
@@ -126,7 +138,7 @@ class CodesWriter:
 
 
 class _Dictionary:
-    """Rows of numbers, each at the index of its code."""
+    """An append-only file of rows of numbers; the code of a row is its index."""
 
     def __init__(self, path: Path, dtype: np.dtype[Any], count: int, width: int = 1) -> None:
         self.file = AppendFile(path, count * width * dtype.itemsize)
@@ -135,7 +147,7 @@ class _Dictionary:
         self._codes: dict[tuple[int, ...], int] = {row: code for code, row in enumerate(rows)}
 
     def known(self) -> NDArray[Any]:
-        """Return the rows that were in the file when it was opened."""
+        """Return all rows in the file; call this only before ``encode`` adds more."""
         data = self.file.read(0, len(self.file))
         return np.frombuffer(data, self._dtype).reshape(-1, self._width)
 

@@ -1,7 +1,7 @@
 """Store fingerprints, by which similar maps are found, as a column and as index terms.
 
-The column gives the fingerprint of a map; the terms, in a field of the search index, give the maps
-that have a certain key, band or word.
+The column gives the fingerprint of a map. The terms are in a field of the search index, which gives
+the maps that have a certain outline, band or word.
 """
 
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ import numpy as np
 from mapshelf.comparison.fingerprint import BANDS, WORDS, Fingerprint
 
 FINGERPRINT: Final = "likeness"
-"""The column."""
+"""The name of the column."""
 
 LOOKED_UP: Final = 6
-"""Bands that are terms, too: each makes building slower, and of
-maps with six equal bands, 97 of 100 share one of these."""
+"""Number of bands that are also index terms. Each one makes building slower, and these are enough:
+of the pairs of maps with six equal bands, 97 in 100 share one of these."""
 
 DTYPE: Final = np.dtype(
     [("outline", "<u8"), ("bands", "<u4", (BANDS,)), ("words", "<u4", (WORDS,))]
@@ -24,12 +24,12 @@ DTYPE: Final = np.dtype(
 
 
 def row(found: Fingerprint) -> tuple[Any, ...]:
-    """Return the value of the column."""
+    """Return a fingerprint as a value of the column."""
     return found.outline, list(found.bands), list(found.words)
 
 
 def terms(found: Fingerprint) -> str:
-    """Return the text of the field."""
+    """Return the index terms of a fingerprint, separated by spaces."""
     words = [word for word in found.words if word]
     return " ".join(
         (
@@ -46,12 +46,12 @@ def outline_term(key: int) -> str:
 
 
 def band_terms(bands: Iterable[int]) -> list[str]:
-    """Return the terms for bands; there are none for bands that are 0."""
+    """Return the terms for bands, leaving out bands that are 0."""
     return [_band(place) % band for place, band in enumerate(bands) if band]
 
 
 def word_terms(words: Iterable[int]) -> list[str]:
-    """Return the terms for hashes of words."""
+    """Return the terms for hashes of words, leaving out those that are 0."""
     return [_WORD % word for word in words if word]
 
 

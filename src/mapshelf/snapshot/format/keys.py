@@ -1,6 +1,6 @@
-"""The keys of a map: the numbers by which it is sorted and filtered.
+"""Compute the keys of a map: the numbers by which it is sorted and filtered.
 
-They are computed once for columns, facets and the search index.
+They are computed once, and used for columns, facets and the search index.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ class Keys:
     """The keys of a map.
 
     Attributes:
-        orders: the column key of each of ``SORT_ORDERS``.
-        searches: the search key of each.
-        filters: the keys of each of ``FILTERS``, several for a filter by names.
+        orders: the column key for each of ``SORT_ORDERS``.
+        searches: the search key for each of ``SORT_ORDERS``.
+        filters: the keys for each of ``FILTERS``: one, or any number for a filter by names.
     """
 
     orders: tuple[float, ...]

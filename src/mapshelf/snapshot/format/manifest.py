@@ -1,4 +1,8 @@
-"""The files of a snapshot and its manifest: sizes, checksums, and the revision that it shows."""
+"""Write, read and verify the manifest of a snapshot.
+
+The manifest records the sizes and checksums of all files, and the store revision that the snapshot
+shows.
+"""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +18,7 @@ from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
 FORMAT: Final = 13
-"""Version of the files of a snapshot. A snapshot with another version is rebuilt."""
+"""Version of the file formats of a snapshot. A snapshot with another version is rebuilt."""
 
 MANIFEST: Final = "manifest.json"
 RECORDS: Final = "records.bin"
@@ -41,11 +45,11 @@ def write_manifest(
     """Write the manifest of a snapshot whose other files are complete.
 
     Args:
-        folder: the snapshot.
-        facts: what else to record.
+        folder: the folder of the snapshot.
+        facts: further values to record.
         append_files: the checksums of ``APPEND_FILES``.
-        previous: the previous snapshot. Checksums of other files that both share, most of the
-            bytes, are copied from its manifest.
+        previous: the folder of the previous snapshot, if any. The checksums of other files that
+            both snapshots share (which are most of the bytes) are copied from its manifest.
     """
     known = _checksums_by_inode(previous) if previous else {}
     checksums = {**dict(_checksums(folder, known)), **append_files}
@@ -58,8 +62,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a snapshot.
 
     Raises:
-        SnapshotDamaged: it is missing, altered, or of another ``FORMAT``.
-        SnapshotUnavailable: it cannot be read at the moment.
+        SnapshotDamaged: the manifest is missing, altered, or of another ``FORMAT``.
+        SnapshotUnavailable: the manifest cannot be read at the moment.
     """
     try:
         checksum, _, body = (folder / MANIFEST).read_bytes().partition(b"\n")
@@ -104,7 +108,7 @@ def check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def published_length(manifest: dict[str, Any], name: str) -> int:
-    """Return how many bytes of a file belong to the snapshot."""
+    """Return the number of bytes of a file that belong to the snapshot."""
     size: int = manifest["files"][name][0]
     return size
 
@@ -118,7 +122,10 @@ def _checksums_by_inode(snapshot: Path) -> dict[int, Checksum]:
 
 
 def _checksums(folder: Path, known: dict[int, Checksum]) -> Iterator[tuple[str, Checksum]]:
-    """Yield path and checksum of each file that is not append-only."""
+    """Yield path and checksum of each file that is not append-only.
+
+    Checksums of files whose inode is in ``known`` are not computed again.
+    """
     for parent, _, names in os.walk(folder):
         for name in names:
             path = Path(parent) / name
@@ -131,8 +138,8 @@ def _checksum(path: Path, length: int | None = None) -> Checksum:
     """Return size and checksum of a file, or of its first ``length`` bytes.
 
     Raises:
-        SnapshotDamaged: it cannot be read.
-        SnapshotUnavailable: it cannot be read at the moment.
+        SnapshotDamaged: the file cannot be read.
+        SnapshotUnavailable: the file cannot be read at the moment.
     """
     digest, size = xxhash.xxh3_64(), 0
     try:

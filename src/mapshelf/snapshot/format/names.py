@@ -1,9 +1,10 @@
-"""Multi-valued names of maps: the folders they are in, and their tags.
+"""Store the names of which a map may have several: the folders that it is in, and its tags.
 
-A name gets the next code when the first map with it is added, and keeps it. All codes of all slots
-are in one append-only file (``append_file.py``), one slot after the other; a column says where
-those of each slot end. So maps are found by a name, and names are counted, without reading a
-record. Names that no map has any more cost only their space, because they are counted as none.
+A name gets the next code when the first map with it is added, and keeps it. The codes of all slots
+are in one append-only file (``append_file.py``), one slot after the other. A column says where the
+codes of each slot end. In this way, maps can be found by name and names can be counted without
+reading records. A name that no map has any more only takes up space: its count is zero, so readers
+skip it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ NAMED: Final = tuple(row for row in FILTERS if row.names is not None)
 """The filters by names."""
 
 NO_NAME: Final = (1 << 32) - 1
-"""The code of what a name is in, if it is in none."""
+"""Used in place of a code: the parent of a top-level name, and the code of an unknown name."""
 
 FILES: Final[dict[str, np.dtype[Any]]] = {
     "codes": np.dtype("<u4"),
@@ -35,8 +36,12 @@ FILES: Final[dict[str, np.dtype[Any]]] = {
     "ends": np.dtype("<u8"),
     "text": np.dtype("u1"),
 }
-"""The codes of all slots; and for each code its key, the code of what it is in, and where its name
-ends in the text of all names."""
+"""The files of names, with their data types.
+
+``codes`` holds the codes of all slots. Three files have one value per code: ``keys`` its key,
+``parents`` the code of its parent folder, and ``ends`` the end of its name in ``text``, which holds
+all names as UTF-8.
+"""
 
 
 def ends_column(name: str) -> str:
@@ -45,7 +50,7 @@ def ends_column(name: str) -> str:
 
 
 def names_file(name: str, part: str) -> str:
-    """Return the name of one of ``FILES``."""
+    """Return the file name of one of ``FILES`` for the filter ``name``."""
     return f"names-{name}-{part}.bin"
 
 
@@ -56,7 +61,13 @@ class NamesWriter:
     """The names of one filter while a snapshot is being built."""
 
     def __init__(self, folder: Path, row: Filter, ends: Array) -> None:
-        """Continue in ``folder`` with the names of the slots whose codes end at ``ends``."""
+        """Continue with the names in ``folder``.
+
+        Args:
+            folder: the folder of the files.
+            row: the filter.
+            ends: for each slot added so far, where its codes end.
+        """
         self._row = row
         self._end = int(ends[-1]) if len(ends) else 0
         codes = self._open(folder, "codes", self._end)
@@ -71,7 +82,12 @@ class NamesWriter:
         self._codes: dict[int, int] = {key: code for code, key in enumerate(keys[1].tolist())}
 
     def encode(self, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> list[int]:
-        """Append the codes of maps, whose keys these are; return where those of each end."""
+        """Append the codes of ``maps`` to the file; return where the codes of each map end.
+
+        Args:
+            maps: the maps to add.
+            keys: the keys of each map.
+        """
         ends: list[int] = []
         codes: list[int] = []
         for found, own in zip(maps, keys, strict=True):
@@ -82,7 +98,7 @@ class NamesWriter:
         return ends
 
     def codes(self, start: int, end: int) -> Array:
-        """Return the codes from one place among all to another."""
+        """Return the codes from index ``start`` to ``end`` of the file of codes."""
         return self._read("codes", start, end)
 
     def keys(self) -> Array:
@@ -140,7 +156,7 @@ class Names:
 
     Attributes:
         slot_ends: for each slot, where its codes end.
-        parts: see ``FILES``.
+        parts: the content of each of ``FILES``.
 
     Raises:
         SnapshotDamaged: a file does not fit the others.
@@ -163,7 +179,7 @@ class Names:
         return len(self.parts["keys"])
 
     def name(self, code: int) -> str:
-        """Return the name with a code."""
+        """Return the name that a code stands for."""
         ends = self.parts["ends"]
         start = int(ends[code - 1]) if code else 0
         # Bytes that are no UTF-8 can only come from damage.
@@ -175,24 +191,30 @@ class Names:
         return int(found[0]) if len(found) else NO_NAME
 
     def within(self, code: int) -> Array:
-        """Return the codes of the names right within another; of ``NO_NAME``, those in none."""
+        """Return the codes of a name's direct children; for ``NO_NAME``, of top-level names."""
         return np.flatnonzero(self.parts["parents"] == np.uint32(code))
 
     def counts(self, slots: Array) -> Array:
-        """Return, for each code, how many of the slots have it."""
+        """Return, for each code, how many of the slots have it. No slot may be repeated."""
         codes = self.parts["codes"]
-        if len(slots) < len(self.slot_ends):  # or else all are selected
+        if len(slots) < len(self.slot_ends):  # otherwise all slots are selected
             return self.counts_of(slots)
         return np.bincount(codes, minlength=len(self))
 
     def counts_of(self, slots: Array) -> Array:
-        """Do as ``counts``; slots may be repeated."""
+        """Return the same as ``counts``, but for slots that may be repeated."""
         codes = codes_of_slots(self.parts["codes"], self.slot_ends, slots)[0]
         return np.bincount(codes, minlength=len(self))
 
 
 def codes_of_slots(codes: Array, slot_ends: Array, slots: Array) -> tuple[Array, Array]:
-    """Return the codes of some slots, one slot after the other, and how many each has."""
+    """Return the codes of some slots, one slot after the other, and the number of codes of each.
+
+    Args:
+        codes: the codes of all slots.
+        slot_ends: for each slot, where its codes end in ``codes``.
+        slots: the slots.
+    """
     slots = slots.astype("<i8")
     ends = slot_ends[slots].astype("<i8")
     starts = np.where(slots > 0, slot_ends[slots - 1].astype("<i8"), 0) if len(slots) else ends

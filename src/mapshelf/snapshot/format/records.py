@@ -1,11 +1,12 @@
-"""Records: maps as the JSON bytes that are sent, so that a page is a join of slices.
+"""Encode and decode records: maps as the JSON bytes that are sent to clients.
 
-All records are in one append-only file, each with the details of its map behind it; the columns of
-a snapshot hold the offset and the lengths of both. The bytes of a replaced record, which older
-snapshots may still serve, remain until the builder rewrites the file.
+A page of maps is made by joining records, without any encoding. All records are in one append-only
+file, each followed by the details of its map. The columns of a snapshot hold the offset and the
+lengths of both. The bytes of a replaced record, which older snapshots may still serve, remain until
+the builder rewrites the file.
 
-Records hold a control character, which JSON text cannot contain, in place of the base URL. So one
-snapshot serves any address.
+In place of the base URL, records contain a control character, which JSON text cannot contain
+otherwise. So one snapshot works with any base URL.
 """
 
 import re
@@ -23,13 +24,15 @@ BASE_URL: Final = b"\x01"
 """The placeholder for the base URL in an encoded record."""
 
 SLUG_LENGTH: Final = 60
+"""Maximum length of a slug in characters."""
+
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def encode_record(record: Map) -> bytes:
     """Return the Map object of ``record`` (``docs/api.md``) as JSON.
 
-    URLs that Mapshelf serves begin with ``BASE_URL``.
+    URLs that Mapshelf serves start with the placeholder ``BASE_URL``.
     """
     return b"".join(
         (
@@ -57,7 +60,7 @@ def encode_record(record: Map) -> bytes:
 
 
 def encode_details(listed: ListedMap) -> bytes:
-    """Return what else lists show of a map, as JSON; it stands behind the record."""
+    """Return the further data that lists show of a map, as JSON; it follows the record."""
     return orjson.dumps(
         {
             "source": listed.source,
@@ -81,17 +84,17 @@ class Details:
 
     @property
     def folder(self) -> str:
-        """The path of the folder it is in, empty if it is in none."""
+        """The path of the folder that contains its file, empty if there is none."""
         return folder_of(self.source)
 
     @property
     def file(self) -> str:
-        """The name of its file, empty if that is not known."""
+        """The name of its file, empty if unknown."""
         return file_of(self.source)
 
 
 def decode_details(data: bytes) -> Details:
-    """Return what ``encode_details`` encoded."""
+    """Decode the result of ``encode_details``."""
     values = orjson.loads(data)
     return Details(**{**values, "tags": tuple(values["tags"])})
 
@@ -104,7 +107,7 @@ def record_ids(record: bytes) -> tuple[int, str]:
 
 def record_title(record: bytes) -> str:
     """Return the title in an encoded record."""
-    # Quotes inside JSON strings are escaped, so these keys are found nowhere else.
+    # Quotes inside JSON strings are escaped, so these keys cannot occur inside a value.
     start = record.index(b'"Title":') + len(b'"Title":')
     title: str = orjson.loads(record[start : record.index(b',"Description":', start)])
     return title
@@ -118,7 +121,7 @@ def record_owner(record: bytes) -> str:
 
 
 def with_base_url(page: bytes, base_url: bytes) -> bytes:
-    """Return encoded records with the base URL in place of its placeholder."""
+    """Return encoded records with the placeholder replaced by the base URL."""
     return page.replace(BASE_URL, base_url)
 
 

@@ -1,7 +1,7 @@
-"""The stored orders of a snapshot: permutations of slots, with the changes since.
+"""Store the sort orders of a snapshot: permutations of slots, and the changes since.
 
-Writing an order of a million maps takes about a tenth of a second. So a stored order is written
-once, in files that snapshots share. The maps added and removed since are kept beside it
+Writing an order of a million maps takes about a tenth of a second. So an order is written once, to
+files that successive snapshots share. The maps added and removed since then are stored separately
 (``OrderChanges``), and the reader merges the two.
 """
 
@@ -16,7 +16,7 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.snapshot.format.columns import Array, load, save
 
 BY_ID: Final = "id"
-"""The order by hash of the public id, for finding one map. Clients cannot ask for it."""
+"""The order by hash of the public id, for finding one map. Clients cannot request it."""
 
 NO_RANK: Final = (1 << 32) - 1
 """The rank of a slot without a map."""
@@ -28,7 +28,7 @@ class OrderChanges:
 
     Attributes:
         added: the added slots, in order.
-        ranks: for each added slot, the rank that it goes before.
+        ranks: for each added slot, the rank in the stored order before which it is inserted.
         removed: the ranks of removed maps, ascending.
     """
 
@@ -38,7 +38,7 @@ class OrderChanges:
 
     @classmethod
     def none(cls) -> "OrderChanges":
-        """Return no changes."""
+        """Return an empty set of changes."""
         nothing = np.zeros(0, "<u4")
         return cls(nothing, nothing, nothing)
 
@@ -66,11 +66,12 @@ class OrderChanges:
 
 
 class StoredOrder:
-    """An order as it was written, in a folder of its own.
+    """An order as it was written, in a folder of its own, without later changes.
 
     Attributes:
         slots: the slot at each rank.
-        ranks: the rank of each slot that existed then, ``NO_RANK`` for a slot without a map.
+        ranks: the rank of each slot that existed when the order was written; ``NO_RANK`` for a
+            slot without a live map.
 
     Raises:
         SnapshotDamaged: a file is missing or damaged.
@@ -88,7 +89,7 @@ class StoredOrder:
             (folder / path.name).hardlink_to(path)
 
     def remove(self) -> None:
-        """Delete its folder; snapshots keep the files that they share."""
+        """Delete its folder. Snapshots keep their own hard links to the files."""
         shutil.rmtree(self._folder)
 
 

@@ -1,12 +1,12 @@
-"""All words of a catalogue, for correcting misspelt ones.
+"""Store all words of a catalogue, and find the words nearest to a misspelt one.
 
 Tantivy can search its term dictionary with a Levenshtein automaton, but that takes 60 ms and more.
 Here every word has a signature: the set of its letters as 64 bits. A typo changes at most two bits.
 NumPy compares a million signatures in a few milliseconds, and only a few hundred words remain whose
 edit distance has to be computed.
 
-Words are never removed. One that no map has any more costs only its space, since the caller looks
-up how often a word occurs.
+Words are never removed. A word that no map has any more only takes up space, because the caller
+looks up how often each word occurs.
 
 Source of the distance: F. J. Damerau, "A technique for computer detection and correction of
 spelling errors" (1964), in its restricted form (optimal string alignment).
@@ -28,17 +28,20 @@ from mapshelf.snapshot.format.columns import map_file
 from mapshelf.text.normalize import is_unspaced
 
 SHORTEST: Final = 3
-"""Letters of the shortest words kept: a typo may have made a word longer than it should be."""
+"""Minimum length of stored words in letters.
+
+It is less than that of correctable words, because a typo may have inserted a letter.
+"""
 
 LONGEST: Final = 40
-"""Bytes of the longest words kept."""
+"""Maximum length of stored words in bytes."""
 
 _ENTRY: Final = np.dtype([("signature", "<u8"), ("word", f"S{LONGEST}")])
-_PACKED: Final = Struct(f"<Q{LONGEST}s")  # the same
+_PACKED: Final = Struct(f"<Q{LONGEST}s")  # the same layout
 
 
 def typos_in(word: str) -> int:
-    """Return how many typos are corrected in a word."""
+    """Return the maximum number of typos to correct in a word, which depends on its length."""
     return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
 
 
@@ -59,18 +62,18 @@ class TermDictionary:
 
     @cached_property
     def _signatures(self) -> npt.NDArray[np.uint64]:
-        # A contiguous array is compared several times as fast.
+        # Comparing a contiguous array is several times as fast.
         return np.ascontiguousarray(self._entries["signature"])
 
     def nearest(self, word: str) -> list[tuple[int, str]]:
-        """Return the words that ``word`` may be a misspelling of, each with its edit distance."""
+        """Return the words that a misspelt ``word`` may stand for, each with its edit distance."""
         allowed = typos_in(word)
         if not allowed or is_unspaced(word) or not word.isalpha():
             return []
         differing = np.bitwise_count(self._signatures ^ np.uint64(_signature(word)))
         found = []
         for entry in self._entries["word"][differing <= 2 * allowed].tolist():
-            # Bytes that are no UTF-8 can only come from damage; no map has the replaced text.
+            # Invalid UTF-8 can only come from damage; no map contains the replacement character.
             other = entry.decode(errors="replace")
             distance = OSA.distance(word, other, score_cutoff=allowed)
             if 0 < distance <= allowed:
@@ -79,7 +82,7 @@ class TermDictionary:
 
 
 class TermDictionaryWriter:
-    """The words while snapshots are being built."""
+    """Adds words to the dictionary while snapshots are being built."""
 
     def __init__(self, path: Path, length: int = 0) -> None:
         self._file = AppendFile(path, length)
@@ -87,7 +90,7 @@ class TermDictionaryWriter:
         self._known = {word.decode() for word in np.frombuffer(data, _ENTRY)["word"].tolist()}
 
     def add(self, words: Iterable[str]) -> None:
-        """Add the folded words that are new."""
+        """Add the words (folded) that are not in the dictionary yet."""
         fresh = [word for word in sorted(set(words) - self._known) if _is_kept(word)]
         if fresh:
             self._known.update(fresh)
@@ -112,6 +115,6 @@ def _is_kept(word: str) -> bool:
 def _signature(word: str) -> int:
     signature = 0
     for letter in word:
-        # Multiplication by a large odd number spreads the letters of any script over the bits.
+        # Multiplying by a large odd number spreads the letters of any script over the 64 bits.
         signature |= 1 << ((ord(letter) * 0x9E3779B1 >> 13) & 63)
     return signature

@@ -1,6 +1,6 @@
-"""The schema of the search index and the weights of its fields.
+"""Define the schema of the search index and the weights of its fields.
 
-All weights are here. docs/search.md explains what follows from them.
+All weights are here. docs/search.md explains their effects.
 """
 
 from collections.abc import Iterator
@@ -13,26 +13,34 @@ from mapshelf.query import FILTERS, ORDERS
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
 ZONES: Final = ("title", "description", "branches", "topics")
-"""Fields with the words as written, in order. ``branches`` are the main topics, with the names of
-owner and category and the path of the file; ``topics`` are all other topics, and all notes."""
+"""Fields with the words as written, in order. ``branches`` has the main topics, the names of owner
+and category, and the path of the file; ``topics`` has all other topics and all notes."""
 
 FORMS: Final = ("title_forms", "forms")
-"""Fields with all forms (stems, parts, compounds) of the words of the title, and of all words. A
-word as written matches here too, so it counts for more than its other forms."""
+"""Fields with all forms (stems, parts, compounds) of the words of the title, and of all words.
+
+These fields also contain the words as written, which therefore score higher than their other forms.
+"""
 
 PIECES: Final = "pieces"
-"""The field with the words that occur only as parts or compounds of others. ``forms`` has them,
-too; this field is for exact searches, which then need not visit every map twice."""
+"""The field with the words that occur only as parts or compounds of others.
+
+``forms`` contains them, too. This field is for exact searches, which then do not have to visit
+every map twice.
+"""
 
 BEGINNINGS: Final = ("title_beginnings", "beginnings")
-"""Fields with the prefixes of words: of words of the title, and of all words. The latter have up to
-``LONGEST_BEGINNING`` characters: so few words have a longer one that they are looked up instead."""
+"""Fields with the prefixes of the words of the title, and of all words.
+
+Prefixes of all words have up to ``LONGEST_BEGINNING`` characters. So few words share a longer
+prefix that these words are looked up instead.
+"""
 
 LANGUAGE: Final = "language"
 """The field with the code of the map's language."""
 
 LONGEST_TITLE_BEGINNING: Final = 16
-"""Characters of the longest prefixes indexed of words of the title."""
+"""Maximum length of the indexed prefixes of words of the title, in characters."""
 
 FINGERPRINT: Final = "likeness"
 """The field by which similar maps are found (``fingerprints.py``). No search uses it."""
@@ -52,19 +60,20 @@ WEIGHTS: Final = {
     "beginnings": 0.1,
     NAME: 20.0,
 }
-"""The weight of a match in each field, a factor of its BM25 score."""
+"""The weight of a match in each field: a factor by which its BM25 score is multiplied."""
 
 PRECEDENCE: Final = "precedence"
-"""The field that decides between equal matches, and holds the slot of the map."""
+"""The field that breaks near ties between matches, and also holds the slot (``precedence``)."""
 
 _BITS: Final = 30
 _MOST: Final = (1 << _BITS) - 1
 
 CHARACTER_WEIGHT: Final = 10.0
-"""The weight of a single character of an unspaced script, a factor of that of a prefix."""
+"""The weight of a single character of an unspaced script: a factor by which the weight of a prefix
+is multiplied."""
 
 PHRASE_WEIGHT: Final = 4.0
-"""The weight of a title that has the words of the search as a phrase."""
+"""The weight of a title that contains the words of the search as a phrase."""
 
 
 def schema() -> tantivy.Schema:
@@ -86,17 +95,17 @@ def schema() -> tantivy.Schema:
 
 
 def precedence(slot: int, popularity: int, file_id: int) -> int:
-    """Return a number that is higher for maps that come first among near ties, with the slot.
+    """Return a number by which near ties are sorted, descending, and which contains the slot.
 
-    It is one number because Tantivy opens a column for each look-up. It joins popularity, file id
-    (up to a maximum) and slot because Tantivy leaves such a column uncompressed. A column of slots
-    alone would be compressed so well that opening one of a million takes 40 µs.
+    It combines popularity, file id (up to a maximum) and slot in one number, because Tantivy opens
+    each column anew for every look-up. Tantivy leaves a column of such numbers uncompressed. A
+    column of slots alone would be compressed so well that opening one of a million takes 40 µs.
     """
     return (popularity << 2 * _BITS) + (min(file_id, _MOST) << _BITS) + slot
 
 
 def slot_of(precedence: int) -> int:
-    """Return the slot in a precedence."""
+    """Return the slot that a precedence contains."""
     return precedence & _MOST
 
 
@@ -112,7 +121,7 @@ def order_field(order: str) -> str:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Translate exceptions of Tantivy into our own."""
+    """Convert exceptions of Tantivy to ``SnapshotError``."""
     try:
         yield
     except (ValueError, OSError) as error:

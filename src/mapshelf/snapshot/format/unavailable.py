@@ -1,7 +1,7 @@
 """Distinguish a damaged snapshot from one that is temporarily unreadable.
 
-If no file descriptor or memory is left, opening a sound snapshot fails. It must not be rebuilt
-then: that would need even more of both.
+Opening a sound snapshot fails if no file descriptor or memory is left. Then it must not be rebuilt,
+because that would need even more of both.
 """
 
 import errno
@@ -21,11 +21,11 @@ _TEMPORARY: Final = frozenset(
         errno.EROFS,
     }
 )
-"""Errors that pass, or that rebuilding cannot repair: no descriptors, no memory, disk full or
-read-only."""
+"""Errors that are temporary or that rebuilding cannot repair: no file descriptors or memory left,
+disk full, or file system read-only."""
 
 _TANTIVY_ERRNO: Final = re.compile(r"\bOs \{ code: ([0-9]+),")
-"""How messages of Tantivy show the ``errno`` of the operating system."""
+"""Finds the ``errno`` of the operating system in messages of Tantivy."""
 
 
 def snapshot_error(message: str, cause: Exception) -> SnapshotError:

@@ -1,7 +1,8 @@
-"""Browse folders level by level, and tags, each with its number of maps.
+"""List the folders of one level, and all tags, each with its number of maps.
 
-One comparison over all folders finds a level, and the posting lists give the counts. A tree of a
-hundred thousand folders thus costs a few milliseconds; a worker caches one number per folder.
+Comparing all folders with their parent finds the folders of a level, and the posting lists give the
+counts. With a hundred thousand folders this takes a few milliseconds. A worker caches one number
+per folder.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from mapshelf.snapshot.read.listing import Listing
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder: its name, its path, and how many maps are in it and below it."""
+    """A folder: its name, its path, and the number of maps in it and its subfolders."""
 
     name: str
     count: int
@@ -24,7 +25,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag and how many maps have it."""
+    """A tag and the number of maps that have it."""
 
     name: str
     count: int
@@ -40,7 +41,7 @@ class Browsing:
         self._folder_counts: Array | None = None
 
     def folder_code(self, path: str) -> int:
-        """Return the code of a folder; ``NO_NAME`` for none."""
+        """Return the code of a folder, ``NO_NAME`` if the path is empty or unknown."""
         return self._folders.code(folder_key(path)) if path else NO_NAME
 
     def folders(self, below: str) -> list[Folder]:
@@ -48,7 +49,7 @@ class Browsing:
         code = self.folder_code(below)
         if below and code == NO_NAME:
             return []
-        if self._folder_counts is None:  # people go from level to level
+        if self._folder_counts is None:  # cached, because users go from level to level
             self._folder_counts = self._listing.name_counts("folder", self._folders).astype("<u4")
         found = _counted(self._folders, self._folders.within(code), self._folder_counts)
         level = [Folder(path.rpartition("/")[2], count, path) for path, count in found]

@@ -1,9 +1,9 @@
-"""Facets: count maps by category, software, owner, year and so on.
+"""Compute facets: count maps by category, software, owner, year and so on.
 
-For a selection of maps, facets are counted from columns of codes (``facet_codes.py``), at one or
-two nanoseconds per map. For all maps, the posting lists hold the counts. Category, software and
-licence are returned as ids. The name of an owner is read from the record of their first map;
-``names.py`` holds the names of folders and tags.
+For a selection of maps, facets are counted from columns of codes (``facet_codes.py``), which takes
+one or two nanoseconds per map. For all maps, the counts are stored with the posting lists.
+Category, software and licence are returned as ids. The name of an owner is read from the record of
+their first map. The names of folders and tags come from ``names.py``.
 """
 
 from collections.abc import Callable, Collection
@@ -20,14 +20,15 @@ from mapshelf.snapshot.format.records import record_owner
 from mapshelf.snapshot.read.listing import Listing
 
 MOST_VALUES: Final = 50
-"""Maximum number of values returned per facet; the most frequent ones are."""
+"""Maximum number of values returned per facet: the most frequent ones."""
 
 SMALL: Final = 8
 """With fewer than one selected map per this many codes, sorting the codes of the selection is
-faster than an array of counts for all codes."""
+faster than counting into an array of all codes."""
 
 FIRST_PIECE: Final = 1024
-"""Maps examined at first to find one map of each owner; the number doubles each time."""
+"""Number of maps examined in the first step to find one map of each owner. The number doubles with
+each step."""
 
 _SIZES: Final = tuple(SIZES)
 
@@ -42,13 +43,13 @@ _NONE: Final = {
     "language": NO_ID,
     "size": NO_ID,
 }
-"""The values that mean "none", which are not counted."""
+"""For some facets, the value that means "none", which is not counted."""
 
 Record = Callable[[int], bytes]
-"""Returns the record of a slot."""
+"""A function that returns the record of a slot."""
 
 Counts = list[tuple[int, int]]
-"""Ids, each with its number of maps."""
+"""Values (ids, years or keys), each with its number of maps."""
 
 NamedCounts = list[tuple[str, int]]
 """Names, each with its number of maps."""
@@ -86,20 +87,20 @@ class Counted(Protocol):
     """Maps whose values are counted."""
 
     def __len__(self) -> int:
-        """Return how many maps there are."""
+        """Return the number of maps."""
 
     def values(self, facet: str) -> tuple[Array, Array]:
-        """Return the values of a facet that maps have, and how many have each."""
+        """Return the values of a facet that occur, and the number of maps with each."""
 
     def names(self, name: str) -> Array:
-        """Return how many maps have each name of a filter, by code."""
+        """Return the number of maps with each name of a filter, indexed by code."""
 
     def slots(self, start: int, end: int) -> Array:
-        """Return the slots of the maps from one place in their order to another."""
+        """Return the slots of the maps from index ``start`` to ``end``, in a fixed order."""
 
 
 class SelectedMaps:
-    """The maps in ``slots``."""
+    """Some maps of a snapshot, given by their slots."""
 
     def __init__(self, codes: Codes, slots: Array) -> None:
         self._codes = codes
@@ -117,7 +118,7 @@ class SelectedMaps:
             return values[found], counts
         name, place = _GROUP_OF[facet]
         groups, weights = self._counted_groups(name)
-        # Floating point is exact for whole numbers up to 2**53.
+        # bincount adds weights as floating-point numbers, exact for whole numbers up to 2**53.
         counts = np.bincount(groups[:, place], weights, len(values)).astype("<i8")
         present = np.flatnonzero(counts)
         return values[present], counts[present]
@@ -131,7 +132,7 @@ class SelectedMaps:
         return self._slots[start:end]
 
     def _counted_groups(self, name: str) -> tuple[Array, Array]:
-        """Return the groups that occur in a column, and how many maps have each."""
+        """Return the groups of codes that occur in a column, and the number of maps with each."""
         counted = self._groups.get(name)
         if counted is None:
             groups = self._codes.groups[name]
@@ -141,7 +142,7 @@ class SelectedMaps:
 
 
 class AllMaps:
-    """All maps of a snapshot, with the counts that its posting lists hold."""
+    """All maps of a snapshot, counted by means of its posting lists."""
 
     def __init__(self, codes: Codes, listing: Listing) -> None:
         self._codes = codes
@@ -174,13 +175,14 @@ def count_facets(
     folder: int = NO_NAME,
     names: Collection[str] = FACETS,
 ) -> Facets:
-    """Return facets of maps.
+    """Count the facets of maps.
 
     Args:
         maps: the maps.
         codes: the codes of their snapshot.
         record: returns the record of a slot.
-        folder: the code of a folder whose direct subfolders are counted.
+        folder: the code of the folder whose direct subfolders are counted, ``NO_NAME`` for the
+            top-level folders.
         names: the facets to count; all others stay empty.
     """
     found = {
@@ -227,11 +229,11 @@ _SAID: Final[dict[str, Callable[[Counts], Any]]] = {
     "size": _sizes,
     **dict.fromkeys(("with_notes", "with_tasks"), _truths),
 }
-"""How the values of a facet are spelled."""
+"""For each facet, the function that converts its values to the spelling in ``Facets``."""
 
 
 def _names(names: Names, counts: Array, within: int) -> NamedCounts:
-    """Return the most frequent names directly within ``within``, ties sorted by name."""
+    """Return the most frequent names whose parent is ``within``, ties sorted by name."""
     found = names.within(within)
     found = found[counts[found] > 0]
     found = found[_most_frequent(names.parts["keys"][found], counts[found])]
@@ -273,7 +275,14 @@ def _most_frequent(values: Array, counts: Array) -> Array:
 
 
 def _first_slots(column: Array, maps: Counted, wanted: Array, size: int) -> dict[int, int]:
-    """Return the first map with each wanted code; all of them must occur."""
+    """Return the slot of the first map with each wanted code. All of these codes must occur.
+
+    Args:
+        column: the code of each slot.
+        maps: the maps to search.
+        wanted: the codes.
+        size: the number of codes that there are.
+    """
     missing = np.zeros(size, "?")
     missing[wanted] = True
     found: dict[int, int] = {}

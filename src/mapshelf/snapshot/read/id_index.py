@@ -16,7 +16,7 @@ from mapshelf.snapshot.format.stored_order import BY_ID, OrderChanges, StoredOrd
 
 
 class IdIndex:
-    """The index of one snapshot; ``keys`` is the column of hashes.
+    """The index of one snapshot; ``keys`` is the column with the hash of each public id.
 
     Raises:
         SnapshotDamaged: a file is missing or damaged.
@@ -33,7 +33,7 @@ class IdIndex:
         return len(self._slots) - len(self._removed) + len(self._added)
 
     def candidates(self, public_id: str) -> Iterator[int]:
-        """Yield the slots of maps whose ids have the same hash."""
+        """Yield the slots of all maps whose public id has the same hash as ``public_id``."""
         if not public_id.isascii():
             return
         wanted = id_key(public_id)
@@ -43,7 +43,7 @@ class IdIndex:
                 yield self._slots[rank]
 
     def _places(self, slots: memoryview, wanted: int) -> Iterator[int]:
-        """Yield the indexes in the sorted ``slots`` that have the wanted hash."""
+        """Yield the indexes of those ``slots`` that have the wanted hash; they are sorted by it."""
         place = bisect_left(slots, wanted, key=self._keys.__getitem__)
         while place < len(slots) and self._keys[slots[place]] == wanted:
             yield place

@@ -1,8 +1,8 @@
 """Find the offset of each first letter in an alphabetical list of maps.
 
 A column holds the first bytes of each title, so bisection finds a letter in about twenty steps.
-Alphabets are grouped by letter. Each script with thousands of signs is one group, and so are all
-characters that are neither letters nor digits.
+Titles in alphabetic scripts are grouped by letter. Each script with thousands of characters is a
+single group, and so are all characters that are neither letters nor digits.
 """
 
 import sys
@@ -13,7 +13,8 @@ from typing import Final, Protocol
 from mapshelf.snapshot.format.columns import Array
 
 MOST_STEPS: Final = 150
-"""Maximum number of letters found in a list. Later titles are reached page by page."""
+"""Maximum number of letters looked up in a list. Titles after the last one have no link, but can be
+reached page by page."""
 
 OTHERS: Final = "#"
 """The group of characters that are neither letters nor digits."""
@@ -35,7 +36,7 @@ _GROUPS: Final = (
     (0xE000, 0xFFFF, OTHERS),
     (0x10000, 0x10FFFF, OTHERS),
 )
-"""First and last code points of groups with several signs, and their names."""
+"""Groups of several characters: the first and last code points, and the name of the group."""
 
 _KEY_BYTES: Final = 8
 
@@ -68,7 +69,7 @@ def letters(found: Pages, title_starts: Array) -> list[Letter]:
 
     Args:
         found: the list.
-        title_starts: the column with the beginnings of titles.
+        title_starts: the column with the first bytes of titles as numbers.
     """
 
     def start(place: int) -> int:
@@ -97,12 +98,12 @@ def _group(start: int) -> tuple[str, int]:
 
 
 def _first_letter(start: bytes) -> str:
-    # The first character has at most four bytes, so it is complete; later ones may be cut off.
+    # The first character has at most four bytes, so it is complete; later ones may be truncated.
     return start.decode(errors="ignore")[:1] or "\0"
 
 
 def _beginning(code_point: int) -> int:
-    """Return the lowest title start with this first character."""
+    """Return the lowest title start whose first character has this code point."""
     if code_point > sys.maxunicode:
         return 1 << 8 * _KEY_BYTES
     if 0xD800 <= code_point <= 0xDFFF:  # surrogates are not characters

@@ -1,10 +1,10 @@
-"""List maps in any order, with any combination of filters, at any offset, at the same cost.
+"""List maps in any order, with any combination of filters, equally fast at any offset.
 
 A stored order is a permutation of slots; the index of a map in it is its rank. Each order has a
 posting list of ranks for each filter value (``posting_lists.py``). Filters are combined by
-intersecting posting lists: the size of the result is the total, and a page is a slice of it. An
-order also records changes since it was written (``stored_order.py``): removed ranks are deleted
-from every posting list, and each added slot is inserted before a known rank.
+intersecting posting lists: the size of the result is the total, and a page is a slice of it.
+Changes since an order was written are stored separately (``stored_order.py``): removed ranks are
+deleted from every posting list, and each added slot is inserted before a known rank.
 """
 
 from array import array
@@ -30,13 +30,14 @@ from mapshelf.snapshot.format.stored_order import OrderChanges, StoredOrder, ord
 from mapshelf.snapshot.read.letters import Letter, letters
 
 LISTS_IN_MEMORY: Final = 256
-"""Posting lists that a worker caches per order; at most 125 kB each for a million maps."""
+"""Number of posting lists that a worker caches per order; each takes at most 125 kB for a million
+maps."""
 
 _FILTER_NUMBERS: Final = {row.name: number for number, row in enumerate(FILTERS)}
 _NAMED: Final = frozenset(row.name for row in NAMED)
 
 Filters = Sequence[tuple[str, int]]
-"""Names of filters, each with the key that a map must have."""
+"""Names of filters, each with the key that a map must have, or must not have (``NOT``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Listing:
     def __init__(self, folder: Path, columns: Mapping[str, Array]) -> None:
         self._columns = columns
         self._lists = {order: _OrderedMaps(folder, order, columns) for order in ORDERS}
-        # Cached for each category, and for each user who lists their own maps.
+        # Counts are requested for each category, and for each user who lists their own maps.
         self._counts: dict[tuple[str, int], int] = {}
         if len({len(found) for found in self._lists.values()}) > 1:
             raise SnapshotDamaged("the orders hold different numbers of maps")
@@ -74,7 +75,7 @@ class Listing:
         return count
 
     def name_counts(self, name: str, names: Names) -> Array:
-        """Return how many maps have each name of a filter, by code."""
+        """Return the number of maps with each name of a filter, indexed by code."""
         return self._lists[DEFAULT_ORDER].counts(name, names.parts["keys"], names)
 
     def value_counts(self, name: str) -> tuple[Array, Array]:
@@ -125,7 +126,7 @@ class _OrderedMaps:
         return len(self._slots) - len(self._removed) + len(self._changes.added)
 
     def counts(self, name: str, keys: Array, codes: Names) -> Array:
-        """Return how many maps have each name of a filter."""
+        """Return the number of maps with each name of a filter; see ``Listing.name_counts``."""
         known, counts = self._posting_lists.counts(name)
         if not len(known):
             found = np.zeros(len(keys), "<i8")
@@ -174,7 +175,7 @@ class _OrderedMaps:
         return found
 
     def ranked(self, slots: Array) -> Array:
-        """Return ``slots`` sorted."""
+        """Return ``slots`` sorted in this order."""
         if not len(slots):
             return slots
         is_added = slots >= len(self._ranks)
@@ -197,7 +198,7 @@ class _OrderedMaps:
         return BitMap(range(len(self._slots))) - self._removed
 
     def _added_by_key(self, name: str) -> dict[int, list[int]]:
-        """Return the numbers of the added slots by their keys in a filter."""
+        """Return, for each key of a filter, the numbers of the added slots that have it."""
         numbers = self._added.get(name)
         if numbers is None:
             numbers = {}
@@ -249,12 +250,12 @@ class _Matching:
         return slots
 
     def _place(self, number: int) -> int:
-        """Return the index of an added slot among the matches."""
+        """Return the index among all matches of the added slot at index ``number``."""
         rank = self._list.rank_after_added[self._added[number]]
         return number + int(self._ranks.range_cardinality(0, rank))
 
     def _from(self, start: int, count: int) -> list[int]:
-        """Return up to ``count`` ranks."""
+        """Return up to ``count`` of the matching ranks, from index ``start``."""
         if start >= len(self._ranks):
             return []
         return list(islice(self._ranks.iter_equal_or_larger(self._ranks[start]), count))
@@ -262,7 +263,7 @@ class _Matching:
 
 @dataclass(frozen=True, slots=True)
 class _PostingList:
-    """The number of a posting list among all lists, and the count of its ranks."""
+    """A posting list: its index among all lists of the order, and the number of its ranks."""
 
     number: int
     count: int
@@ -326,7 +327,7 @@ class _PostingLists:
             if len(self._recent) > LISTS_IN_MEMORY:
                 self._recent.popitem(last=False)
         else:
-            # Another thread may have evicted it in the meantime.
+            # Another thread may have evicted the list in the meantime.
             with suppress(KeyError):
                 self._recent.move_to_end(found.number)
         return ranks

@@ -1,9 +1,9 @@
-"""Full-text search in any sort order, with the search index and the listing.
+"""Search maps in full text and in any sort order, with the search index and the listing.
 
 Pages by relevance come from the search index only. In any other order, the first pages also come
-from the index, and the listing breaks ties between equal search keys. Later pages sort all matches,
-and the result is cached for the next page. A search without matches is retried with corrected
-spelling.
+from the index, and the listing breaks ties between equal search keys. For later pages, all matches
+are sorted, and the result is cached for the next page. A search without matches is retried with
+corrected spelling.
 """
 
 import threading
@@ -32,14 +32,14 @@ FIRST_PAGES: Final = 200
 """Pages that end at or before this map count as first pages."""
 
 LIGHT_MATCHES: Final = 40_000
-"""Up to this many matches, a search for one word takes about a millisecond, so the event loop may
-run it. A thread would add a tenth to that, with little benefit to other requests."""
+"""A search for one word with up to this many matches takes about a millisecond, so the event loop
+may run it. A thread would add a tenth to that, with little benefit to other requests."""
 
 LIGHT_MATCHES_IN_ORDER: Final = 4_000
 """The same for first pages in an order in which many search keys may be equal."""
 
 CORRECTIONS: Final = 1024
-"""Most searches without matches whose correction is cached."""
+"""Maximum number of searches without matches whose correction, or lack of one, is cached."""
 
 _SEARCH_KEYS_DIFFER: Final = {row.name for row in SORT_ORDERS if row.search_keys_differ}
 
@@ -92,7 +92,10 @@ class SearchEngine:
         return 0 < self._text.most_matches(term) <= light
 
     def select(self, query: MapQuery, *, correct: bool = True) -> SearchResult:
-        """Return the page for ``query``; if nothing matches and ``correct``, for its correction."""
+        """Return the page for ``query``.
+
+        If nothing matches and ``correct`` is set, return the page for the corrected search.
+        """
         if not query.text:
             selection = self._listing.select(query)
             return SearchResult(selection.total, selection.slots)
@@ -147,7 +150,7 @@ class SearchEngine:
     ) -> SearchResult | None:
         """Return the page for the first correction that matches any map."""
         if query.filters and self._text.count(terms, ()):
-            return None  # it has matches, but the filters exclude them
+            return None  # the search has matches, but the filters exclude them
         for candidate in self._spelling.candidates(terms):
             found = replace(self._select(candidate, query), corrected=True)
             if found.total or (query.filters and self._text.count(candidate, ())):

@@ -1,7 +1,8 @@
 """Find similar maps: near-duplicates ("twins") with the same topics, and maps on the same subject.
 
-Twins share fingerprint terms in the search index; their similarity is the number of equal bands in
-the fingerprint column. Both are read only for the given map and its candidates, never for all maps.
+Twins share fingerprint terms in the search index. Their similarity is computed from the number of
+equal bands in the fingerprint column. To find maps similar to one map, both are read only for that
+map and its candidates. Only ``groups`` compares the fingerprints of all the maps it is given.
 """
 
 from collections.abc import Callable
@@ -19,21 +20,24 @@ MOST_TWINS: Final = 50
 """Maximum number of twins returned for a map."""
 
 _LOOKED_AT: Final = 64
-"""Maps with shared words that are examined, so that twins can be left out."""
+"""Number of maps with shared words that are examined; it exceeds the number returned, because twins
+are left out."""
 
 _FEWEST_MAPS: Final = 20
 _FREQUENT: Final = 50
-"""A word in more than one of this many maps, and in more than ``_FEWEST_MAPS``, is too common to
-characterize a map; in a small catalogue, a word in more than half of the maps."""
+"""A word is too common to characterize a map if it is in more than ``_FEWEST_MAPS`` maps and in
+more than one in ``_FREQUENT``. In a small catalogue, it is too common if it is in more than half of
+the maps."""
 
 _MOST_MAPS: Final = 10_000
-"""A word in more maps is never searched for, whatever the size of the catalogue: too slow."""
+"""A word in more maps than this is never searched for: that would be too slow, whatever the size of
+the catalogue."""
 
 _TELLING: Final = 12
-"""The number of words of a map that are searched for: the rarest ones."""
+"""Number of words of a map that are searched for: the rarest ones."""
 
 _COMMON: Final = 2
-"""Words that two maps must share to count as being on the same subject."""
+"""Number of words that two maps must share to count as being on the same subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,10 @@ class SimilarMaps:
         return found[:limit]
 
     def about_the_same(self, slot: int, limit: int) -> list[int]:
-        """Return the slots of maps that share rare words, leaving out twins of each other."""
+        """Return the slots of maps that share rare words with a map, best matches first.
+
+        Twins of the map are left out, and of several maps that are twins only the first is kept.
+        """
         own = self._column[slot]
         known = [(self._text.alike(term), term) for term in word_terms(own["words"].tolist())]
         maps = len(self._text)
@@ -95,7 +102,10 @@ class SimilarMaps:
         return kept
 
     def may_be_twins(self, slots: Array) -> bool:
-        """Return whether any of a few maps may be twins; on most pages of a list, none are."""
+        """Return whether some of these maps may be twins, a quick check before ``groups``.
+
+        Most pages of a list have no twins.
+        """
         rows = self._column[slots]
         outlines, bands = np.sort(rows["outline"]), np.sort(rows["bands"], axis=0)
         return _has_equal(outlines) or _has_equal(bands)
@@ -169,11 +179,11 @@ def _has_equal(ranked: Array) -> bool:
 
 
 def _twins_of(one: Array, rows: Array) -> Array:
-    """Return for each row whether it belongs to a twin."""
+    """Return, for each row, whether its map is a twin of the map with fingerprint ``one``."""
     same = (rows["outline"] == one["outline"]) & (one["outline"] > 0)
     return np.asarray(same | (_equal_bands(one, rows) >= NEAR))
 
 
 def _equal_bands(one: Array, others: Array) -> Array:
-    """Return how many bands of ``one`` equal those of ``others``, a row or an array of rows."""
+    """Return how many bands of ``one`` equal those of ``others``: one row, or an array of rows."""
     return np.asarray(((one["bands"] == others["bands"]) & (one["bands"] > 0)).sum(axis=-1))

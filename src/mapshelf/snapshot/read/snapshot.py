@@ -1,4 +1,4 @@
-"""A snapshot as the workers read it: mapped into memory, shared between processes, immutable.
+"""Read a snapshot: an immutable set of files, memory-mapped and thus shared between workers.
 
 A worker opens each new snapshot, and drops the old one when the last request that uses it is done.
 The files stay readable until then, even if they have been deleted.
@@ -55,12 +55,12 @@ from mapshelf.snapshot.read.similar import SimilarMaps
 from mapshelf.snapshot.read.text_index import TextIndex
 
 FACETS_IN_MEMORY: Final = 64
-"""Selections whose facets, or letters, are cached: the ones used last."""
+"""Number of selections whose facets, and whose letters, are cached: the most recently used ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """An answer to a ``MapQuery``.
+    """The result of a ``MapQuery`` as JSON.
 
     Attributes:
         total: the number of all matches.
@@ -95,12 +95,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """An answer to a ``MapQuery``, map by map.
+    """The result of a ``MapQuery``, map by map.
 
     Attributes:
         total: the number of all matches.
         records: the maps of the page.
-        marker: highlights the words of the search.
+        highlighter: highlights the words of the search.
         corrected: the corrected search text, empty if it was not corrected.
     """
 
@@ -128,8 +128,8 @@ class Snapshot:
     """The snapshot in ``folder``.
 
     Raises:
-        SnapshotDamaged: it is incomplete, altered, or of another version.
-        SnapshotUnavailable: it cannot be opened at the moment.
+        SnapshotDamaged: the snapshot is incomplete, altered, or of another version.
+        SnapshotUnavailable: the snapshot cannot be opened at the moment.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -153,7 +153,7 @@ class Snapshot:
             self._columns[name].data for name in ("start", "length", "details")
         )
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
-        # The same for every order and page of a list, and needed for each.
+        # Every page of a list needs these, and they are the same for all pages and orders.
         self._facets: LRUCache[Hashable, Facets] = LRUCache(FACETS_IN_MEMORY)
         self._letters: LRUCache[Hashable, list[Letter]] = LRUCache(FACETS_IN_MEMORY)
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
@@ -164,7 +164,7 @@ class Snapshot:
         return len(self._listing)
 
     def page(self, query: MapQuery, base_url: bytes) -> Page:
-        """Return the page of maps for ``query``."""
+        """Return the page of maps for ``query``, with ``base_url`` in their URLs."""
         if query.text:
             found = self._search_engine.select(query)
             return Page(found.total, self._array(found.slots, base_url), _correction(found, query))
@@ -176,11 +176,11 @@ class Snapshot:
         return not query.text or self._search_engine.is_light(query)
 
     def search(self, query: MapQuery, base_url: bytes, *, correct: bool = True) -> Hits:
-        """Return the page of maps for ``query``, and what highlights the matches.
+        """Return the page of maps for ``query``, with a highlighter for the matches.
 
         Args:
-            query: the request.
-            base_url: the address of the service.
+            query: the query.
+            base_url: the base URL for the URLs of the maps.
             correct: whether to correct the spelling if nothing matches.
         """
         found = self._search_engine.select(query, correct=correct)
@@ -203,7 +203,10 @@ class Snapshot:
         ]
 
     def facets(self, query: MapQuery, names: tuple[str, ...] = FACETS) -> Facets:
-        """Return the facets of the maps that match ``query``, of these names; others are empty."""
+        """Return the facets of the maps that match ``query``; only those in ``names`` are counted.
+
+        All other facets are empty.
+        """
         key = (query.text, query.title_only, query.filters, names)
         facets = self._facets.get(key)
         if facets is None:
@@ -221,7 +224,7 @@ class Snapshot:
         return self._browsing.tags()
 
     def letters(self, query: MapQuery) -> list[Letter]:
-        """Return where first letters begin in the list from A to Z that ``query`` filters."""
+        """Return the first letters in the alphabetical list with the filters of ``query``."""
         found = self._letters.get(query.filters)
         if found is None:
             found = self._listing.letters(query)
@@ -248,18 +251,21 @@ class Snapshot:
         return [Alike(self._full(twin.slot, base_url), twin.same, twin.share) for twin in found]
 
     def about_the_same(self, public_id: str, limit: int, base_url: bytes) -> list[Record]:
-        """Return maps on the same subject as a map, without its twins."""
+        """Return maps on the same subject as a map, leaving out its twins."""
         slot = self._slot(public_id)
         found = self._similar.about_the_same(slot, limit) if slot is not None else []
         return [self._full(other, base_url) for other in found]
 
     @cached_property
     def duplicates(self) -> list[list[int]]:
-        """The slots of twins, in groups, the largest first. Finding them takes a second at most."""
+        """Groups of slots of twins, largest first. Finding them takes up to a second."""
         return self._similar.groups(np.sort(self._listing.all_matching(MapQuery())))
 
     def twins_among(self, public_ids: list[str]) -> list[list[int]]:
-        """Return the places of twins among maps that are in the snapshot, in groups."""
+        """Return groups of twins among these maps, as indexes in ``public_ids``.
+
+        Maps that are not in the snapshot are ignored.
+        """
         slots = [self._slot(one) for one in public_ids]
         places = {slot: place for place, slot in enumerate(slots) if slot is not None}
         chosen = np.array(list(places), "<u4")
@@ -271,11 +277,11 @@ class Snapshot:
         return int(self._columns[FINGERPRINT][slot]["outline"])
 
     def at(self, slots: list[int], base_url: bytes) -> list[Record]:
-        """Return the maps at these slots."""
+        """Return the maps in these slots."""
         return [self._full(slot, base_url) for slot in slots]
 
     def maps_of(self, owner: str) -> int:
-        """Return how many maps ``owner`` has."""
+        """Return the number of maps of ``owner`` in the snapshot."""
         return self._listing.count("owner", owner_key(owner))
 
     def _counted(self, query: MapQuery) -> Counted:
@@ -284,7 +290,7 @@ class Snapshot:
         return SelectedMaps(self._codes, self._search_engine.all_matching(query))
 
     def _folder_of(self, query: MapQuery) -> int:
-        """Return the code of the folder that a query asks for."""
+        """Return the code of the folder that a query is limited to, ``NO_NAME`` if none."""
         keys = [key for name, key in query.filters if name == "folder"]
         return self._codes.names["folder"].code(keys[0]) if keys else NO_NAME
 
@@ -320,6 +326,6 @@ def _correction(found: SearchResult, query: MapQuery) -> str:
     if not found.corrected:
         return ""
     terms = found.terms
-    if query.title_only:  # the parameter says it
+    if query.title_only:  # the query parameter limits all terms, so they need no prefix
         terms = tuple(replace(term, in_title=False) for term in terms)
     return " ".join((*filter(None, [query.words]), *map(str, terms)))

@@ -1,8 +1,8 @@
 """Correct the spelling of searches without matches.
 
-An unknown word is replaced by the nearest known word (the most frequent in case of ties), or by its
-root if none is near. If every word is known, one of them may be a typo that also occurs in a map.
-Then each in turn is replaced by a word that is far more frequent.
+An unknown word is replaced by the nearest known word (the most frequent one in case of ties), or by
+its root if no known word is near. If every word is known, one of them may be a typo that also
+occurs in a map. Then each word in turn is replaced by a near word that is far more frequent.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from mapshelf.snapshot.read.text_index import TextIndex
 from mapshelf.text.stemming import query_stems, stem_words
 
 FAR_MORE: Final = 8
-"""A known word is only replaced by one that at least this many times as many maps have."""
+"""A known word is only replaced by a word that is in at least this many times as many maps."""
 
 TRIES: Final = 4
-"""Replacements tried for each word."""
+"""Maximum number of replacements tried for each word."""
 
 MOST_WORDS: Final = 8
-"""Most words of a search that are corrected."""
+"""Maximum number of words of a search that are corrected."""
 
 
 class Spelling:
@@ -32,7 +32,7 @@ class Spelling:
         self._dictionary = dictionary
 
     def candidates(self, terms: tuple[QueryTerm, ...]) -> Iterator[tuple[QueryTerm, ...]]:
-        """Yield corrections of ``terms``, which match no map."""
+        """Yield possible corrections of ``terms``, which match no map, in order of preference."""
         places = [i for i, term in enumerate(terms) if _is_correctable(term)][:MOST_WORDS]
         unknown = [i for i in places if len(terms) == 1 or not self._index.count([terms[i]], ())]
         if unknown:
@@ -48,10 +48,10 @@ class Spelling:
                 yield (*terms[:i], _with_word(terms[i], word), *terms[i + 1 :])
 
     def _better(self, word: str, least: int) -> str | None:
-        """Return the nearest word to ``word`` that at least ``least`` maps have.
+        """Return the nearest word to ``word`` that at least ``least`` maps have, ``None`` if none.
 
-        Frequencies include deleted documents until segments are merged, so the maps of the first
-        few words are counted.
+        Frequencies include deleted documents until segments are merged. So for up to ``TRIES``
+        words, the maps are also counted exactly.
         """
         near = self._dictionary.nearest(word)
         known = sorted((distance, -self._index.frequency(other), other) for distance, other in near)
@@ -61,9 +61,9 @@ class Spelling:
         return None
 
     def _root(self, word: str) -> str | None:
-        """Return the most frequent of the roots of ``word``.
+        """Return the most frequent root of ``word``, ``None`` if no map has any of its roots.
 
-        Its maps may be in another language than the one in which it is the root.
+        The maps that have it may be in a different language than the one of the root.
         """
         roots = stem_words(word, query_stems(word, self._index.languages))
         held = {root: self._index.holding(root) for root in roots}

@@ -1,4 +1,4 @@
-"""Reads the search index of one snapshot."""
+"""Search the index of one snapshot, and return matches as slots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,10 +23,11 @@ from mapshelf.snapshot.format.text_fields import (
 from mapshelf.snapshot.read.text_queries import QueryBuilder
 
 BLOCK: Final = 64
-"""Hits sorted together: inside a block, the more popular map comes first among near ties."""
+"""Number of hits that are sorted together. Among near ties within a block, more popular maps come
+first."""
 
 NEAR: Final = 0.05
-"""Scores that differ by less than this share are near ties."""
+"""Scores are near ties if they differ by at most this share."""
 
 _ASCENDING: Final = {row.name for row in SORT_ORDERS if row.ascending}
 
@@ -51,8 +52,9 @@ class First:
         total: the number of all matches.
         before: slots of the matches before all ``tied`` ones.
         tied_keys: whether some of ``before`` have equal search keys, so that the listing must
-            sort them; otherwise they are sorted.
-        tied: slots of all matches with the last search key, unordered: the listing must sort them.
+            sort them; otherwise they are in their final order.
+        tied: slots of all matches with the last search key, unordered. The listing must sort them.
+            Empty if there are no further matches with that key.
     """
 
     total: int
@@ -78,11 +80,11 @@ class TextIndex:
         return self._searcher.num_docs
 
     def frequency(self, word: str) -> int:
-        """Return about how many maps have ``word``, alone or as a part of another word."""
+        """Return approximately how many maps have ``word``, alone or as a part of another word."""
         return self._searcher.doc_freq("forms", word)
 
     def holding(self, word: str) -> int:
-        """Return how many maps have ``word``, alone or as a part of another word."""
+        """Return exactly how many maps have ``word``, alone or as a part of another word."""
         return _count(self._searcher.search(self._query_builder.holding(word), limit=1))
 
     def most_matches(self, term: QueryTerm) -> int:
@@ -90,15 +92,18 @@ class TextIndex:
         return self._query_builder.most_matches(term)
 
     def alike(self, term: str) -> int:
-        """Return about how many maps have a term of ``fingerprints.py``."""
+        """Return approximately how many maps have a fingerprint term (``fingerprints.py``)."""
         return self._searcher.doc_freq(FINGERPRINT, term)
 
     def having_any(self, terms: Sequence[str], limit: int) -> list[int]:
-        """Return slots of maps with any of these terms (``fingerprints.py``), the most first."""
+        """Return slots of maps with any of these fingerprint terms; those with most come first."""
         return self._alike(self._query_builder.having_any(terms), limit)
 
     def about(self, terms: Sequence[str], limit: int) -> list[int]:
-        """Return slots of maps with any of these terms; more and rarer terms rank first."""
+        """Return slots of maps with any of these fingerprint terms.
+
+        Maps with more terms, and with rarer ones, come first.
+        """
         return self._alike(self._query_builder.about(terms), limit)
 
     def _alike(self, query: Query, limit: int) -> list[int]:
@@ -108,7 +113,7 @@ class TextIndex:
 
     @property
     def languages(self) -> list[str]:
-        """The codes of those languages of the maps that have stemming."""
+        """The codes of the languages that maps are written in and that have stemming."""
         return self._query_builder.languages
 
     def titled(self, terms: Sequence[QueryTerm], filters: Filters, limit: int) -> list[int]:
@@ -118,15 +123,15 @@ class TextIndex:
         return [slot_of(precedence) for precedence in self._precedences(hits)]
 
     def count(self, terms: Sequence[QueryTerm], filters: Filters) -> int:
-        """Return how many maps match."""
+        """Return the number of maps that match all terms and filters."""
         return _count(self._searcher.search(self._query_builder.matching(terms, filters), limit=1))
 
     def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
-        The engine ranks only by score. Hits are read in fixed blocks that do not depend on the
-        page. Within a block, near ties go to the more popular map, then to the newer one (see
-        ``text_fields.precedence``).
+        Tantivy ranks only by score. Hits are read in fixed blocks of ``BLOCK`` that do not depend
+        on the page. Among near ties within a block, the more popular map comes first, then the
+        newer one (see ``text_fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(terms, filters), [])
@@ -146,7 +151,7 @@ class TextIndex:
         )
         hits, tied = result.hits[:count], np.zeros(0, "<u4")
         if len(result.hits) > count and result.hits[count][0] == hits[-1][0]:
-            # More matches may have the last key than are here: the listing sorts all of them.
+            # Further matches may have the last key, too: the listing must sort all of them.
             key = int(hits[-1][0])
             hits = [hit for hit in hits if hit[0] != key]
             tied = self._all_slots(self._query_builder.with_key(query, field, key))
@@ -162,7 +167,7 @@ class TextIndex:
         total = _count(self._searcher.search(query, limit=1))
         if total == 0:
             return np.zeros(0, "<u4")
-        # If ordered by precedence, the keys of the hits are the precedences themselves.
+        # When hits are ordered by a field, their keys are its values: here the precedences.
         hits = self._searcher.search(
             query, limit=total, count=False, order_by_field=PRECEDENCE
         ).hits
@@ -171,7 +176,7 @@ class TextIndex:
     def _ranked(self, hits: list[_Hit], start: int, end: int) -> list[int]:
         """Return the slots of the hits from ``start`` to ``end``, near ties sorted by precedence.
 
-        The hits are whole blocks with descending scores.
+        The hits are complete blocks with descending scores.
         """
         ties = _near_ties([score for score, _ in hits], end)
         ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
@@ -183,10 +188,10 @@ class TextIndex:
 
 
 def _near_ties(scores: Sequence[float], end: int) -> list[int]:
-    """Return, for descending scores, a descending number for the near tie of each.
+    """Group descending scores into near ties; return the number of the group for each score.
 
-    Ties end where blocks do. The scores after the tie of the last score before ``end`` are left
-    out.
+    The numbers are descending. A group never extends beyond its block. Groups that start at or
+    after index ``end`` are left out.
     """
     ties: list[int] = []
     tie, least = 0, 0.0

@@ -1,8 +1,8 @@
-"""Builds Tantivy queries from the terms of a search text.
+"""Build Tantivy queries from the terms of a search text.
 
-For every term a map must match one of several clauses, whose scores add up: the words as written,
-their other forms, and the words that the last one is a prefix of. Tantivy is fastest with clauses
-over single terms, so forms and short prefixes are terms of fields of their own.
+For every term, a map must match at least one of several clauses, whose scores are added: the words
+as written, their other forms, and the words that start with the last one. Tantivy is fastest with
+clauses for single index terms, so forms and short prefixes are indexed in fields of their own.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,13 +34,14 @@ from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
 from mapshelf.text.word_forms import LONGEST_BEGINNING
 
 MOST_ENDINGS: Final = 4096
-"""Most words looked up for a prefix, the most frequent ones; there are seldom half as many."""
+"""Maximum number of words looked up for a prefix, the most frequent ones; there are seldom half as
+many."""
 
 FEW_ENDINGS: Final = 16
-"""Words up to which one clause each is faster than one clause for all."""
+"""Maximum number of words for which one clause per word is faster than one clause for all."""
 
 TERMS_IN_MEMORY: Final = 512
-"""Terms whose clauses are cached, a few kilobytes each."""
+"""Number of terms whose clauses are cached, a few kilobytes each."""
 
 Clauses = list[tuple[Occur, Query]]
 
@@ -91,13 +92,13 @@ class QueryBuilder:
         return Query.term_query(self._schema, "forms", word)
 
     def having_any(self, terms: Sequence[str]) -> Query:
-        """Return the query for maps with any of these terms; the score is how many."""
+        """Return the query for maps with any of these fingerprint terms; each scores 1."""
         return _any(
             [(Occur.Should, Query.const_score_query(query, 1.0)) for query in self._alike(terms)]
         )
 
     def about(self, terms: Sequence[str]) -> Query:
-        """Return the query for maps with any of these terms, of which rare ones score more."""
+        """Return the query for maps with any of these fingerprint terms; rare ones score higher."""
         return _any([(Occur.Should, query) for query in self._alike(terms)])
 
     def _alike(self, terms: Sequence[str]) -> list[Query]:
@@ -159,10 +160,10 @@ class QueryBuilder:
         return clauses
 
     def _matching(self, term: QueryTerm) -> Clauses:
-        """Return fewer clauses than ``_part`` for the same maps.
+        """Return clauses for the same maps as ``_part``, but fewer, without useful scores.
 
-        The field of forms has all words of a map and their stems. It cannot match phrases, and
-        scripts without spaces have no forms.
+        The field ``forms`` contains all words of a map and their stems, so it is enough for most
+        terms. But it cannot match phrases, and scripts without spaces have no forms.
         """
         if term.in_title or len(term.words) > 1 or is_unspaced(term.words[0]):
             return self._part(term)
@@ -186,7 +187,7 @@ class QueryBuilder:
     def _forms(self, word: str) -> list[str]:
         """Return the terms for a word in any form: its stems and its roots.
 
-        A word that no map has may be misspelt. Then only stems that some map has yield roots.
+        A word that no map has may be misspelt. Then only the stems that some map has yield roots.
         """
         forms = self._known_forms.get(word)
         if forms is None:
@@ -205,7 +206,8 @@ class QueryBuilder:
         if term.has_forms:
             clauses += self._words(["title_forms"], self._forms(term.words[0]))
         if term.prefix:
-            # The prefix of the last of several words may match anywhere: this only completes them.
+            # The prefix of the last of several words may match anywhere in the title, because this
+            # query only completes what the user is typing.
             beginning = term.words[-1][:LONGEST_TITLE_BEGINNING]
             clauses += self._words(["title_beginnings"], [beginning])
         return clauses
@@ -217,7 +219,7 @@ class QueryBuilder:
         *whole, last = term.words
         clauses: Clauses = [(Occur.Should, self._word_or_phrase("title", term.words))]
         if term.exact:
-            # A word alone is also found as a part of another.
+            # A single word is also found as a part of another one.
             return clauses + (self._words(["title_forms"], term.words) if not whole else [])
         if term.has_forms and not is_unspaced(term.words[0]):
             clauses += self._words(["title_forms"], self._forms(term.words[0]))
@@ -253,9 +255,10 @@ class QueryBuilder:
         return Query.phrase_query(self._schema, field, list(words))
 
     def _words(self, fields: Iterable[str], words: Iterable[str]) -> Clauses:
-        """Return clauses for words, leaving out those that no map has.
+        """Return a clause for each word in each field, leaving out words that no map has.
 
-        Many occur nowhere, and their clauses would cost several times what this look-up costs.
+        Many words occur nowhere, and a clause for such a word would take several times as long as
+        this look-up.
         """
         return [
             (Occur.Should, self._word(field, word))
@@ -283,7 +286,7 @@ class QueryBuilder:
         if whole:
             rows = [self._phrase_with_prefix(zone, whole, last) for zone in ZONES]
             return [(Occur.Should, row) for row in rows]
-        # Maps with the word itself match the clauses for its stems already.
+        # Maps with the word itself already match the clauses for its stems.
         elsewhere = (Occur.Should, self._prefix_anywhere(last, besides=last))
         if len(last) > LONGEST_TITLE_BEGINNING:
             return [elsewhere]
@@ -307,8 +310,9 @@ class QueryBuilder:
     def _phrase_with_prefix(self, zone: str, whole: Sequence[str], last: str) -> Query:
         """Return the query for a phrase whose last word is a prefix.
 
-        Tantivy is slow if many words have the prefix, and fails if thousands have it. Then only
-        the other words must be a phrase, and the prefix may match anywhere in the map.
+        Tantivy is slow if many words have the prefix, and fails if thousands do. From
+        ``MOST_ENDINGS`` such words on, only the other words must form a phrase, and the prefix may
+        match anywhere in the map.
         """
         if not all(self._searcher.doc_freq(zone, word) for word in whole):
             return Query.empty_query()
