@@ -124,17 +124,11 @@ class DataExportPages:
         chosen: str = "",
         error: Exception | None = None,
     ) -> Response:
-        name = session.user.name
-
-        def has_password(store: Store) -> bool:
-            record = store.password_of(name)
-            return record is None or record.encoded is not None
-
         values = {
             "user": session.user,
             "choices": CHOICES,
             "chosen": chosen,
-            "has_password": await self._personal.ask(request, has_password),
+            "has_password": await self._personal.has_password(request, session.user.name),
         }
         page = Page("delete_account.html", values, error, invalid="failure.choice")
         return await self._personal.page(page, session)
