@@ -10,6 +10,8 @@ from mapshelf.accounts.sessions import Client
 from mapshelf.accounts.sign_in import choose_password
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
+from mapshelf.service.data_folder_lock import lock_data_folder
+from mapshelf.settings import Settings
 from tests.cli.process import EXAMPLES, Mapshelf
 
 pytestmark = pytest.mark.process
@@ -89,6 +91,16 @@ def test_links_begin_with_the_base_url_of_the_environment(
     assert main(["user", "link", "alice", "--base-url", "http://[::1]:8001"]) == 0
     bases = [link["base"] for link in LINK.finditer(capsys.readouterr().out)]
     assert bases == ["https://maps.example.org", "http://[::1]:8001"]
+
+
+def test_links_begin_with_the_address_of_the_running_service(mapshelf: Mapshelf) -> None:
+    url = "http://127.0.0.1:8017"
+    with lock_data_folder(Settings(data=mapshelf.data, database="", base_url=url)):
+        first = mapshelf.run("user", "add", "alice")
+        second = mapshelf.run("user", "link", "alice", "--base-url", "http://[::1]:8001")
+    third = mapshelf.run("user", "link", "alice")
+    bases = [link["base"] for one in (first, second, third) for link in LINK.finditer(one.stdout)]
+    assert bases == [url, "http://[::1]:8001", "http://127.0.0.1:8000"]
 
 
 def test_links_are_refused_for_those_who_cannot_sign_in(mapshelf: Mapshelf) -> None:

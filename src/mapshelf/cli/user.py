@@ -8,13 +8,14 @@ from typing import Final
 from mapshelf.accounts.audit import about_user, done_by_command
 from mapshelf.accounts.one_time_links import LIFETIMES, link_address, new_password_link
 from mapshelf.cli.argument_types import user_name
-from mapshelf.cli.base_url_option import add_base_url_option, base_url
+from mapshelf.cli.base_url_option import DEFAULT_BASE_URL, add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AlreadyExists, Conflict, NotFound
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User
+from mapshelf.service.data_folder_lock import base_url_in_use
 from mapshelf.store import Store
 
 LINK_HOURS: Final = LIFETIMES[LinkKind.PASSWORD] // HOUR
@@ -55,7 +56,7 @@ def _of_one_user(
 
 
 def _add(given: argparse.Namespace) -> int:
-    address = base_url(given)
+    address = _address(given)
     role = Role.ADMINISTRATOR if given.admin else Role.MEMBER
     with open_catalogue(given, create=True) as store:
         event = AuditEvent.USER_ADDED
@@ -82,7 +83,7 @@ def _new_user(store: Store, name: str, role: Role) -> User:
 
 
 def _link(given: argparse.Namespace) -> int:
-    address = base_url(given)
+    address = _address(given)
     with open_catalogue(given) as store:
         record = store.password_of(given.name)
         if record is None:
@@ -91,6 +92,11 @@ def _link(given: argparse.Namespace) -> int:
             raise Conflict(f"the user {record.user.name} is disabled")
         print(_new_link(store, record.user, address))
     return 0
+
+
+def _address(given: argparse.Namespace) -> str:
+    """Return the base URL of links: if none is given, that of the running service."""
+    return base_url(given, base_url_in_use(given.data) or DEFAULT_BASE_URL)
 
 
 def _new_link(store: Store, user: User, address: str) -> str:

@@ -9,7 +9,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +38,7 @@ def lock_data_folder(settings: Settings) -> Iterator[None]:
         ) from error
     try:
         _acquire(lock, settings)
+        _write(lock, settings.base_url)
         yield
     finally:
         os.close(lock)
@@ -61,6 +62,22 @@ def is_in_use(data: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def base_url_in_use(data: Path) -> str:
+    """Return the base URL of the service that is using a data folder, empty if there is none."""
+    if not is_in_use(data):
+        return ""
+    try:
+        return lock_file(data).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _write(lock: int, base_url: str) -> None:
+    with suppress(OSError):  # a full disk: commands then use the default
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, base_url.encode(), 0)
 
 
 def _acquire(lock: int, settings: Settings) -> None:
