@@ -152,6 +152,7 @@ async def _send(
             except OSError as error:
                 what, fault = f"none: {type(error).__name__}", "none: not connected"
             told[what] += 1
+            told[f"over {SLOW:.0f} s"] += kind == "slow"
             kept[kind] += bool(fault)
             if fault and kept[kind] <= SHOWN:
                 faults.append({"answer": fault, "request": repr(request[:2000])})
