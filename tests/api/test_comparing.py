@@ -107,6 +107,7 @@ def test_large_maps_are_compared_by_the_child(people: People) -> None:
         ("None0000/diff/Before01", 404),
         ("Before01/diff/Bare0001", 404),
         ("Before01/diff/x%2Fy", 404),
+        ("Before01/diff/%25", 404),
         ("Before01/diff/After001?version=1", 404),
         ("Before01/diff/After001?other_version=" + "9" * 5000, 404),
         ("Before01/diff/After001?version=0", 400),
@@ -115,8 +116,9 @@ def test_large_maps_are_compared_by_the_child(people: People) -> None:
     ],
 )
 def test_what_is_not_there_or_not_said_clearly(people: People, path: str, status: int) -> None:
-    answer = people.get(ADMINISTRATOR, f"/maps/{path}")
-    openapi.check(answer)
+    answer = people.send(ADMINISTRATOR, "GET", f"/maps/{path}", headers={"Accept": "text/html"})
+    if "%2F" not in path:  # that is no address of the API
+        openapi.check(answer)
     assert answer.status_code == status
 
 

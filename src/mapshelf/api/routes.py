@@ -28,7 +28,7 @@ ErrorPage = Callable[[Exception], Awaitable[Response]]
 
 VARYING: Final = {
     "id": "[^/]+",
-    "other": "[0-9A-Za-z]{1,32}",  # another map
+    "other": "[^/]+",  # another map
     "format": "|".join(writer.suffix for writer in WRITERS),
     "digest": "[0-9a-f]{64}",
     "map": "[^/]+",
