@@ -137,7 +137,7 @@ def load_application(settings: Settings, *_: Any, **__: Any) -> Any:
 
 def main(folder: Path, listener: socket.socket) -> None:
     settings = Settings(data=folder, database=os.environ["DATABASE"], base_url=BASE_URL)
-    serve_http(listener, 1, partial(load_application, settings))
+    serve_http(listener, 1, partial(load_application, settings), lambda _: None)
 
 
 if __name__ == "__main__":

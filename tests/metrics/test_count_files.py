@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.api.request_handler import count
-from mapshelf.metrics.count_files import CountFile, clear_counts, read_counts
+from mapshelf.metrics.count_files import (
+    CountFile,
+    clear_counts,
+    count_refused_connections,
+    read_counts,
+)
 from mapshelf.metrics.counts import BOUNDS, Numbers, OperationCounts, add_numbers
 from mapshelf.metrics.counts import numbers_of_operations as numbers_of
 
@@ -40,6 +45,17 @@ def test_counts_of_workers_add_up_and_stay_when_one_ends(tmp_path: Path) -> None
     third.close()
     clear_counts(folder)
     assert read_counts(folder).workers == 0
+
+
+def test_refused_connections_are_counted_beside_the_workers(tmp_path: Path) -> None:
+    worker = CountFile(tmp_path)
+    worker.write(some(1), {})
+    for refused in (3, 4):
+        count_refused_connections(tmp_path, refused)
+    counts = read_counts(tmp_path)
+    worker.close()
+    assert counts.total("connections", "refused") == [7]
+    assert counts.workers == 1
 
 
 def test_a_damaged_file_and_a_shorter_one_after_a_longer_do_no_harm(tmp_path: Path) -> None:

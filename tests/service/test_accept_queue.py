@@ -57,12 +57,14 @@ def read_to_the_end(client: socket.socket) -> str:
 
 
 def test_the_oldest_are_refused_until_few_wait(listener: socket.socket) -> None:
+    counted: list[int] = []
     with closing(Clients(listener, 50)) as clients:
-        queue = AcceptQueue(listener, lambda: True, lambda: False)
+        queue = AcceptQueue(listener, lambda: True, lambda: False, counted.append)
         queue.watch()
         wait_for(lambda: len(clients.answered()) >= 40)
         queue.end()
         assert clients.answered() == list(range(40))
+        assert sum(counted) == 40
         for refused in clients.all[:40]:
             head, _, body = read_to_the_end(refused).partition("\r\n\r\n")
             assert head.startswith("HTTP/1.1 503 ")
@@ -83,7 +85,7 @@ def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket)
         return False
 
     with closing(Clients(listener, 50)) as clients:
-        queue = AcceptQueue(listener, asked, lambda: True)
+        queue = AcceptQueue(listener, asked, lambda: True, lambda _: None)
         queue.watch()
         wait_for(lambda: len(looked) > 3)
         queue.end()
@@ -100,7 +102,7 @@ def test_few_that_wait_are_refused_only_where_workers_have_no_room(
         return looked[-1]
 
     with closing(Clients(listener, 20)) as clients:
-        queue = AcceptQueue(listener, lambda: not clients.answered(), are_full)
+        queue = AcceptQueue(listener, lambda: not clients.answered(), are_full, lambda _: None)
         queue.watch()
         wait_for(lambda: len(clients.answered()) == 20)
         queue.end()

@@ -75,6 +75,24 @@ class CountFile:
         self._file = None
 
 
+def count_refused_connections(folder: Path, count: int) -> None:
+    """Add to the number of refused connections, in the web process, the only one that refuses any.
+
+    Its file is not locked, because it belongs to no worker. Failures to write it are ignored.
+    """
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        file = os.open(folder / "connections.counts", flags, 0o600)
+        try:
+            written = _read(file)
+            earlier: Numbers = written["totals"] if written else {}
+            totals = add_numbers((earlier, {"connections": {"refused": [count]}}))
+            os.pwrite(file, _packed({"totals": totals, "gauges": {}}), 0)
+        finally:
+            os.close(file)
+
+
 def read_counts(folder: Path) -> Counts:
     """Return the counts of all workers of a node."""
     totals, gauges = [], []

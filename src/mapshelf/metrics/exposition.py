@@ -87,6 +87,12 @@ def _of_requests(counts: Counts) -> Iterator[Family]:
     for name, (count,) in sorted(counts.totals.get("limited", {}).items()):
         limited.add(count, (("budget", name),))
     yield from (requests, responses, durations, errors, limited)
+    yield _one(
+        "refused_connections_total",
+        "counter",
+        "Connections refused because no worker could accept them.",
+        sum(counts.total("connections", "refused")),
+    )
 
 
 def _add_histogram(family: Family, operation: str, numbers: Sequence[float]) -> None:

@@ -69,6 +69,7 @@ class AcceptQueue:
         listener: socket.socket,
         have_workers: Callable[[], bool],
         are_full: Callable[[], bool],
+        count_refused: Callable[[int], None],
     ) -> None:
         """Prepare; see ``watch``.
 
@@ -76,10 +77,12 @@ class AcceptQueue:
             listener: the listening socket.
             have_workers: returns whether any workers accept connections.
             are_full: returns whether all of them have reached their limit.
+            count_refused: called with the number of connections that were just refused.
         """
         self._listener = listener
         self._have_workers = have_workers
         self._are_full = are_full
+        self._count_refused = count_refused
         self._ended = Event()
         self._looks = 0  # consecutive checks that found connections waiting
         self._crowded = False
@@ -119,6 +122,7 @@ class AcceptQueue:
             refused = self._refuse_until(0)
         if refused:
             self._looks = 0
+            self._count_refused(refused)
             log.warning("%d connections were refused: workers take no more", refused)
 
     def _waiting(self) -> int:

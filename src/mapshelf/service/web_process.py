@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from typing import Any, Final
 
+from mapshelf.metrics.count_files import count_refused_connections
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging
 from mapshelf.service.web_server import serve_http
 from mapshelf.settings import Settings
@@ -21,7 +22,8 @@ def run_web_process(settings: Settings, listener: socket.socket, workers: int) -
     """Serve HTTP on ``listener`` with this number of workers until asked to stop."""
     set_up_logging(settings.log_format)
     exit_with_parent()
-    serve_http(listener, workers, partial(_load_application, settings))
+    count_refused = partial(count_refused_connections, settings.counts)
+    serve_http(listener, workers, partial(_load_application, settings), count_refused)
 
 
 def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:

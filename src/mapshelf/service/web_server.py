@@ -80,16 +80,23 @@ LONGEST_RESPAWN_DELAY: Final = 5.0
 log = logging.getLogger(__name__)
 
 
-def serve_http(listener: socket.socket, workers: int, load_application: Callable[..., Any]) -> None:
+def serve_http(
+    listener: socket.socket,
+    workers: int,
+    load_application: Callable[..., Any],
+    count_refused: Callable[[int], None],
+) -> None:
     """Serve HTTP/1.1 on ``listener`` until asked to stop.
 
     Args:
         listener: a socket that listens.
         workers: how many processes answer.
         load_application: called in each of them for the RSGI application; it can be pickled.
+        count_refused: called with the number of connections that were just refused.
     """
     _Server(
         listener,
+        count_refused,
         "mapshelf.api",
         interface=Interfaces.RSGI,
         workers=workers,
@@ -128,9 +135,16 @@ class _RespawnSchedule:
 class _Server(MPServer):
     """The server; the module docstring says what it overrides."""
 
-    def __init__(self, listener: socket.socket, *arguments: Any, **named: Any) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        count_refused: Callable[[int], None],
+        *arguments: Any,
+        **named: Any,
+    ) -> None:
         super().__init__(*arguments, **named)
         self._listener = listener
+        self._count_refused = count_refused
         self._respawns = [_RespawnSchedule() for _ in range(self.workers)]
 
     def _init_shared_socket(self) -> None:
@@ -140,7 +154,7 @@ class _Server(MPServer):
     def _serve_loop(
         self, spawn_target: Callable[..., None], target_loader: Callable[..., Any] | None
     ) -> None:
-        queue = AcceptQueue(self._listener, self._have_settled, self._are_full)
+        queue = AcceptQueue(self._listener, self._have_settled, self._are_full, self._count_refused)
         queue.watch()
         while not self.interrupt_signal:
             self.main_loop_interrupt.wait(self._seconds_until_due())
