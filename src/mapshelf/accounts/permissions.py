@@ -136,9 +136,8 @@ def may_change(found: Map | Collection, user: User) -> bool:
 def is_shown(found: Map, collection: Collection, user: User | None) -> bool:
     """Return whether a collection shows one of its maps to a user or an anonymous visitor.
 
-    The caller has checked that they may see the collection. A collection must not reveal a map
-    that they could not find otherwise. So only the owner of an unlisted map can share it in a
-    collection, and only in one that is unlisted, too.
+    The caller has checked that they may see the collection. A collection reveals no map whose owner
+    has not shared it: an unlisted map is shown only in an unlisted collection of the same owner.
     """
     if found.visibility is Visibility.PUBLISHED:
         return True
