@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from mapshelf.service.service_manager import ServiceManager
 from tests.cli.process import PATIENCE, Mapshelf, free_port, serving, status_of, wait_for
 from tests.service.processes import children, descendants
 
@@ -56,12 +57,10 @@ def test_a_service_that_drains_is_stopping_and_answers_until_it_is_told_again(
         assert status_of(f"{service.url}/healthz") == 200
 
 
-def test_a_manager_that_is_gone_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
-    with serving(Mapshelf(tmp_path / "data")) as service:
-        wait_for(lambda: status_of(f"{service.url}/healthz") == 200)
+def test_a_manager_that_is_gone_changes_nothing(tmp_path: Path) -> None:
+    gone = ServiceManager.named_in({"NOTIFY_SOCKET": str(tmp_path / "nobody")})
+    gone.ready()
+    gone.stopping()
 
 
 def zombies(process: int) -> int:
