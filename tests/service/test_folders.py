@@ -366,7 +366,7 @@ def test_a_folder_followed_through_everything_ends_like_a_fresh_import(
     """Adds, edits, renames and deletes of real files, with the service killed in between."""
     chance = random.Random(7)
     files = sorted((CORPUS / "dev" / "freemind").glob("*.mm"))
-    files = [path for path in files if path.stat().st_size < 20_000][:120]
+    files = [path for path in files if path.stat().st_size < 20_000][:60]
     for number, path in enumerate(files):
         target = folder / f"part {number % 7}" / f"{number}.mm"
         target.parent.mkdir(exist_ok=True)
