@@ -53,9 +53,9 @@ def test_what_cannot_be_moved_is_told_in_a_line(tmp_path: Path, new_url: Callabl
 
 
 def test_two_nodes_of_one_database_show_the_same(
-    tmp_path: Path, new_url: Callable[[], str]
+    tmp_path: Path, new_catalogue: Callable[[int], str]
 ) -> None:
-    url = new_url()
+    url = new_catalogue(0)
     first, second = (Mapshelf(tmp_path / name, url) for name in ("first", "second"))
     token = first.token()
     with serving(first, token=token) as one, serving(second, token=token) as other:
