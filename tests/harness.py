@@ -30,7 +30,7 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
 from mapshelf.tokens import ACCOUNT, MAPS, PREFIX, SESSION_PREFIX, new_token, token_digest
-from tests.databases import KIND, database_url, give_back
+from tests.databases import KIND, copied_sqlite, database_url, give_back
 
 # httpx looks for it with each request, and looking for what is not there takes longer than most.
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
@@ -52,6 +52,8 @@ class Shelf:
     """
 
     def __init__(self, folder: Path, url: str = "") -> None:
+        if not url and KIND == "sqlite":
+            copied_sqlite(folder / "catalogue.db", milliseconds())
         url = url or database_url(folder)
         self.settings = Settings(data=folder, database=url, base_url=BASE_URL)
         self.store = open_store(self.settings.database)

@@ -36,6 +36,14 @@ def titled(*titles: str) -> list[MapDraft]:
     return [MapDraft(title=title) for title in titles]
 
 
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service over the maps One and Two: ask it, but change nothing."""
+    folder = tmp_path_factory.mktemp("two")
+    with shelf_with(folder, *titled("One", "Two")) as shelf, serve(shelf) as running:
+        yield running
+
+
 def milliseconds(*moment: int) -> int:
     return round(datetime(*moment, tzinfo=UTC).timestamp() * 1000)  # type: ignore[arg-type, misc]
 
@@ -146,11 +154,10 @@ def test_401_says_so_when_a_token_was_sent(service: Service) -> None:
     "name",
     ["query", "limit", "offset", "order_by", "category", "software", "owner", "only_templates"],
 )
-def test_empty_value_is_as_good_as_none(serving: Serving, name: str) -> None:
-    service = serving(*titled("One", "Two"))
-    everything = service.get("/maps")
+def test_empty_value_is_as_good_as_none(two: Service, name: str) -> None:
+    everything = two.get("/maps")
     for query_string in (f"{name}=", name, f"&{name}=&"):
-        response = service.get(f"/maps?{query_string}")
+        response = two.get(f"/maps?{query_string}")
         assert (response.status_code, response.content) == (200, everything.content)
         assert response.headers["Link"] == everything.headers["Link"]
 
@@ -169,9 +176,8 @@ def test_value_that_is_no_text_is_refused(service: Service, name: str, value: st
     assert refused(service.get(f"/maps?{name}={value}")) == BAD_REQUEST
 
 
-def test_unknown_parameter_is_ignored(serving: Serving) -> None:
-    service = serving(*titled("One", "Two"))
-    response = service.get("/maps?limit=1&page=7&sort=x&sort=y&Limit=0")
+def test_unknown_parameter_is_ignored(two: Service) -> None:
+    response = two.get("/maps?limit=1&page=7&sort=x&sort=y&Limit=0")
     assert len(response.json()) == 1
     assert "page" not in response.headers["Link"]
 
@@ -824,24 +830,22 @@ def test_link_and_total_of_an_empty_list(serving: Serving) -> None:
 
 @pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', '"other" ,W/{},"x"', "*"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_etag_sent_back_gives_304(serving: Serving, form: str, method: str) -> None:
-    service = serving(*titled("One"))
-    full = service.get("/maps")
+def test_etag_sent_back_gives_304(two: Service, form: str, method: str) -> None:
+    full = two.get("/maps")
     known = form.replace("{}", full.headers["ETag"])
-    response = service.request(method, "/maps", headers={"If-None-Match": known})
+    response = two.request(method, "/maps", headers={"If-None-Match": known})
     assert (response.status_code, response.content) == (304, b"")
     for name in ("ETag", "Cache-Control", "Vary", "X-Total-Count", "Link"):
         assert response.headers[name] == full.headers[name]
     assert "Content-Type" not in response.headers
 
 
-def test_etag_of_another_answer_gives_200(serving: Serving) -> None:
-    service = serving(*titled("One", "Two"))
-    other = service.maps(limit=1).headers["ETag"]
-    assert service.get("/maps", If_None_Match=other).status_code == 200
-    assert service.get("/maps", If_None_Match=other.strip('"')).status_code == 200
-    assert service.get("/maps?limit=51", If_None_Match="*").status_code == 400
-    assert service.request("GET", "/maps", headers={"If-None-Match": "*"}, signed=False).is_error
+def test_etag_of_another_answer_gives_200(two: Service) -> None:
+    other = two.maps(limit=1).headers["ETag"]
+    assert two.get("/maps", If_None_Match=other).status_code == 200
+    assert two.get("/maps", If_None_Match=other.strip('"')).status_code == 200
+    assert two.get("/maps?limit=51", If_None_Match="*").status_code == 400
+    assert two.request("GET", "/maps", headers={"If-None-Match": "*"}, signed=False).is_error
 
 
 def test_etag_changes_with_the_list_and_with_its_total(shelf: Shelf, live: Service) -> None:

@@ -34,7 +34,7 @@ from tests.api.oracle import (
     searched,
     suggested,
 )
-from tests.examples import examples, share
+from tests.examples import examples, is_full, share
 from tests.harness import Service, outline_of, serve, shelf_with
 
 pytestmark = pytest.mark.slow
@@ -183,15 +183,24 @@ FEW: Final = 400
 """Maps through which one can walk in small steps."""
 
 
-@pytest.mark.parametrize("order", [*sorted(ORDERS), None])
-@pytest.mark.parametrize("limit", [7, 50])
-@pytest.mark.parametrize("search", ["", "query=rot&", "owner=bob&"])
+LIMITS: Final = (7, 50)
+WALKS: Final = [
+    (order, search, limit)
+    for place, (order, search) in enumerate(
+        itertools.product((*sorted(ORDERS), None), ("", "query=rot&", "owner=bob&"))
+    )
+    for limit in (LIMITS if is_full() else (LIMITS[place % 2],))
+]
+"""Every pair of an order, a search and a limit; with ``full``, every three."""
+
+
+@pytest.mark.parametrize(("order", "search", "limit"), WALKS)
 def test_walking_meets_every_map_once(
     request: pytest.FixtureRequest,
     drafts: list[MapDraft],
     order: str | None,
-    limit: int,
     search: str,
+    limit: int,
 ) -> None:
     small = limit < 50
     service = request.getfixturevalue("few" if small else "large")

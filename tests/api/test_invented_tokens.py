@@ -77,7 +77,18 @@ def server(tmp_path: Path) -> Iterator[Server]:
         assert process.wait(20) == 0
 
 
-def test_a_crowd_with_invented_tokens_turns_nobody_away(server: Server) -> None:
+def test_a_crowd_turns_nobody_away_and_a_fault_of_all_is_a_few_lines_in_the_log(
+    server: Server,
+) -> None:
+    crowded(server)
+    assert " ERROR " not in server.log()
+    faulty(server)
+    assert 1 <= server.log().count("Traceback (") <= 150, "one for every request"
+    wait_until_counted(server)
+
+
+def crowded(server: Server) -> None:
+    """Use real tokens for the first time, beside a crowd that invents some."""
     strangers: Counter[int] = Counter()
 
     async def stranger() -> None:
@@ -97,18 +108,16 @@ def test_a_crowd_with_invented_tokens_turns_nobody_away(server: Server) -> None:
 
     assert asyncio.run(first_uses()) == [200] * FRESH
     assert set(strangers) == {401}
-    assert " ERROR " not in server.log()
 
 
-def test_a_fault_that_everybody_meets_is_a_few_lines_in_the_log(server: Server) -> None:
+def faulty(server: Server) -> None:
+    """Take away a table, and ask with tokens that only the store could know."""
     drop_tokens(server.folder)
 
     async def ask() -> set[int]:
         return {await server.status(token) for token in (new_token() for _ in range(300))}
 
     assert asyncio.run(ask()) == {500}
-    assert 1 <= server.log().count("Traceback (") <= 150, "one for every request"
-    wait_until_counted(server)
 
 
 def wait_until_counted(server: Server) -> None:

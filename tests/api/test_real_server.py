@@ -11,6 +11,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,14 +97,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def wait_for(url: str, token: str, log: Path) -> None:
     deadline = time.monotonic() + 30
     headers = {"Authorization": f"Bearer {token}"}
-    while True:
-        try:
-            if httpx.get(f"{url}/maps", headers=headers, timeout=60).status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.1)
+    with httpx.Client(headers=headers, timeout=60) as client:
+        while True:
+            with suppress(httpx.TransportError):
+                if client.get(f"{url}/maps").status_code == 200:
+                    return
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
 
 
 def test_generated_requests_get_documented_answers(server: Server, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Commands over a PostgreSQL database: moving there and back, nodes, and the end of one."""
 
 import os
-import signal
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -13,6 +13,7 @@ import pytest
 from mapshelf.settings import without_password
 from tests.cli.process import EXAMPLES, Mapshelf, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
+from tests.harness import Shelf
 from tests.postgres import server
 
 pytestmark = pytest.mark.process
@@ -52,9 +53,9 @@ def test_what_cannot_be_moved_is_told_in_a_line(tmp_path: Path, new_url: Callabl
 
 
 def test_two_nodes_of_one_database_show_the_same(
-    tmp_path: Path, new_url: Callable[[], str]
+    tmp_path: Path, new_catalogue: Callable[[int], str]
 ) -> None:
-    url = new_url()
+    url = new_catalogue(0)
     first, second = (Mapshelf(tmp_path / name, url) for name in ("first", "second"))
     token = first.token()
     with serving(first, token=token) as one, serving(second, token=token) as other:
@@ -82,26 +83,12 @@ def _is_refused(url: str, token: str) -> bool:
     return False
 
 
-def test_a_node_that_is_to_end_goes_on_for_a_while_and_says_so(tmp_path: Path) -> None:
-    mapshelf = Mapshelf(tmp_path / "data")
-    with serving(mapshelf, "--drain", "2") as service:
-        service.wait_until_ready()
-        assert status_of(f"{service.url}/readyz") == 200
-        service.process.send_signal(signal.SIGTERM)
-        asked = time.monotonic()
-        wait_for(lambda: status_of(f"{service.url}/readyz") == 503)
-        assert service.total() == 0
-        assert status_of(f"{service.url}/healthz") == 200
-        assert service.process.wait(20) == 0
-        assert time.monotonic() - asked >= 2
-
-
 def test_a_node_with_a_snapshot_starts_without_its_database(tmp_path: Path) -> None:
     with server() as own:
         node = Mapshelf(tmp_path / "node", own.url(own.new_database()))
-        token = node.token()
-        with serving(node, token=token) as service:
-            service.wait_until_ready()
+        with closing(Shelf(node.data, node.database)) as shelf:
+            shelf.publish()
+            token = shelf.token()
         own.stop()
         with serving(node, token=token) as service:
             wait_for(lambda: status_of(f"{service.url}/readyz") == 200)

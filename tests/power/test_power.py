@@ -14,7 +14,7 @@ import pytest
 
 from mapshelf.model import MapDraft
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
-from tests.power.failing import FOR_GOOD, Tried, fail_each, trials
+from tests.power.failing import FOR_GOOD, Trial, Tried, fail_each, trials
 from tests.power.judge import Verdicts, found_cuts
 from tests.power.mounted import Cuts, Fault, can_mount, mounted
 from tests.power.rounds import cut_command, cut_service, fail_under_service
@@ -104,14 +104,20 @@ def test_nothing_that_a_service_acknowledged_is_lost(tmp_path: Path) -> None:
     assert verdicts.promises
 
 
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
+    """All commands by name, and files that they read, and leave as they are."""
+    return trials(tmp_path_factory.mktemp("commands"))
+
+
 # A builder that fails leaves it to Python to close its files, which fails, too.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("code", "count"), [(errno.EIO, 1), (errno.ENOSPC, FOR_GOOD)])
 def test_a_command_on_a_failing_disk_says_so_and_damages_nothing(
-    tmp_path: Path, code: int, count: int
+    commands: dict[str, Trial], tmp_path: Path, code: int, count: int
 ) -> None:
     tried = Tried()
-    for name, trial in trials(tmp_path).items():
+    for name, trial in commands.items():
         step = 331 if name == "user add" else 109
         fail_each(tmp_path / "trial", trial, Fault(0, count, code), tried, step)
     assert tried.faults == []

@@ -13,21 +13,21 @@ from tests.service.processes import descendants, runs
 
 pytestmark = pytest.mark.process
 
-KINDS = {
-    signal.SIGKILL: ("records.bin", "manifest.json"),
-    signal.SIGTERM: ("text/*.idx",),
-}
-"""What is altered after each way to end; ``test_verified_snapshots`` alters every file."""
+ENDS = (
+    (signal.SIGKILL, "records.bin"),
+    (signal.SIGKILL, "manifest.json"),
+    (signal.SIGTERM, "text/*.idx"),
+)
+"""How the service ends in turn, and what is altered then; ``test_verified_snapshots`` alters every
+file."""
 
 BASE = "https://maps.example.org"
 
 
-@pytest.mark.parametrize("number", KINDS)
-def test_every_answer_is_right_or_none(
-    samples: Mapshelf, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_every_answer_is_right_or_none(samples: Mapshelf, tmp_path: Path) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")
     token = mapshelf.token()
+    (first, _), *others = ENDS
     with serving(mapshelf, "--base-url", BASE, token=token) as service:
         service.wait_until_ready()
         found, _ = service.get("/maps?limit=50")
@@ -37,13 +37,13 @@ def test_every_answer_is_right_or_none(
         paths += [f"/maps/{one['ID']}" for one in found[:5]]
         right = {path: body_of(service, path) for path in paths}
         assert all(right.values())
-        end(service, number)
-    for kind in KINDS[number]:
+        end(service, first)
+    for (_, kind), (following, _) in zip(ENDS, [*others, (signal.SIGTERM, "")], strict=True):
         (altered,) = sorted(current(mapshelf).glob(kind))[:1]
         flip(altered)
         with serving(mapshelf, "--base-url", BASE, token=token, workers=2) as service:
             prove(service, right)
-            end(service, number)
+            end(service, following)
         assert not altered.exists() or altered.parent != current(mapshelf)
 
 

@@ -1,4 +1,7 @@
-"""One service has a data folder to itself."""
+"""One service has a data folder to itself.
+
+That one which was killed is followed at once, ``test_counting`` shows.
+"""
 
 import signal
 from pathlib import Path
@@ -32,13 +35,3 @@ def test_a_second_service_is_refused_in_a_line_and_harms_nothing(mapshelf: Mapsh
         wait_for(lambda: status_of(f"{service.url}/readyz") == 503)
         mapshelf.run("serve", "--port", str(free_port()), expect=1)
         assert status_of(f"{service.url}/readyz") == 503  # and does not take that back
-
-
-def test_one_that_was_killed_is_followed_at_once(mapshelf: Mapshelf) -> None:
-    token = mapshelf.token()
-    for _ in range(2):
-        with serving(mapshelf, token=token) as service:
-            service.wait_until_ready()
-            service.kill()
-    with serving(mapshelf, token=token) as service:
-        service.wait_until_ready()

@@ -1,5 +1,6 @@
 """The service starts, follows what is imported, and ends in order."""
 
+import json
 import os
 import shutil
 import signal
@@ -28,14 +29,22 @@ def mapshelf(tmp_path: Path) -> Mapshelf:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Mapshelf, Service]]:
-    """A service over two maps of ALICE's, at a base URL: ask it, but add no maps."""
+    """A service over two maps of ALICE's, at a base URL: ask it, but add no maps.
+
+    Its log, as JSON, is beside its data.
+    """
     folder = tmp_path_factory.mktemp("running")
     mapshelf = Mapshelf(folder / "data")
     write_map(folder / "maps" / "soil.mm", "Soil", topic="Regenwürmer lockern den Boden")
     write_map(folder / "maps" / "air.mm", "Air")
     mapshelf.run("import", folder / "maps", "--owner", "ALICE")
-    base_url = ("--base-url", "https://maps.example.org/shelf/")
-    with serving(mapshelf, *base_url, token=mapshelf.token("ALICE")) as service:
+    options = ("--base-url", "https://maps.example.org/shelf/", "--log-format", "json")
+    with (
+        (folder / "log").open("wb") as log,
+        serving(
+            mapshelf, *options, "--access-log", token=mapshelf.token("ALICE"), log=log
+        ) as service,
+    ):
         service.wait_until_ready()
         yield mapshelf, service
 
@@ -54,6 +63,18 @@ def test_urls_begin_with_the_base_url(running: tuple[Mapshelf, Service]) -> None
     (found,), headers = running[1].get("/maps?query=soil")
     assert found["URL"] == f"https://maps.example.org/shelf/mindmaps/{found['ID']}/soil"
     assert "<https://maps.example.org/shelf/maps?" in headers["link"]
+
+
+def test_all_lines_of_the_log_are_objects(running: tuple[Mapshelf, Service]) -> None:
+    mapshelf, service = running
+    service.get("/categories")
+    log = mapshelf.data.with_name("log")
+    wait_for(lambda: b"/categories" in log.read_bytes())
+    lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert any("Mapshelf answers at" in line["message"] for line in lines)
+    (line,) = (line for line in lines if line.get("path") == "/categories")
+    assert (line["status"], line["method"], line["address"]) == (200, "GET", "127.0.0.1")
+    assert line["request_id"]
 
 
 def test_a_token_is_refused_within_a_second_of_its_revocation(
@@ -99,7 +120,8 @@ def test_folders_given_are_imported_and_followed(mapshelf: Mapshelf, tmp_path: P
 def test_what_is_imported_shows_and_no_request_fails_meanwhile(
     mapshelf: Mapshelf, tmp_path: Path
 ) -> None:
-    with serving(mapshelf) as service:
+    """The service is told the name of a host, and its URLs begin with that."""
+    with serving(mapshelf, "--host", "localhost") as service:
         service.wait_until_ready()
         done = threading.Event()
         failures: list[Exception] = []
@@ -126,23 +148,17 @@ def test_what_is_imported_shows_and_no_request_fails_meanwhile(
             done.set()
             for reader in readers:
                 reader.join()
+        first = service.get("/maps")[0][0]
 
     assert not failures
     assert asked > 50
-
-
-def test_a_host_may_be_a_name(mapshelf: Mapshelf, tmp_path: Path) -> None:
-    mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
-
-    with serving(mapshelf, "--host", "localhost") as service:
-        service.wait_until_ready()
-        (found,), _ = service.get("/maps")
-
     port = service.url.rpartition(":")[2]
-    assert found["URL"].startswith(f"http://localhost:{port}/")
+    assert first["URL"].startswith(f"http://localhost:{port}/")
 
 
-def test_a_child_that_dies_is_replaced(samples: Mapshelf, tmp_path: Path) -> None:
+def test_a_child_that_dies_is_replaced_and_none_is_left_when_the_parent_is_killed(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf) as service:
         service.wait_until_ready()
@@ -155,16 +171,10 @@ def test_a_child_that_dies_is_replaced(samples: Mapshelf, tmp_path: Path) -> Non
         service.wait_until_ready()
         mapshelf.run("user", "add", "bob")
 
-
-def test_nothing_is_left_running_when_the_parent_is_killed(mapshelf: Mapshelf) -> None:
-    with serving(mapshelf) as service:
-        service.wait_until_ready()
+        wait_for(lambda: len(descendants(service.process.pid)) >= 3)
         family = descendants(service.process.pid)
         service.kill()
-
         wait_for(lambda: not any(runs(process) for process in family))
-
-    assert len(family) >= 3
 
 
 def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
@@ -182,22 +192,7 @@ def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
     assert "Traceback" not in rest
 
 
-def test_a_snapshot_that_is_lost_is_built_anew_while_serving(
-    samples: Mapshelf, tmp_path: Path
-) -> None:
-    mapshelf = samples.copied_to(tmp_path / "data")
-    with serving(mapshelf) as service:
-        service.wait_until_ready()
-        wait_for(lambda: service.total() > 10)
-        before = current_snapshot(mapshelf)
-        shutil.rmtree(mapshelf.data / "snapshots")
-
-        wait_for(lambda: current_snapshot(mapshelf) not in ("", before))
-        mapshelf.run("user", "add", "bob")
-        wait_for(lambda: service.total() > 10)
-
-
-def test_a_snapshot_that_a_worker_cannot_use_is_built_anew(
+def test_a_snapshot_that_a_worker_cannot_use_or_that_is_lost_is_built_anew_while_serving(
     samples: Mapshelf, tmp_path: Path
 ) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")
@@ -212,6 +207,13 @@ def test_a_snapshot_that_a_worker_cannot_use_is_built_anew(
         wait_for(lambda: current_snapshot(mapshelf) not in ("", folder.name))
         service.wait_until_ready()
         assert service.total() > 10
+
+        before = current_snapshot(mapshelf)
+        shutil.rmtree(mapshelf.data / "snapshots")
+
+        wait_for(lambda: current_snapshot(mapshelf) not in ("", before))
+        mapshelf.run("user", "add", "bob")
+        wait_for(lambda: service.total() > 10)
 
 
 def current_snapshot(mapshelf: Mapshelf) -> str:

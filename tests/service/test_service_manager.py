@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from mapshelf.service.service_manager import ServiceManager
 from tests.cli.process import PATIENCE, Mapshelf, free_port, serving, status_of, wait_for
 from tests.service.processes import children, descendants
 
@@ -44,24 +46,30 @@ def test_systemd_is_told_of_the_first_answer_and_of_the_end(
             told.recv(100)
 
 
-def test_a_service_that_drains_is_stopping_and_answers_until_it_is_told_again(
+def test_a_service_that_is_to_end_goes_on_for_a_while_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """That a second signal cuts this short, ``test_data_folder_lock`` shows."""
     name = f"@mapshelf-{uuid4().hex}"  # an abstract one, which has no file
     monkeypatch.setenv("NOTIFY_SOCKET", name)
-    with manager(name) as told, serving(Mapshelf(tmp_path / "data"), "--drain", "3600") as service:
+    with manager(name) as told, serving(Mapshelf(tmp_path / "data"), "--drain", "2") as service:
+        service.wait_until_ready()
         assert told.recv(100) == b"READY=1"
+        assert status_of(f"{service.url}/readyz") == 200
         service.process.send_signal(signal.SIGTERM)
+        asked = time.monotonic()
         assert told.recv(100) == b"STOPPING=1"
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 503)
+        assert service.total() == 0
         assert status_of(f"{service.url}/healthz") == 200
+        assert service.process.wait(PATIENCE) == 0
+        assert time.monotonic() - asked >= 2
 
 
-def test_a_manager_that_is_gone_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
-    with serving(Mapshelf(tmp_path / "data")) as service:
-        wait_for(lambda: status_of(f"{service.url}/healthz") == 200)
+def test_a_manager_that_is_gone_changes_nothing(tmp_path: Path) -> None:
+    gone = ServiceManager.named_in({"NOTIFY_SOCKET": str(tmp_path / "nobody")})
+    gone.ready()
+    gone.stopping()
 
 
 def zombies(process: int) -> int:
@@ -75,18 +83,18 @@ def all_children(process: int) -> list[str]:
 
 
 def test_the_first_process_of_a_container_collects_orphans(tmp_path: Path) -> None:
-    """When the web process is killed, its workers have no parent but the first process."""
+    """When the web process is killed, its worker has no parent but the first process."""
     unshare = shutil.which("unshare")
     apart = [unshare or "", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
     if not unshare or subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this system lets us have no numbers of processes of our own (unshare --pid)")
     mapshelf, port = Mapshelf(tmp_path / "data"), free_port()
-    words = [*apart, *mapshelf.command("serve", "--port", str(port), "--workers", "2")]
+    words = [*apart, *mapshelf.command("serve", "--port", str(port), "--workers", "1")]
     with subprocess.Popen(words) as outside:
         try:
             wait_for(lambda: status_of(f"http://127.0.0.1:{port}/readyz") == 200)
             (first,) = children(outside.pid)
-            web = next(child for child in children(first) if len(children(child)) == 2)
+            web = next(child for child in children(first) if children(child))
             workers = descendants(web)
             os.kill(web, signal.SIGKILL)
             wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))

@@ -88,7 +88,9 @@ def test_a_worker_that_keeps_dying_leaves_the_others_alone(mapshelf: Mapshelf) -
     assert len(answers) - len(failed) > deaths
 
 
-def test_clients_wait_while_the_only_worker_is_replaced(mapshelf: Mapshelf) -> None:
+def test_clients_wait_while_the_only_worker_or_all_that_answers_is_replaced(
+    mapshelf: Mapshelf,
+) -> None:
     with serving(mapshelf, workers=1) as service:
         service.wait_until_ready()
         for _ in range(2):
@@ -98,10 +100,6 @@ def test_clients_wait_while_the_only_worker_is_replaced(mapshelf: Mapshelf) -> N
             wait_for(lambda worker=worker: worker not in workers(service))
             assert ask(service) == 200
 
-
-def test_clients_wait_while_all_that_answers_is_replaced(mapshelf: Mapshelf) -> None:
-    with serving(mapshelf, workers=1) as service:
-        service.wait_until_ready()
         (web,) = [child for child in children(service.process.pid) if children(child)]
         (worker,) = children(web)
         os.kill(web, signal.SIGKILL)

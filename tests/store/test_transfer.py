@@ -50,13 +50,13 @@ New = Callable[[str], Store]
 
 
 @pytest.fixture
-def new(tmp_path: Path, new_url: Callable[[], str]) -> Iterator[New]:
+def new(tmp_path: Path, new_catalogue: Callable[[int], str]) -> Iterator[New]:
     """Give a new store of a kind."""
     opened: list[Store] = []
 
     def make(kind: str) -> Store:
         folder = tmp_path / str(len(opened))
-        opened.append(open_store(sqlite_url(folder) if kind == "sqlite" else new_url()))
+        opened.append(open_store(sqlite_url(folder) if kind == "sqlite" else new_catalogue(0)))
         return opened[-1]
 
     yield make

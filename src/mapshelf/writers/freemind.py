@@ -41,7 +41,8 @@ from mapshelf.writers.nesting import gathered, one_sheet, steps
 from mapshelf.writers.pictures import MOST_PICTURE_BYTES, NONE, Pictures, Shown, shown_in
 from mapshelf.writers.plain import one_line, sound
 
-_FAR: Final = re.compile("[\x7f-\uffff]")
+# The same as [\x7f-\uffff], which takes each start of a process 5 ms to compile.
+_FAR: Final = re.compile("[^\x00-\x7e\U00010000-\U0010ffff]")
 _LIKE_HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
 _BLOCK: Final = re.compile(r"<(?:p|ul|ol|li|h\d|table|pre|blockquote|dl|hr)\b", re.IGNORECASE)
 _BETWEEN_TAGS: Final = re.compile(r"(?<![^>])[^<]+")

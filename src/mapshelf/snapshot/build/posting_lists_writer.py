@@ -27,6 +27,8 @@ class FilterPostingsWriter:
 
     def extend(self, column: Array) -> None:
         """Add the new slots at the end of ``column``."""
+        if len(column) == len(self._codes):
+            return
         found, codes = np.unique(column[len(self._codes) :], return_inverse=True)
         keys = np.union1d(self._keys, found)
         # NumPy sorts 16-bit codes by radix sort, several times faster.
