@@ -20,7 +20,7 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers.parsing.limits import MIB
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader, read_file
-from tests.examples import examples
+from tests.examples import few
 from tests.readers.hostile import hostile_readers
 from tests.readers.samples import freemind
 
@@ -320,7 +320,7 @@ def test_children_that_still_start_end_in_silence(
 ) -> None:
     """With many children the first has read its file long before the last has started."""
     path = write_map(tmp_path, "map.mm")
-    for _ in range(examples(8)):  # whether one is at the wrong point just then is a matter of luck
+    for _ in range(few(8)):  # whether one is at the wrong point just then is a matter of luck
         with SandboxedReader(workers=6) as reader:
             assert list(reader.read([path]))
     assert capfd.readouterr().err == ""
