@@ -50,6 +50,7 @@ STYLES: Final = st.builds(
     size=st.sampled_from([0.0, 12.5]),
     shape=st.sampled_from(["", "ellipse"]),
     line_width=st.sampled_from([0.0, 2.0]),
+    line_hidden=st.booleans(),
 )
 FIELDS: Final[dict[str, Any]] = {
     "text": TEXT,
@@ -70,6 +71,9 @@ FIELDS: Final[dict[str, Any]] = {
     "folded": st.booleans(),
     "side": st.sampled_from(["", "left", "right"]),
     "position": st.none() | st.tuples(NUMBER, NUMBER),
+    "number": st.sampled_from(["", "2.1"]),
+    "details": TEXT,
+    "shown_attributes": several(TEXT),
 }
 PLAIN: Final = st.builds(Topic, **{name: FIELDS[name] for name in ("text", "id", "note", "links")})
 TOPICS: Final = st.recursive(

@@ -32,11 +32,12 @@ from mapshelf.model import (
     topic_facts,
 )
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of the encoding, stored in every encoded outline."""
 
-READABLE: Final = (2, 3, FORMAT)
-"""Supported versions: 2 had no language, 3 only the texts, notes and links of topics."""
+READABLE: Final = (2, 3, 4, FORMAT)
+"""Supported versions: 2 had no language, 3 only the texts, notes and links of topics, 4 no numbers,
+details and shown attributes, no hidden lines and no positions of callouts."""
 
 
 LONGEST_TEXT: Final = 4 << 20
@@ -97,7 +98,7 @@ def _row(parent: int, topic: Topic) -> list[object]:
 
 _MORE: Final = (
     *("text_html", "markers", "tags", "task", "attributes", "images", "attachments"),
-    *("formula", "folded", "side", "position"),
+    *("formula", "folded", "side", "position", "number", "details", "shown_attributes"),
 )
 """Fields that most topics lack; written only if set."""
 
@@ -345,6 +346,7 @@ _READ: Final[dict[str, Callable[[Any], object]]] = {
     "attachments": lambda rows: tuple(Attachment(*row) for row in rows),
     "style": lambda value: Style(**value),
     "position": tuple,
+    "shown_attributes": tuple,
 }
 """Constructors for the values that JSON has no type for."""
 

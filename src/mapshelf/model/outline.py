@@ -107,6 +107,7 @@ class Style:
         shape: ``rectangle``, ``rounded``, ``ellipse``, ``underline``, ``diamond``, ``hexagon``,
             ``cloud`` or ``none``; empty if not set or not known.
         line_width: width of the line to the parent in pixels, 0 if not set.
+        line_hidden: whether there is no line to the parent.
     """
 
     text: str = ""
@@ -118,6 +119,7 @@ class Style:
     size: float = 0.0
     shape: str = ""
     line_width: float = 0.0
+    line_hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -145,7 +147,12 @@ class Topic:
         folded: whether its children are folded.
         side: for a main topic, ``left`` or ``right`` of the central topic; empty if the author did
             not choose.
-        position: position of its middle, if the author placed it.
+        position: position of its middle, if the author placed it; of a callout, relative to the
+            middle of its parent.
+        number: automatic number that the program shows before the text, such as ``2.1``; empty if
+            none.
+        details: the part of the note that the program shows below the text.
+        shown_attributes: the names of the attributes that the program shows below the text.
     """
 
     text: str
@@ -167,6 +174,9 @@ class Topic:
     folded: bool = False
     side: str = ""
     position: tuple[float, float] | None = None
+    number: str = ""
+    details: str = ""
+    shown_attributes: tuple[str, ...] = ()
 
     def facts(self) -> list[str]:
         """Return the searchable text attached to it, except the note; see ``topic_facts``."""

@@ -35,6 +35,9 @@ _EMPTY_WIDTH: Final = 12.0  # of a topic without text
 
 _LABEL_WIDTH: Final = 24.0  # of the longest label, in its font sizes
 
+_MOST_TABLES: Final = 500
+"""Maximum number of topics of a sheet in which attributes are drawn."""
+
 _MOST_GROUPS: Final = 1000
 _MOST_MEMBERS: Final = 20_000
 """Maximum number of boundaries or summaries of a sheet, and of the topics in its boundaries: more
@@ -275,6 +278,7 @@ class _Builder:
         self._kinds = layout_style.every_kind
         self._right_to_left = right_to_left
         self._trees = 0
+        self._tables = 0
 
     def tree(self, root: VisibleTopic, above: Node | None, beside: Node | None = None) -> Node:
         """Add the nodes of a tree; return its root.
@@ -314,8 +318,11 @@ class _Builder:
         padded = _padded(kind, source.style) if source is not None and source.style else kind
         contents = None
         if source is not None and has_more(source):
+            self._tables += bool(source.shown_attributes)
             contents = furnished(
-                topic, padded, self._style, lines, right_to_left=self._right_to_left
+                *(topic, padded, self._style, lines),
+                right_to_left=self._right_to_left,
+                tabled=self._tables <= _MOST_TABLES,
             )
         if not lines and not topic.others:
             lines = (Line("", 0.0 if contents else _EMPTY_WIDTH / kind.size),)

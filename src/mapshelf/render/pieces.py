@@ -1,12 +1,15 @@
-"""Draw the content of a topic's box besides its text: icons, marks, tags, images and formulas."""
+"""Draw the content of a topic's box besides its text: icons, marks, tags, details, images and more.
+"""
 
 from base64 import b64encode
 from typing import Final
 
-from mapshelf.render.contents import Piece
+from mapshelf.render.contents import CELL_HEIGHT, CELL_PADDING, Piece
 from mapshelf.render.contrast import legible
+from mapshelf.render.fonts import font
 from mapshelf.render.formula_drawing import UNITS
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, glyph, mark
+from mapshelf.render.layout_style import LINE_HEIGHT
 from mapshelf.render.nodes import Node
 from mapshelf.render.svg import Place, Style, number, text_line
 from mapshelf.render.topic_colours import TopicColours
@@ -28,6 +31,12 @@ def piece(one: Piece, node: Node, colours: TopicColours, style: Style) -> str:
             return _shape(mark(one.name), one, f' fill="{legible(style.theme.quiet, ground)}"')
         case "tag":
             return _tag(one, colours, style)
+        case "detail":
+            place = Place(one.x, one.y + 0.74 * one.height, one.width, "middle")
+            size = one.height / LINE_HEIGHT
+            return text_line(one.name, place, size, style, f' fill="{colours.text}"')
+        case "cell":
+            return _cell(one, colours, style)
         case "formula":
             return _formula(one, colours, style)
         case _:
@@ -97,6 +106,18 @@ def _tag(one: Piece, colours: TopicColours, style: Style) -> str:
         style,
         f' fill="{text}"',
     )
+
+
+def _cell(one: Piece, colours: TopicColours, style: Style) -> str:
+    text = legible(style.theme.text, colours.fill or style.theme.ground)
+    size = one.height / CELL_HEIGHT
+    width = font(bold=False).width(one.name) * size
+    place = Place(one.x + CELL_PADDING, one.y + 0.69 * one.height, width)
+    return (
+        f'<rect x="{number(one.x)}" y="{number(one.y)}" width="{number(one.width)}"'
+        f' height="{number(one.height)}" fill="none" stroke="{text}" stroke-opacity="0.45"'
+        ' stroke-width="0.9"/>\n'
+    ) + text_line(one.name, place, size, style, f' fill="{text}"')
 
 
 def _formula(one: Piece, colours: TopicColours, style: Style) -> str:

@@ -24,7 +24,8 @@ class VisibleTopic:
     """A topic that is drawn, or a placeholder for siblings that are not.
 
     Attributes:
-        text: the text to draw; it includes the LaTeX of a formula that is not drawn.
+        text: the text to draw, after its number; it includes the LaTeX of a formula that is not
+            drawn.
         id: the id of the topic, empty for a placeholder.
         source: the topic itself, ``None`` for a placeholder.
         formula: the drawing of its formula, ``None`` if there is none.
@@ -127,7 +128,8 @@ def with_formulas(sheet: VisibleSheet, drawings: Drawings) -> VisibleSheet:
             drawing = drawings.get(topic.source.formula) if topic.source else None
             if drawing and topic.source:
                 topic.formula = drawing
-                topic.text = "" if is_formula(topic.source) else _text(topic.source)
+                text = "" if is_formula(topic.source) else _text(topic.source)
+                topic.text = _numbered(topic.source, text)
     return sheet
 
 
@@ -238,7 +240,11 @@ def _visible(topic: Topic) -> VisibleTopic:
     if topic.formula and not (text and is_formula(topic)):
         # ``with_formulas`` removes the LaTeX again if the formula can be drawn.
         text = f"{text}\n{sound(topic.formula[:LONGEST_TEXT]).strip()}".strip()
-    return VisibleTopic(text, topic.id, topic)
+    return VisibleTopic(_numbered(topic, text), topic.id, topic)
+
+
+def _numbered(topic: Topic, text: str) -> str:
+    return f"{sound(topic.number)} {text}".strip() if topic.number else text
 
 
 def _text(topic: Topic) -> str:

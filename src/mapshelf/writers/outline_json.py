@@ -34,15 +34,19 @@ r"""Write the outline as JSON: the complete content of a map in a stable, docume
             "task": {"state": "started", "progress": 50, "priority": 1, "start": "2026-01-31",
                      "due": "2026-02-28", "resources": ["Ann"]},
             "attributes": [["cost", "100"]],
+            "shown_attributes": ["cost"],   names of those that the program shows in the topic
+            "details": "Mind",              the part of the note that it shows there
+            "number": "2.1",                automatic number that it shows before the text
             "images": [{"url": "https://…", "width": 80, "height": 60, "alt": ""}],
             "attachments": [{"name": "plan.pdf", "size": 1024}],
             "formula": "e^{i\pi}",
             "style": {"text": "#000000", "fill": "#ffffff", "line": "#ff0000", "border": "#000000",
                       "bold": true, "italic": true, "size": 12, "shape": "ellipse",
-                      "line_width": 2},
+                      "line_width": 2, "line_hidden": true},
             "folded": true,
             "side": "left",
-            "position": [100, -20],         pixels from the middle of the central topic
+            "position": [100, -20],         pixels from the middle of the central topic; of a
+                                            callout, from the middle of its parent
             "children": []                  topics again
           }
         }
@@ -162,6 +166,9 @@ def _topic(topic: Topic, known: Container[str], catalogue: Catalogue) -> dict[st
         "tags": list(map(sound, topic.tags)),
         "task": _task(topic.task) if topic.task else None,
         "attributes": [[sound(name), sound(value)] for name, value in topic.attributes],
+        "shown_attributes": list(map(sound, topic.shown_attributes)),
+        "details": sound(topic.details),
+        "number": topic.number,
         "images": [_image(image, catalogue.pictures) for image in topic.images],
         "attachments": [{"name": sound(name), "size": size} for name, size in topic.attachments],
         "formula": sound(topic.formula),

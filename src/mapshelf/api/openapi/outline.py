@@ -103,6 +103,11 @@ def _beside_topics() -> Json:
             {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
             "Names and values.",
         ),
+        "shown_attributes": array(
+            {"type": "string"}, "Names of the attributes that its program shows in the topic."
+        ),
+        "details": text("The part of the note that its program shows in the topic."),
+        "number": text("The automatic number that its program shows before the text."),
         "images": array(growing_object({}, optional=image), "The pictures in it."),
         "attachments": array(
             growing_object({"name": {"type": "string"}, "size": integer(0)}), "The files in it."
@@ -113,7 +118,9 @@ def _beside_topics() -> Json:
         "side": {"type": "string", "enum": ["left", "right"]},
         "position": {
             **array(
-                _NUMBER, "Position of its centre, in pixels from the centre of the central topic."
+                _NUMBER,
+                "Position of its centre, in pixels from the centre of the central topic;"
+                " of a callout, from the centre of its parent.",
             ),
             "minItems": 2,
             "maxItems": 2,
@@ -136,7 +143,7 @@ def _task_facts() -> Json:
 def _style_facts() -> Json:
     return {
         **dict.fromkeys(("text", "fill", "line", "border"), _COLOUR),
-        **{key: {"type": "boolean"} for key in ("bold", "italic")},
+        **{key: {"type": "boolean"} for key in ("bold", "italic", "line_hidden")},
         **dict.fromkeys(("size", "line_width"), _NUMBER),
         "shape": {"type": "string"},
     }

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.formats.links import file_path
 from mapshelf.model import Boundary, Image, Relationship, Task, Topic
+from mapshelf.readers.formats.freemind_attributes import ShownAttributes, attribute_of
 from mapshelf.readers.formats.freemind_formulas import formula_of
 from mapshelf.readers.formats.freemind_markers import markers_of, progress_of
 from mapshelf.readers.formats.freemind_styles import Parts, Styles, parts_of
@@ -82,6 +83,7 @@ class Topics:
         self.boundaries: list[Boundary] = []
         self._styles = styles
         self._images = content.images
+        self._shown_attributes = ShownAttributes(document)
         self._originals = {
             node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")
         }
@@ -109,6 +111,8 @@ class Topics:
             self._add_parts(topic, parts)
             if source is node and "arrowlink" in parts:
                 self._add_arrows(topic, parts["arrowlink"])
+        if own.get("TEXT_SHORTENED") == "true":  # Freeplane then shows nothing below the text
+            topic.details, topic.shown_attributes = "", ()
         if (style := self._styles.named(source)) is not None:
             self._add_style(topic, style, parts)
         if "TAGS" in own:
@@ -124,6 +128,10 @@ class Topics:
     def made_for(self, node: Element) -> Topic:
         """Return the topic created for ``node``."""
         return self._made[node]
+
+    def find(self, node: Element) -> Topic | None:
+        """Return the topic created for ``node``, ``None`` if there is none."""
+        return self._made.get(node)
 
     def _named(self, topic: Topic) -> str:
         if not topic.id:
@@ -166,7 +174,8 @@ class Topics:
             if (progress := progress_of(topic.markers)) is not None:
                 topic.task = Task(progress=progress)
         if "attribute" in parts:
-            topic.attributes = tuple(map(_attribute, parts["attribute"]))
+            topic.attributes = tuple(map(attribute_of, parts["attribute"]))
+            topic.shown_attributes = self._shown_attributes.of(topic)
         for rich in parts.get("richcontent", ()):
             topic.images += tuple(self._image(image.attrib) for image in rich.iter("img"))
         if "hook" in parts or "richcontent" in parts:
@@ -194,9 +203,11 @@ class Topics:
 
     def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()
-        for kind in ("DETAILS", "NOTE"):
-            if (rich := _rich(parts, kind)) is not None:
-                _add_rich(note, rich)
+        if (rich := _rich(parts, "DETAILS")) is not None:
+            _add_rich(note, rich)
+            topic.details = "" if rich.get("HIDDEN") == "true" else note.plain
+        if (rich := _rich(parts, "NOTE")) is not None:
+            _add_rich(note, rich)
         for hook in parts.get("hook", ()):
             if hook.get("NAME") == _OLD_NOTE:
                 note.add_text(hook.findtext("text", ""))
@@ -287,13 +298,6 @@ def _due(reminder: Element) -> str:
     if due is None:
         return ""
     return datetime.fromtimestamp(due // 1000, UTC).strftime("%Y-%m-%dT%H:%M")
-
-
-def _attribute(attribute: Element) -> tuple[str, str]:
-    value = attribute.get("VALUE")
-    if value is None:  # the type in Java, the value, and sometimes a format
-        value = attribute.get("OBJECT", "").partition("|")[2].partition("|")[0]
-    return attribute.get("NAME", ""), value
 
 
 def _tags(pattern: re.Pattern[str], html: str) -> Iterator[dict[str, str]]:

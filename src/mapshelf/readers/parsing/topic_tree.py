@@ -28,6 +28,9 @@ _LONGEST_LINE: Final = 500
 _LONGEST_LABEL: Final = 4096
 """Maximum bytes of the value of an attribute, and of a formula."""
 
+_LONGEST_DETAILS: Final = 2000
+"""Maximum characters of the details of a topic, which are in its note too."""
+
 _MOST_BESIDE: Final = 100
 """Maximum markers, tags, attributes, images and attachments of one topic, for each kind."""
 
@@ -104,6 +107,9 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
             for name, value in topic.attributes[:_MOST_BESIDE]
             if name.strip() or value.strip()
         )
+        topic.shown_attributes = tuple(dict.fromkeys(map(_line, topic.shown_attributes[:_MOST_BESIDE])))
+    if topic.details:
+        topic.details = clean(topic.details)[:_LONGEST_DETAILS].strip()
     if topic.images:
         topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
     if topic.attachments:
