@@ -86,7 +86,13 @@ SHEETS: Final = st.builds(
     root=TOPICS,
     title=TEXT,
     floating=several(TOPICS),
-    relationships=several(st.builds(Relationship, TEXT, TEXT, TEXT, COLOUR)),
+    relationships=several(
+        st.builds(
+            *(Relationship, TEXT, TEXT, TEXT, COLOUR),
+            point=st.none() | st.tuples(NUMBER, NUMBER),
+            heads=st.sampled_from(["end", "start", "both", "none"]),
+        )
+    ),
     boundaries=several(st.builds(Boundary, several(TEXT), TEXT, COLOUR)),
     summaries=several(st.builds(Summary, several(TEXT), TOPICS)),
     background=COLOUR,

@@ -212,12 +212,24 @@ def topic_facts(
 
 
 class Relationship(NamedTuple):
-    """An arrow between two topics, given by id, with a label."""
+    """An arrow between two topics.
+
+    Attributes:
+        start: the id of the topic that it starts from.
+        end: the id of the topic that it leads to.
+        text: its label.
+        colour: its colour.
+        point: the place that it leads to, relative to the edge of the topic that it starts from;
+            ``None`` for a topic. ``start`` and ``end`` are then the same.
+        heads: where it has heads: ``end``, ``start``, ``both`` or ``none``.
+    """
 
     start: str
     end: str
     text: str = ""
     colour: str = ""
+    point: tuple[float, float] | None = None
+    heads: str = "end"
 
 
 class Boundary(NamedTuple):

@@ -3,20 +3,21 @@
 The central topic is in the middle. Main branches stay on the side that the author chose. Without a
 choice, they are split in order between both sides, to make the sides about equally high; in
 right-to-left maps the first half is on the left. Each topic is vertically centred on its children.
-Boundaries and summaries have reserved space. Floating topics are placed around the result
-(``floating``). The unit is a pixel at full size; the origin is the centre of the map.
+Boundaries and summaries have reserved space. Callouts that the author placed and floating topics are
+placed around the result (``floating``). The unit is a pixel at full size; the origin is the centre
+of the map.
 
 Thumbnails use the layout for the topics that ``visible_topics`` chose, and the page of a map for
 all of them. ``site/static/layout.js`` does the same arithmetic in the browser.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
-from mapshelf.render.floating import Box, Wanted, around, put_floating
+from mapshelf.render.floating import Box, Surroundings, Wanted, around
 from mapshelf.render.layout_style import BOUNDARY_PADDING, BRACE, LayoutStyle
 from mapshelf.render.nodes import Forest, Group, Node, forest
 from mapshelf.render.visible_topics import VisibleSheet
@@ -26,11 +27,19 @@ _CHOSEN: Final = 0.5
 
 
 class Boundary(NamedTuple):
-    """An outline around topics: its position, label and branch."""
+    """An outline around topics.
+
+    Attributes:
+        box: its position.
+        group: the topics in it, and its label.
+        main: index of their main branch.
+        side: the side of siblings in it, 0 if it is around a whole tree.
+    """
 
     box: Box
     group: Group
     main: int
+    side: int = 0
 
 
 class Brace(NamedTuple):
@@ -87,8 +96,8 @@ def layout(
         _measure(node)
     drawing = _Drawing(whole)
     drawing.place_centre(right_to_left=right_to_left)
-    if len(whole.trees) > 1:
-        drawing.place_floating(layout_style, right_to_left=right_to_left)
+    if len(whole.trees) > 1 or any(node.free for node in whole.nodes):
+        drawing.place_others(layout_style, right_to_left=right_to_left)
     return drawing.result()
 
 
@@ -97,6 +106,7 @@ class _Drawing:
 
     def __init__(self, whole: Forest) -> None:
         self._whole = whole
+        self._numbers = {node: number for number, node in enumerate(whole.nodes)}
         self._boundaries: list[Boundary] = []
         self._braces: list[Brace] = []
 
@@ -116,23 +126,78 @@ class _Drawing:
             box = around([*self._boxes(), *(boundary.box for boundary in self._boundaries)])
             self._ring(box, rings, -1)
 
-    def place_floating(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
-        """Place the floating topics and their descendants."""
-        taken = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
+    def place_others(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
+        """Place free callouts and floating topics with their descendants.
+
+        A callout can be placed when its parent is: first those in the tree of the central topic.
+        """
+        taken = [*self._boxes(), *map(_box_of_brace, self._braces)]
+        areas = [boundary.box for boundary in self._boundaries]
+        surroundings = Surroundings(taken, areas, layout_style)
+        placed = [node for node in self._whole.nodes if node.side or not node.depth]
+        for roots in (self._free(placed), self._whole.trees[1:]):
+            while roots:
+                nodes = self._place_trees(roots, surroundings, right_to_left=right_to_left)
+                roots = self._free(nodes)
+            self._hold_callouts()
+            surroundings.surround([boundary.box for boundary in self._boundaries])
+
+    def _free(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return the free callouts on these nodes, in the order of the map."""
+        return sorted((one for node in nodes for one in node.free), key=self._numbers.__getitem__)
+
+    def _place_trees(
+        self, roots: Sequence[Node], surroundings: Surroundings, *, right_to_left: bool
+    ) -> list[Node]:
+        """Place some trees; return all topics in them."""
         wanted = []
-        for root in self._whole.trees[1:]:
-            position = root.topic.source.position if root.topic.source else None
-            root.side = -1 if (position[0] < 0 if position else right_to_left) else 1
-            wanted.append(Wanted(self._room(root), position))
-        places = put_floating(wanted, taken, layout_style)
-        pending = {node for node in self._whole.nodes if not node.side}
-        for root, (x, y) in zip(self._whole.trees[1:], places, strict=True):
+        for root in roots:
+            position, above = root.position, root.above
+            side = -1 if (position[0] < 0 if position else right_to_left) else 1
+            root.side = (above.side if above else 0) or side
+            parent = (above.x + above.width / 2, above.middle) if above else None
+            wanted.append(Wanted(self._room(root), position, parent))
+        for root, (x, y) in zip(roots, surroundings.put(wanted), strict=True):
             root.x, root.y = x - root.width / 2, y - root.height / 2
-            pending.add(root)
             self._ring(_box_of(root), self._around(root), root.main)
-        for node in self._whole.nodes[1:]:
-            if node in pending:
-                self._stack(node, node.children, node.side)
+        nodes = list(roots)
+        for node in nodes:  # it grows
+            surroundings.take(Box(node.x, node.y, node.x + node.width, node.y + node.height))
+            self._stack(node, node.children, node.side)
+            nodes += node.children
+            nodes += [group.summary for group in node.groups if group.summary]
+        return nodes
+
+    def _hold_callouts(self) -> None:
+        """Enlarge boundaries so that they hold the free callouts on their topics."""
+        places: dict[tuple[int, int], int] = {}
+        for place, boundary in enumerate(self._boundaries):
+            places[id(boundary.group), boundary.side] = place
+        rings: dict[Node, list[Group]] = {}
+        for root, group in self._whole.around:
+            rings.setdefault(root, []).append(group)
+        beyond: dict[Node, Box] = {}
+        for node in reversed(self._whole.nodes):
+            if node.depth and not node.side:
+                continue  # not placed yet
+            box = beyond.get(node)
+            for group in _groups_of(node) if box else ():
+                box = self._hold(places[id(group), node.side], box)
+            for group in rings.get(node, ()) if box else ():
+                box = self._hold(places[id(group), 0], box)
+            if node.is_free:
+                own = self._room(node).moved(node.x + node.width / 2, node.middle)
+                box = around([own, box]) if box else own
+            if box and node.above:
+                known = beyond.get(node.above)
+                beyond[node.above] = around([known, box]) if known else box
+
+    def _hold(self, place: int, box: Box) -> Box:
+        """Enlarge a boundary to hold ``box``; return the box that is then needed around it."""
+        boundary = self._boundaries[place]
+        grown = box.grown(BOUNDARY_PADDING)
+        self._boundaries[place] = boundary._replace(box=around([boundary.box, grown]))
+        return grown
 
     def result(self) -> Layout:
         """Return the finished layout."""
@@ -191,7 +256,7 @@ class _Drawing:
         if summary is None:
             ends = sorted((near - side * run.near, near + side * run.out))
             box = Box(ends[0], top - run.up, ends[1], bottom + run.down)
-            self._boundaries.append(Boundary(box, run.group, first.main))
+            self._boundaries.append(Boundary(box, run.group, first.main, side))
             return
         x = near + side * run.out
         self._braces.append(Brace(x, top, bottom, side, summary))
@@ -337,6 +402,19 @@ def _halves(centre: Node) -> tuple[list[Node], list[Node]]:
             best, cut = higher, at
         above += apart + mains[at].reach + rows.before[at] + rows.after[at]
     return mains[:cut], mains[cut:]
+
+
+def _groups_of(node: Node) -> list[Group]:
+    """Return the boundaries around a topic and its siblings, the inner ones first."""
+    if node.above is None or node.above.children[node.at : node.at + 1] != [node]:
+        return []
+    groups = [group for group in node.above.groups if group.summary is None]
+    return [group for group in groups if group.first <= node.at <= group.last]
+
+
+def _box_of_brace(brace: Brace) -> Box:
+    ends = sorted((brace.x, brace.x + brace.side * BRACE))
+    return Box(ends[0], brace.top, ends[1], brace.bottom)
 
 
 def _box_of(root: Node) -> Box:

@@ -2,7 +2,7 @@
 
 Every topic becomes a node. The roots of trees are the central topic and the floating topics. A
 boundary or summary spans siblings and is stored on their parent, as a ``Group``. The topic of a
-summary is the root of a separate tree below that parent.
+summary is the root of a separate tree below that parent, and so is a callout that the author placed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -72,6 +72,7 @@ class Node:
         y: top edge.
         children: its child nodes.
         groups: boundaries and summaries of its children.
+        free: the callouts on it that the author placed; they are not among ``children``.
     """
 
     topic: VisibleTopic
@@ -97,6 +98,7 @@ class Node:
     y: float = 0.0
     children: list["Node"] = field(default_factory=list)
     groups: list["Group"] = field(default_factory=list)
+    free: list["Node"] = field(default_factory=list)
 
     @property
     def middle(self) -> float:
@@ -133,6 +135,21 @@ class Node:
         """Whether it is a callout on its parent topic."""
         source = self.topic.source
         return source is not None and source.kind is TopicKind.CALLOUT and self.above is not None
+
+    @property
+    def position(self) -> tuple[float, float] | None:
+        """The position set by the author, ``None`` if there is none."""
+        return self.topic.source.position if self.topic.source else None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it is a callout that the author placed."""
+        return self.position is not None and self.is_callout
+
+    @property
+    def has_line(self) -> bool:
+        """Whether there is a line to it from its parent."""
+        return not (self.style and self.style.line_hidden)
 
 
 @dataclass(slots=True, eq=False)
@@ -171,7 +188,7 @@ class Forest:
     Attributes:
         nodes: all of them, parents before their children, the central topic first.
         trees: the roots: the central topic and the floating topics.
-        around: boundaries around whole trees, with their roots.
+        around: boundaries around whole trees, with their roots, also those of free callouts.
     """
 
     nodes: list[Node]
@@ -223,7 +240,7 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
             label = None
         roots = (known[one] for one in dict.fromkeys(boundary.topics) if one in known)
         for root in roots:
-            if root.above is None:
+            if root.above is None or root.is_free:
                 whole.around.append((root, Group(0, 0, label, boundary.colour)))
                 label = None
     for node in whole.nodes:
@@ -260,7 +277,7 @@ def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[N
     below: dict[Node, list[int]] = {}
     for one in dict.fromkeys(ids):
         node = known.get(one)
-        # The topic of a summary has a parent, but is not one of its children.
+        # The topic of a summary and a free callout have parents, but are not among their children.
         if node and node.above and node.above.children[node.at : node.at + 1] == [node]:
             below.setdefault(node.above, []).append(node.at)
     for parent, there in below.items():
@@ -300,7 +317,7 @@ class _Builder:
             elif parent:
                 node.at = len(parent.children)
                 node.main = node.at if node.depth == 1 else parent.main
-                parent.children.append(node)
+                (parent.free if node.is_free else parent.children).append(node)
             pending.extend((child, node) for child in reversed(topic.children))
             self.nodes.append(node)
         assert top is not None

@@ -17,7 +17,10 @@ r"""Write the outline as JSON: the complete content of a map in a stable, docume
         {
           "title": "",
           "background": "#ffffff",   only if the author set one
-          "relationships": [{"from": "a1", "to": "b2", "text": "leads to", "color": "#cc0000"}],
+          "relationships": [{"from": "a1", "to": "b2", "text": "leads to", "color": "#cc0000",
+                             "point": [-60, 10],      leads not to a topic, but to a place: pixels
+                                                      from the edge of the topic
+                             "heads": "both"}],       if not only at the end: start, both, none
           "boundaries": [{"topics": ["a1"], "text": "", "color": "#cc0000"}],
           "summaries": [{"topics": ["a1", "b2"], "topic": {...}}],
           "floating": [{...}],
@@ -124,8 +127,15 @@ def _sheet(sheet: Sheet, catalogue: Catalogue) -> Iterator[bytes]:
         "title": sound(sheet.title),
         **background,
         "relationships": [
-            {"from": sound(start), "to": sound(end), "text": sound(text), **_coloured(colour)}
-            for start, end, text, colour in sheet.relationships
+            {
+                "from": sound(arrow.start),
+                "to": sound(arrow.end),
+                "text": sound(arrow.text),
+                **_coloured(arrow.colour),
+                **({"point": arrow.point} if arrow.point else {}),
+                **({"heads": arrow.heads} if arrow.heads != "end" else {}),
+            }
+            for arrow in sheet.relationships
         ],
         "boundaries": [
             {"topics": list(map(sound, topics)), "text": sound(text), **_coloured(colour)}

@@ -69,12 +69,24 @@ def _sheet() -> Json:
         "title": text("Name of the sheet, empty if it has none."),
         "root": reference("schemas", "Topic"),
         "floating": {**list_of("Topic"), "description": "Floating topics."},
-        "relationships": array(growing_object(arrow, optional={"color": _COLOUR}), "Arrows."),
+        "relationships": array(growing_object(arrow, optional=_beside_arrows()), "Arrows."),
         "boundaries": array(
             growing_object(boundary, optional={"color": _COLOUR}),
             "Lines around topics with everything below them.",
         ),
         "summaries": array(growing_object(summary), "Topics that summarize several others."),
+    }
+
+
+def _beside_arrows() -> Json:
+    return {
+        "color": _COLOUR,
+        "point": {
+            **array(_NUMBER, "The place it points to, in pixels from the edge of the topic."),
+            "minItems": 2,
+            "maxItems": 2,
+        },
+        "heads": {"type": "string", "enum": ["start", "both", "none"]},
     }
 
 

@@ -15,7 +15,8 @@ come from real files, not from a specification.
 * Numbers before texts are not in the file (``freemind_numbers``). Attributes are shown in the topics
   unless the map says otherwise (``attribute_registry``).
 * Coggle exports further central topics as separate elements; they become floating topics.
-* An arrow is stored at both ends, as ``arrowlink`` and ``linktarget``. Only the first is read.
+* An arrow is stored at both ends, as ``arrowlink`` and ``linktarget``. Only the first is read
+  (``freemind_arrows``).
 * The content of an encrypted node is not read; the node itself is an ordinary topic, with a note
   that it is encrypted.
 * The format has no author and no template flag. Every node has its own times: the map was
@@ -28,6 +29,7 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
 from mapshelf.model import Outline, Sheet, Summary, TopicKind
+from mapshelf.readers.formats.freemind_arrows import mirrored
 from mapshelf.readers.formats.freemind_groups import Groups
 from mapshelf.readers.formats.freemind_numbers import numbers_of
 from mapshelf.readers.formats.freemind_places import place
@@ -108,7 +110,7 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
     first = Sheet(
         root=roots[0],
         floating=floating,
-        relationships=tuple(topics.relationships),
+        relationships=tuple(mirrored(topics.relationships, centres)),
         boundaries=tuple(topics.boundaries),
         summaries=tuple(_summary(*found, groups, topics) for found in groups.summaries),
         background=styles.background,

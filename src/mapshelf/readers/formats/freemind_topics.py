@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.formats.links import file_path
 from mapshelf.model import Boundary, Image, Relationship, Task, Topic
+from mapshelf.readers.formats.freemind_arrows import heads_of, point_of
 from mapshelf.readers.formats.freemind_attributes import ShownAttributes, attribute_of
 from mapshelf.readers.formats.freemind_formulas import formula_of
 from mapshelf.readers.formats.freemind_markers import markers_of, progress_of
@@ -226,6 +227,8 @@ class Topics:
                     reference(arrow.get("DESTINATION", "")),
                     " / ".join(filter(None, words)),
                     arrow.get("COLOR", ""),
+                    point_of(arrow, topic.id),
+                    heads_of(arrow),
                 )
             )
 

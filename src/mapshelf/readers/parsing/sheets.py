@@ -47,7 +47,7 @@ def _sound(sheet: Sheet) -> Sheet:
         title=cut(one_line(clean(sheet.title)), _LONGEST_TITLE),
         floating=sheet.floating,
         relationships=_first(
-            Relationship(*found[:2], _label(found.text), colour(found.colour))
+            found._replace(text=_label(found.text), colour=colour(found.colour))
             for found in sheet.relationships
             if found.start in ids and found.end in ids
         ),
