@@ -64,7 +64,7 @@ FIELDS: Final[dict[str, Any]] = {
     "tags": several(TEXT),
     "task": st.none() | TASKS,
     "attributes": several(st.tuples(TEXT, TEXT)),
-    "images": several(st.builds(Image, TEXT, NUMBER, NUMBER, TEXT)),
+    "images": several(st.builds(Image, TEXT, NUMBER, NUMBER, TEXT, st.booleans())),
     "attachments": several(st.builds(Attachment, TEXT, st.integers(0, 2**40))),
     "formula": TEXT,
     "style": st.none() | STYLES,

@@ -70,12 +70,7 @@ ROOT: Final = topic(
     topic(
         "Groups",
         topic("One"),
-        topic(
-            "Two",
-            topic("Two a"),
-            topic("Placed inside", kind=TopicKind.CALLOUT, position=(-40.0, 110.0)),
-            topic("Two b"),
-        ),
+        topic("Two", topic("Two a"), topic("Two b")),
         topic("Three"),
         topic("Four", topic("Deep", topic("Deeper")), folded=True),
         side="left",
@@ -105,7 +100,12 @@ SHEET: Final = Sheet(
     ROOT,
     "Tour",
     floating=(
-        topic("Far away", topic("Its child"), kind=TopicKind.FLOATING, position=(-140.0, -320.0)),
+        topic(
+            "Far away",
+            topic("Its child", topic("On it", kind=TopicKind.CALLOUT, position=(-9.0, -50.0))),
+            kind=TopicKind.FLOATING,
+            position=(-140.0, -320.0),
+        ),
         topic("In the way", kind=TopicKind.FLOATING, position=(8.0, 3.0)),
         topic("Anywhere", kind=TopicKind.FLOATING),
     ),

@@ -77,12 +77,14 @@ class Image(NamedTuple):
         height: display height, likewise. One of the two is enough; without either, the image's own
             size applies.
         alt: alternative text or file name.
+        below: whether it is below the text of the topic, not above it.
     """
 
     digest: str
     width: float = 0.0
     height: float = 0.0
     alt: str = ""
+    below: bool = False
 
 
 class Attachment(NamedTuple):

@@ -1,8 +1,8 @@
 """Lay out the content of a topic's box: text, icons, marks, images, details, attributes and more.
 
-Icons precede the text; marks for notes, links and files follow it. Images are above it; details,
-attributes (as a table) and tags are below. A formula is below the text, or replaces it if there is
-none. In right-to-left maps everything is mirrored. Topics with only text, which are the majority,
+Icons precede the text; marks for notes, links and files follow it. Images are above or below it;
+details, attributes (as a table) and tags are below. A formula is below the text, or replaces it if
+there is none. In right-to-left maps everything is mirrored. Topics with only text, which are the majority,
 skip most of this.
 """
 
@@ -60,7 +60,8 @@ class Piece(NamedTuple):
     """An element in the box of a topic.
 
     Attributes:
-        kind: ``glyph``, ``emoji``, ``mark``, ``tag``, ``detail``, ``cell``, ``image`` or ``formula``.
+        kind: ``glyph``, ``emoji``, ``mark``, ``subtext`` (a line of details), ``cell`` (of the table
+            of attributes), ``tag``, ``image`` or ``formula``.
         name: name of a marker or mark, digest of an image, LaTeX of a formula; otherwise the
             displayed text.
         x: left edge, relative to the box.
@@ -157,13 +158,13 @@ def furnished(
     glyphs = list(_glyphs(topic, kind.size))
     marks = list(_marks(topic, kind.size)) if layout_style.detailed else []
     tags = list(_tags(topic, kind.size)) if layout_style.detailed else []
-    images = [
-        _image(image, layout_style.picture) for image in topic.images[:_MOST_IMAGES] if image.digest
-    ]
+    seen = [image for image in topic.images[:_MOST_IMAGES] if image.digest]
+    images = [_image(image, layout_style.picture) for image in seen if not image.below]
+    lower = [_image(image, layout_style.picture) for image in seen if image.below]
     formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
     details = list(_details(topic, kind.size)) if layout_style.detailed else []
     table = _table(topic, kind.size) if layout_style.detailed and tabled else []
-    if not (glyphs or marks or tags or images or formulas or details or table):
+    if not (glyphs or marks or tags or seen or formulas or details or table):
         return None
     # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
@@ -174,14 +175,14 @@ def furnished(
     after = sum(piece.width + step for piece in marks) - (0 if core_width else step)
     row = max(0.0, before) + core_width + max(0.0, after)
     row_height = max([core_height, *(piece.height for piece in (*glyphs, *marks))])
-    wide = [piece.width for piece in (*images, *formulas, *details)]
+    wide = [piece.width for piece in (*images, *formulas, *details, *lower)]
     wide += [_row_width(cells, 0) for cells in table]
     tag_rows = _rows(tags, max([row, 14 * kind.size, *wide]))
     inner = max([row, *wide, *map(_row_width, tag_rows)])
     below = [
         _Block([[one] for one in details], 0),
         _Block(table, 0),
-        _Block([[one] for one in formulas], _BETWEEN),
+        _Block([[one] for one in (*formulas, *lower)], _BETWEEN),
         _Block(tag_rows, _BETWEEN),
     ]
 
@@ -256,7 +257,7 @@ def _details(topic: Topic, size: float) -> Iterable[Piece]:
     letters = _DETAIL * size
     face = font(bold=False)
     for line in wrapped(sound(topic.details), face, _DETAIL_WIDTH, _DETAIL_LINES, 1.0):
-        yield Piece("detail", line.text, 0, 0, line.width * letters, letters * LINE_HEIGHT)
+        yield Piece("subtext", line.text, 0, 0, line.width * letters, letters * LINE_HEIGHT)
 
 
 def _table(topic: Topic, size: float) -> list[list[Piece]]:

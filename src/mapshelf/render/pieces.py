@@ -31,7 +31,7 @@ def piece(one: Piece, node: Node, colours: TopicColours, style: Style) -> str:
             return _shape(mark(one.name), one, f' fill="{legible(style.theme.quiet, ground)}"')
         case "tag":
             return _tag(one, colours, style)
-        case "detail":
+        case "subtext":
             place = Place(one.x, one.y + 0.74 * one.height, one.width, "middle")
             size = one.height / LINE_HEIGHT
             return text_line(one.name, place, size, style, f' fill="{colours.text}"')

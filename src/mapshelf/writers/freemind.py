@@ -104,6 +104,8 @@ def _attributes(topic: Topic) -> str:
         attributes += attribute("TEXT", topic.text)
     if topic.links:
         attributes += attribute("LINK", topic.links[0])
+    if topic.number:
+        attributes += ' NUMBERED="true"'
     if topic.tags:
         attributes += attribute("TAGS", "\n".join(map(one_line, topic.tags)))
     return attributes + (look_attributes(topic.style) if topic.style else "")
@@ -142,7 +144,9 @@ def _around(topic: Topic, around: Beside) -> Iterator[str]:
         yield f'<hook NAME="{name}"/>\n'
     if topic.id in around.clouds:
         yield cloud(around.clouds[topic.id])
-    yield from map(arrow, around.arrows.get(topic.id, ()))
+    left = id(topic) in around.lefts
+    for relationship in around.arrows.get(topic.id, ()):
+        yield arrow(relationship, left=left)
 
 
 def _icons(markers: tuple[Marker, ...], task: Task | None) -> Iterator[str]:

@@ -8,8 +8,8 @@ shows such nodes as branches, so no content is lost.
 * Newer versions of Freeplane use separate nodes for braces. They convert this older form when they
   open it, and FreeMind shows no empty nodes.
 * A cloud surrounds one topic with its branch. A boundary around several becomes a cloud for each.
-* ``HGAP`` and ``VSHIFT`` position a free node by the distances between edges
-  (``formats.freemind_boxes``).
+* ``HGAP`` and ``VSHIFT`` position a free node by the distances between edges, which are mirrored on
+  the left (``formats.freemind_boxes``). So are the places that arrows point to.
 """
 
 from collections.abc import Iterable
@@ -38,6 +38,7 @@ class Beside(NamedTuple):
         hooks: the names of hooks, by the ``id()`` of topics.
         sides: ``left`` or ``right``, likewise, where a node needs it.
         places: ``HGAP`` and ``VSHIFT``, likewise.
+        lefts: the ``id()`` of all topics on the left of the central topic.
         arrows: arrows by the id of their source topic.
         clouds: boundaries by the ids of topics.
     """
@@ -45,13 +46,14 @@ class Beside(NamedTuple):
     hooks: dict[int, list[str]]
     sides: dict[int, str]
     places: dict[int, tuple[int, int]]
+    lefts: set[int]
     arrows: dict[str, list[Relationship]]
     clouds: dict[str, list[Boundary]]
 
 
 def beside(sheet: Sheet, tree: Gathered) -> Beside:
     """Return the elements outside the tree of ``sheet``, from which ``tree`` was made."""
-    found = Beside({}, {}, {}, {}, {})
+    found = Beside({}, {}, {}, set(), {}, {})
     for arrow in sheet.relationships:
         found.arrows.setdefault(arrow.start, []).append(arrow)
     for line in sheet.boundaries:
@@ -69,6 +71,10 @@ def beside(sheet: Sheet, tree: Gathered) -> Beside:
                 if child.kind is TopicKind.CALLOUT:
                     found.hooks.setdefault(id(child), []).append(FREE)
     _place_floating(tree.root, found)
+    for main in tree.root.children:
+        if found.sides.get(id(main)) == "left":
+            found.lefts.update(id(topic) for _, topic in main.walk())
+    _place_callouts(tree.root, found)
     return found
 
 
@@ -93,22 +99,38 @@ def _find_braces(siblings: list[Topic], tree: Gathered, found: Beside) -> None:
             items.append(topic)
 
 
+def _place_callouts(root: Topic, found: Beside) -> None:
+    for _, parent in root.walk():
+        for child in parent.children:
+            if child.kind is TopicKind.CALLOUT and child.position and parent is not root:
+                found.places[id(child)] = _gaps(child, child.position, parent, found)
+
+
+def _gaps(
+    topic: Topic, position: tuple[float, float], parent: Topic, found: Beside
+) -> tuple[int, int]:
+    """Return ``HGAP`` and ``VSHIFT`` for the position of a free topic."""
+    (width, height), (parent_width, parent_height) = _size(topic), _size(parent)
+    x, y = position
+    across = (-x if id(topic) in found.lefts else x) - (width - parent_width) / 2
+    return round(across), round(y - (height - parent_height) / 2)
+
+
 def _place_floating(root: Topic, found: Beside) -> None:
     floating = [child for child in root.children if child.kind is TopicKind.FLOATING]
     if not floating:
         return
-    width, height = _size(root)
     below = sum(not topic.children for _, topic in root.walk()) * _LINE / 2
     for topic in floating:
         if topic.position is None:
             below += 4 * _LINE
         x, y = topic.position or (0.0, below)
         side = topic.side or ("left" if x < 0 else "right")
-        own_width, own_height = _size(topic)
-        across = (-x if side == "left" else x) - (own_width - width) / 2
+        if side == "left":
+            found.lefts.add(id(topic))
         found.hooks.setdefault(id(topic), []).append(FREE)
         found.sides[id(topic)] = side
-        found.places[id(topic)] = round(across), round(y - (own_height - height) / 2)
+        found.places[id(topic)] = _gaps(topic, (x, y), root, found)
 
 
 def _size(topic: Topic) -> tuple[float, float]:
@@ -116,12 +138,20 @@ def _size(topic: Topic) -> tuple[float, float]:
     return box_size(replace(topic, text=text))
 
 
-def arrow(relationship: Relationship) -> str:
-    """Return the element for an arrow."""
+def arrow(relationship: Relationship, *, left: bool) -> str:
+    """Return the element for an arrow from a topic that is on the left or right of the centre."""
     destination = attribute("DESTINATION", relationship.end)
     colour = attribute("COLOR", relationship.colour) if relationship.colour else ""
     label = attribute("MIDDLE_LABEL", relationship.text) if relationship.text else ""
-    return f'<arrowlink{destination}{colour}{label} STARTARROW="None" ENDARROW="Default"/>\n'
+    heads = "".join(
+        f' {end.upper()}ARROW="{"Default" if relationship.heads in (end, "both") else "None"}"'
+        for end in ("start", "end")
+    )
+    shape = ""
+    if relationship.point:
+        x, y = (-relationship.point[0] if left else relationship.point[0]), relationship.point[1]
+        shape = ' SHAPE="LINE"' + attribute("STARTINCLINATION", f"{round(x)};{round(y)};")
+    return f"<arrowlink{destination}{shape}{colour}{label}{heads}/>\n"
 
 
 def cloud(lines: Iterable[Boundary]) -> str:

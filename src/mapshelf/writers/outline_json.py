@@ -40,7 +40,8 @@ r"""Write the outline as JSON: the complete content of a map in a stable, docume
             "shown_attributes": ["cost"],   names of those that the program shows in the topic
             "details": "Mind",              the part of the note that it shows there
             "number": "2.1",                automatic number that it shows before the text
-            "images": [{"url": "https://…", "width": 80, "height": 60, "alt": ""}],
+            "images": [{"url": "https://…", "width": 80, "height": 60, "alt": "",
+                        "below": true}],    if it is below the text
             "attachments": [{"name": "plan.pdf", "size": 1024}],
             "formula": "e^{i\pi}",
             "style": {"text": "#000000", "fill": "#ffffff", "line": "#ff0000", "border": "#000000",
@@ -208,6 +209,7 @@ def _image(image: Image, pictures: str) -> dict[str, object]:
             "width": image.width,
             "height": image.height,
             "alt": sound(image.alt),
+            "below": image.below,
         }
     )
 

@@ -101,6 +101,7 @@ def _beside_topics() -> Json:
         "width": _NUMBER,
         "height": _NUMBER,
         "alt": text("What it shows, or its file name."),
+        "below": {"type": "boolean", "description": "Whether it is below the text."},
     }
     return {
         "text_html": text("Its text as HTML that is safe to show, if it has formatting."),

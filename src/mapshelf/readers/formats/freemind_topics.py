@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from mapshelf.formats.links import file_path
-from mapshelf.model import Boundary, Image, Relationship, Task, Topic
+from mapshelf.model import Boundary, Image, Marker, Relationship, Task, Topic
 from mapshelf.readers.formats.freemind_arrows import heads_of, point_of
 from mapshelf.readers.formats.freemind_attributes import ShownAttributes, attribute_of
 from mapshelf.readers.formats.freemind_formulas import formula_of
@@ -39,6 +39,10 @@ _PICTURE: Final = "ExternalObject"
 _LATEX_FORMATS: Final = frozenset({"latexPatternFormat", "unparsedLatexPatternFormat"})
 _TRANSLATIONS: Final = {"new_mindmap": "New mind map"}
 _ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its password only."
+_LOCK: Final = Marker("lock", "encrypted")
+_CLOCK: Final = Marker("clock", "clock")
+"""Icons that Freeplane shows by itself, on encrypted topics and those with a reminder."""
+
 _SIDES: Final = {
     "left": "left",
     "right": "right",
@@ -120,6 +124,7 @@ class Topics:
             topic.tags = tuple(own["TAGS"].splitlines())
         if "ENCRYPTED_CONTENT" in own:
             self._add_note(topic, parts, _ENCRYPTED)
+            topic.markers += (_LOCK,)
         return topic
 
     def id_of(self, node: Element) -> str:
@@ -201,6 +206,7 @@ class Topics:
             topic.formula = hook.get("EQUATION", "")
         elif name == _REMINDER:
             topic.task = Task(progress=topic.task.progress if topic.task else None, due=_due(hook))
+            topic.markers += (_CLOCK,)
 
     def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()
@@ -243,11 +249,11 @@ class Topics:
         return self._images.add(None, width, height, alt or source.rpartition("/")[2])
 
     def _scaled(self, source: str, factor: str) -> Image:
-        """Return the image of a hook, scaled by the factor that Freeplane applies."""
+        """Return the image of a hook, which Freeplane scales and shows below the text."""
         image = self._image({"src": source})
         width, height = self._images.size(image)
         times = _length(factor) or 1.0
-        return image._replace(width=width * times, height=height * times)
+        return image._replace(width=width * times, height=height * times, below=True)
 
 
 def side_of(node: Element) -> str:

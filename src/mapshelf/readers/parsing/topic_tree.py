@@ -131,7 +131,7 @@ def _tidy_marker(marker: Marker) -> Marker:
 
 def _tidy_image(image: Image) -> Image:
     width, height = (side if 0 < side <= _FARTHEST else 0.0 for side in image[1:3])
-    return Image(image.digest, width, height, _line(image.alt))
+    return image._replace(width=width, height=height, alt=_line(image.alt))
 
 
 def _tidy_task(task: Task) -> Task | None:

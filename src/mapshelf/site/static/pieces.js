@@ -12,7 +12,7 @@ export function pieces(node, data, images) {
     if (kind === "glyph") return icon(place, data);
     if (kind === "mark") return mark(place, data);
     if (kind === "tag") return tag(place);
-    if (kind === "detail") return detail(place, data);
+    if (kind === "subtext") return subtext(place, data);
     if (kind === "cell") return cell(place, data);
     if (kind === "formula") return formula(place, data);
     return kind === "emoji" ? emoji(place) : picture(place, images);
@@ -58,9 +58,9 @@ function tag({ name, x, y, width, height }) {
     element("rect", { width, height, rx: round(height / 2) }), text);
 }
 
-function detail({ name, x, y, width, height }, { lineHeight }) {
+function subtext({ name, x, y, width, height }, { lineHeight }) {
   const middle = [x + width / 2, y + 0.74 * height];
-  return element("g", { class: "detail" },
+  return element("g", { class: "subtext" },
     label(name, ...middle, width, round(height / lineHeight), "middle"));
 }
 
