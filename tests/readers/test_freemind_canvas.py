@@ -85,9 +85,7 @@ def test_numbers_of_deep_maps_stay_short() -> None:
 def test_attributes_are_shown_unless_the_map_says_otherwise(
     registry: str, shown: tuple[str, ...]
 ) -> None:
-    node = (
-        '<node TEXT="r"><attribute NAME="a" VALUE="1"/><attribute NAME="b" VALUE="2"/></node>'
-    )
+    node = '<node TEXT="r"><attribute NAME="a" VALUE="1"/><attribute NAME="b" VALUE="2"/></node>'
     root = sheet_of(registry + node).root
     assert root.attributes == (("a", "1"), ("b", "2"))
     assert root.shown_attributes == shown
@@ -101,8 +99,9 @@ def test_details_are_the_part_of_the_note_that_is_shown(
     look: str, hidden: str, details: str
 ) -> None:
     root = sheet_of(
-        f'<node TEXT="r"{look}><richcontent TYPE="DETAILS"{hidden}><html><body><p>At hand</p></body>'
-        '</html></richcontent><richcontent TYPE="NOTE"><html><body><p>Apart</p></body></html>'
+        f'<node TEXT="r"{look}><richcontent TYPE="DETAILS"{hidden}><html><body><p>At hand</p>'
+        "</body></html></richcontent>"
+        '<richcontent TYPE="NOTE"><html><body><p>Apart</p></body></html>'
         '</richcontent><attribute NAME="a" VALUE="1"/></node>'
     ).root
     assert root.note == "At hand\nApart"

@@ -32,7 +32,7 @@ BARE = Style(line_hidden=True)
 def drawing(sheet: Sheet | Topic) -> ElementTree.Element:
     sheets = (sheet,) if isinstance(sheet, Sheet) else sheets_of((sheet,))
     request = DrawingRequest("Map", "svg", "light")
-    return ElementTree.fromstring(map_drawing(Outline(sheets), request, {}))  # noqa: S314 - ours
+    return ElementTree.fromstring(map_drawing(Outline(sheets), request, {}))
 
 
 def all_of(drawn: ElementTree.Element, tag: str) -> list[ElementTree.Element]:

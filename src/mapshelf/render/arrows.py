@@ -2,8 +2,8 @@
 
 A curve may leave a topic on any of its four sides. The router chooses the pair of sides whose curve
 is short and crosses the fewest topics. It samples a few points of each curve, which is cheap and
-accurate enough. An arrow from a topic to itself is a loop on one side, chosen in the same way, unless
-it points to a place: then it is straight.
+accurate enough. An arrow from a topic to itself is a loop on one side, chosen in the same way. An
+arrow that points to a place is straight.
 ``site/static/arrows.js`` does the same in the browser.
 """
 

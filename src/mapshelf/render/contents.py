@@ -2,11 +2,11 @@
 
 Icons precede the text; marks for notes, links and files follow it. Images are above or below it;
 details, attributes (as a table) and tags are below. A formula is below the text, or replaces it if
-there is none. In right-to-left maps everything is mirrored. Topics with only text, which are the majority,
-skip most of this.
+there is none. In right-to-left maps everything is mirrored. Topics with only text, which are the
+majority, skip most of this.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from mapshelf.model import Image, Topic
@@ -60,8 +60,8 @@ class Piece(NamedTuple):
     """An element in the box of a topic.
 
     Attributes:
-        kind: ``glyph``, ``emoji``, ``mark``, ``subtext`` (a line of details), ``cell`` (of the table
-            of attributes), ``tag``, ``image`` or ``formula``.
+        kind: ``glyph``, ``emoji``, ``mark``, ``subtext`` (a line of details), ``cell`` (of the
+            table of attributes), ``tag``, ``image`` or ``formula``.
         name: name of a marker or mark, digest of an image, LaTeX of a formula; otherwise the
             displayed text.
         x: left edge, relative to the box.
@@ -102,12 +102,26 @@ class _Block(NamedTuple):
     """Rows of pieces below the text.
 
     Attributes:
-        rows: the pieces of each row, which have the same height.
+        rows: the pieces of each row, which have the same height; at least one row.
         between: the space between rows, and between the pieces of a row.
     """
 
     rows: Sequence[Sequence[Piece]]
-    between: float
+    between: float = _BETWEEN
+
+    @property
+    def width(self) -> float:
+        """Width of the longest row."""
+        return max(_row_width(row, self.between) for row in self.rows)
+
+    def placed(self, kind: Kind, inner: float, y: float) -> Iterator[Piece]:
+        """Yield the pieces, in a box that is ``inner`` wide inside its padding, from ``y`` on."""
+        for row in self.rows:
+            x = kind.across + ((inner - _row_width(row, self.between)) / 2 if kind.boxed else 0)
+            for piece in row:
+                yield piece._replace(x=x, y=y)
+                x += piece.width + self.between
+            y += row[0].height + self.between
 
 
 def only_text(kind: Kind, lines: Sequence[Line], text_width: float) -> Contents:
@@ -139,7 +153,6 @@ def furnished(
     lines: Sequence[Line],
     *,
     right_to_left: bool,
-    tabled: bool = True,
 ) -> Contents | None:
     """Return the contents of a topic's box, ``None`` if it is only text.
 
@@ -149,7 +162,6 @@ def furnished(
         layout_style: the style of the drawing.
         lines: its text.
         right_to_left: whether the map is mirrored.
-        tabled: whether attributes are drawn.
     """
     topic = shown.source
     assert topic is not None
@@ -162,9 +174,8 @@ def furnished(
     images = [_image(image, layout_style.picture) for image in seen if not image.below]
     lower = [_image(image, layout_style.picture) for image in seen if image.below]
     formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
-    details = list(_details(topic, kind.size)) if layout_style.detailed else []
-    table = _table(topic, kind.size) if layout_style.detailed and tabled else []
-    if not (glyphs or marks or tags or seen or formulas or details or table):
+    below = _explained(shown, kind.size) if layout_style.detailed else []
+    if not (glyphs or marks or tags or seen or formulas or below):
         return None
     # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
@@ -175,16 +186,12 @@ def furnished(
     after = sum(piece.width + step for piece in marks) - (0 if core_width else step)
     row = max(0.0, before) + core_width + max(0.0, after)
     row_height = max([core_height, *(piece.height for piece in (*glyphs, *marks))])
-    wide = [piece.width for piece in (*images, *formulas, *details, *lower)]
-    wide += [_row_width(cells, 0) for cells in table]
-    tag_rows = _rows(tags, max([row, 14 * kind.size, *wide]))
-    inner = max([row, *wide, *map(_row_width, tag_rows)])
-    below = [
-        _Block([[one] for one in details], 0),
-        _Block(table, 0),
-        _Block([[one] for one in (*formulas, *lower)], _BETWEEN),
-        _Block(tag_rows, _BETWEEN),
-    ]
+    below += [_Block([[one]]) for one in (*formulas, *lower)]
+    wide = [row, *(piece.width for piece in images), *(block.width for block in below)]
+    if tags:
+        below.append(_Block(_rows(tags, max(14 * kind.size, *wide))))
+        wide.append(below[-1].width)
+    inner = max(wide)
 
     pieces: list[Piece] = []
     y = kind.down
@@ -207,14 +214,9 @@ def furnished(
         x += piece.width + step
     if row_height:
         y += row_height + _BETWEEN
-    for rows, between in below:
-        for some in rows:
-            x = kind.across + ((inner - _row_width(some, between)) / 2 if kind.boxed else 0)
-            for piece in some:
-                pieces.append(piece._replace(x=x, y=y))
-                x += piece.width + between
-            y += some[0].height + between
-        y += _BETWEEN - between if rows else 0
+    for block in below:
+        pieces += block.placed(kind, inner, y)
+        y = pieces[-1].y + pieces[-1].height + _BETWEEN
     made = Contents(
         inner + 2 * kind.across, y - _BETWEEN + kind.down, text_left, text_top, tuple(pieces)
     )
@@ -253,6 +255,15 @@ def _tags(topic: Topic, size: float) -> Iterable[Piece]:
             yield Piece("tag", line.text, 0, 0, width, letters * 1.45, one_line(tag[:_LONGEST]))
 
 
+def _explained(shown: VisibleTopic, size: float) -> list[_Block]:
+    """Return the details and attributes that the author's program shows."""
+    topic = shown.source
+    assert topic is not None
+    details = [[line] for line in _details(topic, size)]
+    table = _table(topic, size) if shown.tabled else []
+    return [_Block(rows, 0) for rows in (details, table) if rows]
+
+
 def _details(topic: Topic, size: float) -> Iterable[Piece]:
     letters = _DETAIL * size
     face = font(bold=False)
@@ -261,7 +272,7 @@ def _details(topic: Topic, size: float) -> Iterable[Piece]:
 
 
 def _table(topic: Topic, size: float) -> list[list[Piece]]:
-    """Return the attributes that the author's program shows, as rows of two cells."""
+    """Return attributes as rows of two cells."""
     if not topic.shown_attributes:
         return []
     names = set(topic.shown_attributes)

@@ -10,11 +10,12 @@ from math import hypot
 from typing import Final
 
 from mapshelf.render.arrows import Curve, Link, Point
+from mapshelf.render.boundaries import Boundary
 from mapshelf.render.contrast import LINE, legible, tint
 from mapshelf.render.direction import first_direction
 from mapshelf.render.drawing_costs import Simpler, illustrated, line_length, simpler
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
-from mapshelf.render.layout import Boundary, Brace, Layout
+from mapshelf.render.layout import Brace, Layout
 from mapshelf.render.layout_style import (
     BRACE,
     COUNT_PADDING,

@@ -160,7 +160,8 @@ class _Obstacles:
     ) -> tuple[float, float] | None:
         """Return the free position nearest to ``wanted``.
 
-        Areas that contain ``parent`` are no obstacles. It is ``None`` if there is none within reach, or if too many positions have been tried.
+        Areas that contain ``parent`` are no obstacles. The result is ``None`` if there is no free
+        position within reach, or if too many positions have been tried.
         """
         for right, down in _RING_STEPS:
             if self._trials <= 0:

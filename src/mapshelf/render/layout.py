@@ -3,9 +3,9 @@
 The central topic is in the middle. Main branches stay on the side that the author chose. Without a
 choice, they are split in order between both sides, to make the sides about equally high; in
 right-to-left maps the first half is on the left. Each topic is vertically centred on its children.
-Boundaries and summaries have reserved space. Callouts that the author placed and floating topics are
-placed around the result (``floating``). The unit is a pixel at full size; the origin is the centre
-of the map.
+Boundaries and summaries have reserved space. Callouts that the author placed and floating topics
+are placed around the result (``floating``). The unit is a pixel at full size; the origin is the
+centre of the map.
 
 Thumbnails use the layout for the topics that ``visible_topics`` chose, and the page of a map for
 all of them. ``site/static/layout.js`` does the same arithmetic in the browser.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
+from mapshelf.render.boundaries import Boundary, holding, ringed
 from mapshelf.render.floating import Box, Surroundings, Wanted, around
 from mapshelf.render.layout_style import BOUNDARY_PADDING, BRACE, LayoutStyle
 from mapshelf.render.nodes import Forest, Group, Node, forest
@@ -24,22 +25,6 @@ from mapshelf.render.visible_topics import VisibleSheet
 
 _CHOSEN: Final = 0.5
 """Minimum share of main branches with a side set by the author; below it, sides are ignored."""
-
-
-class Boundary(NamedTuple):
-    """An outline around topics.
-
-    Attributes:
-        box: its position.
-        group: the topics in it, and its label.
-        main: index of their main branch.
-        side: the side of siblings in it, 0 if it is around a whole tree.
-    """
-
-    box: Box
-    group: Group
-    main: int
-    side: int = 0
 
 
 class Brace(NamedTuple):
@@ -135,11 +120,12 @@ class _Drawing:
         areas = [boundary.box for boundary in self._boundaries]
         surroundings = Surroundings(taken, areas, layout_style)
         placed = [node for node in self._whole.nodes if node.side or not node.depth]
-        for roots in (self._free(placed), self._whole.trees[1:]):
+        for first in (self._free(placed), self._whole.trees[1:]):
+            roots = first
             while roots:
                 nodes = self._place_trees(roots, surroundings, right_to_left=right_to_left)
                 roots = self._free(nodes)
-            self._hold_callouts()
+            self._boundaries = holding(self._boundaries, self._whole, self._room)
             surroundings.surround([boundary.box for boundary in self._boundaries])
 
     def _free(self, nodes: Iterable[Node]) -> list[Node]:
@@ -168,37 +154,6 @@ class _Drawing:
             nodes += [group.summary for group in node.groups if group.summary]
         return nodes
 
-    def _hold_callouts(self) -> None:
-        """Enlarge boundaries so that they hold the free callouts on their topics."""
-        places: dict[tuple[int, int], int] = {}
-        for place, boundary in enumerate(self._boundaries):
-            places[id(boundary.group), boundary.side] = place
-        rings: dict[Node, list[Group]] = {}
-        for root, group in self._whole.around:
-            rings.setdefault(root, []).append(group)
-        beyond: dict[Node, Box] = {}
-        for node in reversed(self._whole.nodes):
-            if node.depth and not node.side:
-                continue  # not placed yet
-            box = beyond.get(node)
-            for group in _groups_of(node) if box else ():
-                box = self._hold(places[id(group), node.side], box)
-            for group in rings.get(node, ()) if box else ():
-                box = self._hold(places[id(group), 0], box)
-            if node.is_free:
-                own = self._room(node).moved(node.x + node.width / 2, node.middle)
-                box = around([own, box]) if box else own
-            if box and node.above:
-                known = beyond.get(node.above)
-                beyond[node.above] = around([known, box]) if known else box
-
-    def _hold(self, place: int, box: Box) -> Box:
-        """Enlarge a boundary to hold ``box``; return the box that is then needed around it."""
-        boundary = self._boundaries[place]
-        grown = box.grown(BOUNDARY_PADDING)
-        self._boundaries[place] = boundary._replace(box=around([boundary.box, grown]))
-        return grown
-
     def result(self) -> Layout:
         """Return the finished layout."""
         boxes = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
@@ -219,12 +174,12 @@ class _Drawing:
         """Return the extent of a floating tree, relative to the middle of its root."""
         box = _box_of(root)
         for group in self._around(root):
-            box = _ringed(box, group)
+            box = ringed(box, group)
         return box.moved(-(root.x + root.width / 2), -root.middle)
 
     def _ring(self, box: Box, groups: Sequence[Group], main: int) -> None:
         for group in groups:
-            box = _ringed(box, group)
+            box = ringed(box, group)
             self._boundaries.append(Boundary(box, group, main))
 
     def _stack(self, parent: Node, children: list[Node], side: int) -> None:
@@ -404,14 +359,6 @@ def _halves(centre: Node) -> tuple[list[Node], list[Node]]:
     return mains[:cut], mains[cut:]
 
 
-def _groups_of(node: Node) -> list[Group]:
-    """Return the boundaries around a topic and its siblings, the inner ones first."""
-    if node.above is None or node.above.children[node.at : node.at + 1] != [node]:
-        return []
-    groups = [group for group in node.above.groups if group.summary is None]
-    return [group for group in groups if group.first <= node.at <= group.last]
-
-
 def _box_of_brace(brace: Brace) -> Box:
     ends = sorted((brace.x, brace.x + brace.side * BRACE))
     return Box(ends[0], brace.top, ends[1], brace.bottom)
@@ -422,10 +369,3 @@ def _box_of(root: Node) -> Box:
     left = root.x if root.side > 0 else root.x + root.width - root.span
     top = root.middle - root.reach / 2
     return Box(left, top, left + root.span, top + root.reach)
-
-
-def _ringed(box: Box, group: Group) -> Box:
-    """Return ``box`` enlarged by the space for a boundary."""
-    grown = box.grown(BOUNDARY_PADDING)
-    right = max(grown.right, grown.left + group.label_width + 2 * BOUNDARY_PADDING)
-    return grown._replace(top=grown.top - group.label_height, right=right)

@@ -2,7 +2,8 @@
 
 Every topic becomes a node. The roots of trees are the central topic and the floating topics. A
 boundary or summary spans siblings and is stored on their parent, as a ``Group``. The topic of a
-summary is the root of a separate tree below that parent, and so is a callout that the author placed.
+summary is the root of a separate tree below that parent, and so is a callout that the author
+placed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -336,10 +337,9 @@ class _Builder:
         contents = None
         if source is not None and has_more(source):
             self._tables += bool(source.shown_attributes)
+            topic.tabled = self._tables <= _MOST_TABLES
             contents = furnished(
-                *(topic, padded, self._style, lines),
-                right_to_left=self._right_to_left,
-                tabled=self._tables <= _MOST_TABLES,
+                topic, padded, self._style, lines, right_to_left=self._right_to_left
             )
         if not lines and not topic.others:
             lines = (Line("", 0.0 if contents else _EMPTY_WIDTH / kind.size),)

@@ -32,6 +32,7 @@ class VisibleTopic:
         hidden: number of hidden descendants; 0 if children are shown, which have their own counts.
             For a placeholder, the number of siblings it stands for and their descendants.
         others: whether it is a placeholder.
+        tabled: whether its attributes may be drawn.
         children: the topics shown below it, in order.
     """
 
@@ -41,6 +42,7 @@ class VisibleTopic:
     formula: FormulaDrawing | None = None
     hidden: int = 0
     others: bool = False
+    tabled: bool = True
     children: list["VisibleTopic"] = field(default_factory=list)
 
 

@@ -162,12 +162,12 @@ def _more(node: Node, styles: "_Styles") -> dict[str, Any]:
         more["s"] = _SIDES[topic.side]
     if topic.position and node.depth and (node.above is None or node.is_free):
         more["at"] = topic.position
-    if topic.folded and topic.children:
-        more["f"] = 1
-    if node.is_callout:
-        more["n"] = 1
-    if not node.has_line and node.above:
-        more["h"] = 1
+    signs = {
+        "f": topic.folded and topic.children,
+        "n": node.is_callout,
+        "h": node.above and not node.has_line,
+    }
+    more |= {sign: 1 for sign, is_set in signs.items() if is_set}
     if style := topic.style:
         more |= {"b": 1} if style.bold and not node.kind.bold else {}
         more |= {"i": 1} if style.italic else {}

@@ -91,7 +91,7 @@ class Details:
         self._apart = apart
 
     def text(self, topic: Topic) -> str:
-        """Return the text of a topic after its number, followed by its icons (as words) and tags."""
+        """Return the number and text of a topic, followed by its icons (as words) and its tags."""
         text = topic.text.strip()
         if is_formula(topic):
             shown = f'<span class="t" dir="auto">{self._formula(topic.formula)}</span>'

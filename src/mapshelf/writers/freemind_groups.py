@@ -66,14 +66,7 @@ def beside(sheet: Sheet, tree: Gathered) -> Beside:
             # A callout inside a brace would end the brace.
             parent.children.sort(key=lambda child: child.kind is TopicKind.CALLOUT)
             _find_braces(parent.children, tree, found)
-        if parent is not tree.root:
-            for child in parent.children:
-                if child.kind is TopicKind.CALLOUT:
-                    found.hooks.setdefault(id(child), []).append(FREE)
     _place_floating(tree.root, found)
-    for main in tree.root.children:
-        if found.sides.get(id(main)) == "left":
-            found.lefts.update(id(topic) for _, topic in main.walk())
     _place_callouts(tree.root, found)
     return found
 
@@ -100,19 +93,29 @@ def _find_braces(siblings: list[Topic], tree: Gathered, found: Beside) -> None:
 
 
 def _place_callouts(root: Topic, found: Beside) -> None:
-    for _, parent in root.walk():
-        for child in parent.children:
-            if child.kind is TopicKind.CALLOUT and child.position and parent is not root:
-                found.places[id(child)] = _gaps(child, child.position, parent, found)
+    for main in root.children:
+        is_left = found.sides.get(id(main)) == "left"
+        for _, parent in main.walk():
+            if is_left:
+                found.lefts.add(id(parent))
+            for child in parent.children:
+                if child.kind is TopicKind.CALLOUT:
+                    _place_callout(child, parent, found, is_left=is_left)
+
+
+def _place_callout(topic: Topic, parent: Topic, found: Beside, *, is_left: bool) -> None:
+    found.hooks.setdefault(id(topic), []).append(FREE)
+    if topic.position:
+        found.places[id(topic)] = _gaps(topic, topic.position, parent, is_left=is_left)
 
 
 def _gaps(
-    topic: Topic, position: tuple[float, float], parent: Topic, found: Beside
+    topic: Topic, position: tuple[float, float], parent: Topic, *, is_left: bool
 ) -> tuple[int, int]:
     """Return ``HGAP`` and ``VSHIFT`` for the position of a free topic."""
     (width, height), (parent_width, parent_height) = _size(topic), _size(parent)
     x, y = position
-    across = (-x if id(topic) in found.lefts else x) - (width - parent_width) / 2
+    across = (-x if is_left else x) - (width - parent_width) / 2
     return round(across), round(y - (height - parent_height) / 2)
 
 
@@ -126,11 +129,9 @@ def _place_floating(root: Topic, found: Beside) -> None:
             below += 4 * _LINE
         x, y = topic.position or (0.0, below)
         side = topic.side or ("left" if x < 0 else "right")
-        if side == "left":
-            found.lefts.add(id(topic))
         found.hooks.setdefault(id(topic), []).append(FREE)
         found.sides[id(topic)] = side
-        found.places[id(topic)] = _gaps(topic, (x, y), root, found)
+        found.places[id(topic)] = _gaps(topic, (x, y), root, is_left=side == "left")
 
 
 def _size(topic: Topic) -> tuple[float, float]:

@@ -12,8 +12,8 @@ come from real files, not from a specification.
 * A clone repeats another topic by its id. It is shown with the content of that topic except its
   arrows; the branch below is not repeated, because clones of clones could grow without limit.
 * Free topics and summaries are ordinary nodes with a hook (``freemind_groups``).
-* Numbers before texts are not in the file (``freemind_numbers``). Attributes are shown in the topics
-  unless the map says otherwise (``attribute_registry``).
+* Numbers before texts are not in the file (``freemind_numbers``). Attributes are shown in topics
+  unless the map says otherwise (``freemind_attributes``).
 * Coggle exports further central topics as separate elements; they become floating topics.
 * An arrow is stored at both ends, as ``arrowlink`` and ``linktarget``. Only the first is read
   (``freemind_arrows``).

@@ -1,8 +1,8 @@
 """Read the shapes of arrows: where they have heads, and straight arrows that point to a place.
 
-A straight arrow from a topic of Freeplane to itself ends at a place on the canvas. Authors use it to
-point to anything: a line, an icon, a part of another topic. The inclination is the way from the edge
-of the topic to that place, mirrored on the left of the central topic.
+A straight arrow from a topic of Freeplane to itself ends at a place on the canvas. Authors use it
+to point to anything: a line, an icon, a part of another topic. The inclination is the way from the
+edge of the topic to that place, mirrored on the left of the central topic.
 """
 
 import re
@@ -36,9 +36,7 @@ def point_of(arrow: Element, topic_id: str) -> tuple[float, float] | None:
     return (float(found[1]), float(found[2])) if found else None
 
 
-def mirrored(
-    arrows: Iterable[Relationship], centres: Iterable[Element]
-) -> Iterator[Relationship]:
+def mirrored(arrows: Iterable[Relationship], centres: Iterable[Element]) -> Iterator[Relationship]:
     """Yield arrows with the places that those on the left of the central topic point to."""
     mains = (main for centre in centres for main in centre.iterfind("node"))
     lefts = (main for main in mains if main.get("POSITION", "").endswith("left"))

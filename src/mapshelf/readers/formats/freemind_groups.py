@@ -75,8 +75,7 @@ class Groups:
                     self._group(
                         (child, names)
                         for child, names in children
-                        if child not in self._absent
-                        and _is_left(child) == left
+                        if child not in self._absent and _is_left(child) == left
                     )
 
     def _group(self, siblings: Iterable[tuple[Element, set[str]]]) -> None:

@@ -17,9 +17,7 @@ _LENGTH: Final = re.compile(r"\s*(-?\d{1,7}(?:\.\d{1,20})?)\s*(pt|mm|cm|in|px)?"
 _PIXELS: Final = {"pt": 96 / 72, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 
 
-def place(
-    node: Element, topic: Topic, parent: Topic, *, left: bool
-) -> tuple[float, float] | None:
+def place(node: Element, topic: Topic, parent: Topic, *, left: bool) -> tuple[float, float] | None:
     """Return the position of a free topic, ``None`` if not in the file.
 
     Args:

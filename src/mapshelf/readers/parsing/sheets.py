@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, TopicKind
+from mapshelf.model import Boundary, Outline, Sheet, Summary, TopicKind
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line
 

@@ -102,16 +102,10 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.tags:
         topic.tags = _lines(topic.tags)
     if topic.attributes:
-        topic.attributes = tuple(
-            (_line(name), cut(clean(value), _LONGEST_LABEL))
-            for name, value in topic.attributes[:_MOST_BESIDE]
-            if name.strip() or value.strip()
-        )
-        topic.shown_attributes = tuple(dict.fromkeys(map(_line, topic.shown_attributes[:_MOST_BESIDE])))
+        _tidy_attributes(topic)
     if topic.details:
         topic.details = clean(topic.details)[:_LONGEST_DETAILS].strip()
-    if topic.images:
-        topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
+    topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
     if topic.attachments:
         topic.attachments = tuple(
             Attachment(_line(name), max(0, size))
@@ -123,6 +117,16 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.position and not all(abs(place) <= _FARTHEST for place in topic.position):
         topic.position = None
     return topic
+
+
+def _tidy_attributes(topic: Topic) -> None:
+    topic.attributes = tuple(
+        (_line(name), cut(clean(value), _LONGEST_LABEL))
+        for name, value in topic.attributes[:_MOST_BESIDE]
+        if name.strip() or value.strip()
+    )
+    shown = map(_line, topic.shown_attributes[:_MOST_BESIDE])
+    topic.shown_attributes = tuple(dict.fromkeys(shown))
 
 
 def _tidy_marker(marker: Marker) -> Marker:
