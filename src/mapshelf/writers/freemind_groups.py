@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from mapshelf.formats.freemind_boxes import box_size
 from mapshelf.model import Boundary, Relationship, Sheet, Topic, TopicKind
 from mapshelf.writers.facts import is_formula
+from mapshelf.writers.freemind_attributes import attributes_of
 from mapshelf.writers.markup import attribute
 from mapshelf.writers.nesting import Gathered
 from mapshelf.writers.plain import one_line
@@ -106,14 +107,14 @@ def _place_callouts(root: Topic, found: Beside) -> None:
 def _place_callout(topic: Topic, parent: Topic, found: Beside, *, is_left: bool) -> None:
     found.hooks.setdefault(id(topic), []).append(FREE)
     if topic.position:
-        found.places[id(topic)] = _gaps(topic, topic.position, parent, is_left=is_left)
+        found.places[id(topic)] = _gaps(topic, topic.position, parent, found, is_left=is_left)
 
 
 def _gaps(
-    topic: Topic, position: tuple[float, float], parent: Topic, *, is_left: bool
+    topic: Topic, position: tuple[float, float], parent: Topic, found: Beside, *, is_left: bool
 ) -> tuple[int, int]:
     """Return ``HGAP`` and ``VSHIFT`` for the position of a free topic."""
-    (width, height), (parent_width, parent_height) = _size(topic), _size(parent)
+    (width, height), (parent_width, parent_height) = _size(topic, found), _size(parent, found)
     x, y = position
     across = (-x if is_left else x) - (width - parent_width) / 2
     return round(across), round(y - (height - parent_height) / 2)
@@ -131,12 +132,18 @@ def _place_floating(root: Topic, found: Beside) -> None:
         side = topic.side or ("left" if x < 0 else "right")
         found.hooks.setdefault(id(topic), []).append(FREE)
         found.sides[id(topic)] = side
-        found.places[id(topic)] = _gaps(topic, (x, y), root, is_left=side == "left")
+        found.places[id(topic)] = _gaps(topic, (x, y), root, found, is_left=side == "left")
 
 
-def _size(topic: Topic) -> tuple[float, float]:
+def _size(topic: Topic, found: Beside) -> tuple[float, float]:
+    """Return the size of a topic as it is written, with all attributes."""
     text = f"${topic.formula}$" if is_formula(topic) else topic.text
-    return box_size(replace(topic, text=text))
+    labels = [("boundary", label) for label in _labels(found.clouds.get(topic.id, ()))]
+    attributes = (*attributes_of(topic), *labels)
+    shown = tuple(name for name, _ in attributes)
+    return box_size(
+        replace(topic, text=text, details="", attributes=attributes, shown_attributes=shown)
+    )
 
 
 def arrow(relationship: Relationship, *, left: bool) -> str:
@@ -160,7 +167,10 @@ def cloud(lines: Iterable[Boundary]) -> str:
     lines = list(lines)
     colour = next((line.colour for line in lines if line.colour), "")
     element = f"<cloud{attribute('COLOR', colour) if colour else ''}/>\n"
-    words = dict.fromkeys(filter(None, (one_line(line.text) for line in lines)))
     return element + "".join(
-        f'<attribute NAME="boundary"{attribute("VALUE", word)}/>\n' for word in words
+        f'<attribute NAME="boundary"{attribute("VALUE", label)}/>\n' for label in _labels(lines)
     )
+
+
+def _labels(lines: Iterable[Boundary]) -> list[str]:
+    return list(dict.fromkeys(filter(None, (one_line(line.text) for line in lines))))
