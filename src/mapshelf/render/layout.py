@@ -91,7 +91,6 @@ class _Drawing:
 
     def __init__(self, whole: Forest) -> None:
         self._whole = whole
-        self._numbers = {node: number for number, node in enumerate(whole.nodes)}
         self._boundaries: list[Boundary] = []
         self._braces: list[Brace] = []
 
@@ -130,7 +129,8 @@ class _Drawing:
 
     def _free(self, nodes: Iterable[Node]) -> list[Node]:
         """Return the free callouts on these nodes, in the order of the map."""
-        return sorted((one for node in nodes for one in node.free), key=self._numbers.__getitem__)
+        found = {one for node in nodes for one in node.free}
+        return [one for one in self._whole.nodes if one in found] if found else []
 
     def _place_trees(
         self, roots: Sequence[Node], surroundings: Surroundings, *, right_to_left: bool
