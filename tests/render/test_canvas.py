@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import (
     Boundary,
     Image,
@@ -18,11 +19,13 @@ from mapshelf.model import (
     TopicKind,
     sheets_of,
 )
+from mapshelf.render.font_fallback import SystemFonts
 from mapshelf.render.layout import Layout, layout
 from mapshelf.render.layout_style import PAGE
 from mapshelf.render.map_drawing import map_drawing
 from mapshelf.render.nodes import Node
-from mapshelf.render.render_request import DrawingRequest
+from mapshelf.render.render_request import DrawingRequest, RenderRequest
+from mapshelf.render.thumbnail import thumbnail
 from mapshelf.render.visible_topics import whole
 from tests.render.tour import PICTURE, topic
 
@@ -240,3 +243,15 @@ def test_arrows_have_heads_where_the_author_put_them(heads: str, count: int) -> 
         curve = [path for path in paths(sheet) if path.count("C") == 1][-1]
         points = re.findall(r"-?[\d.]+ -?[\d.]+", curve)
         assert tips.startswith(f"M{points[ends[heads]]}L")
+
+
+def test_a_thumbnail_has_no_arrows_to_places_of_which_part_is_hidden() -> None:
+    arrows = (Relationship("m", "m", point=(-60.0, 30.0)),)
+    few, many = (topic("r", topic("m"), *map(topic, "abcd"[:count])) for count in (1, 4))
+    many.children[1].children = [topic(f"t{n}") for n in range(200)]
+    found = []
+    for root in (few, many):
+        outline = encode_outline(Outline((Sheet(root, relationships=arrows),)))
+        request = RenderRequest(outline, "", "", "", 320, "light", "svg")
+        found.append("stroke-dasharray" in thumbnail(request, SystemFonts(())).decode())
+    assert found == [True, False]
