@@ -50,6 +50,7 @@ STYLES: Final = st.builds(
     size=st.sampled_from([0.0, 12.5]),
     shape=st.sampled_from(["", "ellipse"]),
     line_width=st.sampled_from([0.0, 2.0]),
+    line_hidden=st.booleans(),
 )
 FIELDS: Final[dict[str, Any]] = {
     "text": TEXT,
@@ -63,13 +64,16 @@ FIELDS: Final[dict[str, Any]] = {
     "tags": several(TEXT),
     "task": st.none() | TASKS,
     "attributes": several(st.tuples(TEXT, TEXT)),
-    "images": several(st.builds(Image, TEXT, NUMBER, NUMBER, TEXT)),
+    "images": several(st.builds(Image, TEXT, NUMBER, NUMBER, TEXT, st.booleans())),
     "attachments": several(st.builds(Attachment, TEXT, st.integers(0, 2**40))),
     "formula": TEXT,
     "style": st.none() | STYLES,
     "folded": st.booleans(),
     "side": st.sampled_from(["", "left", "right"]),
     "position": st.none() | st.tuples(NUMBER, NUMBER),
+    "number": st.sampled_from(["", "2.1"]),
+    "details": TEXT,
+    "shown_attributes": several(TEXT),
 }
 PLAIN: Final = st.builds(Topic, **{name: FIELDS[name] for name in ("text", "id", "note", "links")})
 TOPICS: Final = st.recursive(
@@ -82,7 +86,13 @@ SHEETS: Final = st.builds(
     root=TOPICS,
     title=TEXT,
     floating=several(TOPICS),
-    relationships=several(st.builds(Relationship, TEXT, TEXT, TEXT, COLOUR)),
+    relationships=several(
+        st.builds(
+            *(Relationship, TEXT, TEXT, TEXT, COLOUR),
+            point=st.none() | st.tuples(NUMBER, NUMBER),
+            heads=st.sampled_from(["end", "start", "both", "none"]),
+        )
+    ),
     boundaries=several(st.builds(Boundary, several(TEXT), TEXT, COLOUR)),
     summaries=several(st.builds(Summary, several(TEXT), TOPICS)),
     background=COLOUR,

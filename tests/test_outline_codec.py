@@ -18,6 +18,7 @@ from mapshelf.formats.outline_codec import (
 )
 from mapshelf.model import (
     Attachment,
+    Image,
     Marker,
     Outline,
     Relationship,
@@ -142,6 +143,18 @@ def document(**changes: object) -> bytes:
 
 def test_an_unchanged_document_is_read() -> None:
     assert decode_outline(document()) == Outline(sheets_of((Topic("t"),)))
+
+
+def test_outlines_of_the_version_before_are_read() -> None:
+    """Arrows and pictures had fewer values."""
+    row = [-1, "a", "t", "", "", [], {"images": [["d", 1.0, 2.0, "seen"]]}]
+    sheet = {"root": 0, "title": "", "background": "", "floating": [], "summaries": []}
+    arrows = {"relationships": [["a", "a", "again", "#ff0000"]], "boundaries": []}
+    old = document(format=4, topics=[row], sheets=[{**sheet, **arrows}])
+    topic = Topic("t", "a", images=(Image("d", 1.0, 2.0, "seen"),))
+    arrow = Relationship("a", "a", "again", "#ff0000")
+    assert decode_outline(old) == Outline((Sheet(topic, relationships=(arrow,)),))
+    assert outline_passages(old).deep == ("again",)
 
 
 @pytest.mark.parametrize(

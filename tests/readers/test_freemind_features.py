@@ -211,9 +211,9 @@ def test_picture_of_a_hook_has_a_factor() -> None:
         p__png=PICTURE,
     )
     assert [tuple(image) for image in root.images] == [
-        (DIGEST, 20.0, 10.0, "p.png"),
-        (DIGEST, 40.0, 20.0, "p.png"),
-        ("", 0.0, 0.0, "a.svg"),
+        (DIGEST, 20.0, 10.0, "p.png", True),
+        (DIGEST, 40.0, 20.0, "p.png", True),
+        ("", 0.0, 0.0, "a.svg", True),
     ]
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Marker, Style, Task, Topic
+from mapshelf.model import Image, Marker, Style, Task, Topic
 from mapshelf.readers import Limits, read
 from tests.readers.samples import as_file, drawn
 
@@ -66,11 +66,11 @@ def test_what_else_is_attached_to_a_topic() -> None:
     linked = {"text": "u", "image": "https://x/a.png", "expandState": "collapse", "progress": 1}
     root = {"data": data, "children": [{"data": linked}]}
     topic = read(json.dumps({"root": root}).encode(), LIMITS).roots[0]
-    assert topic.images == ((hashlib.sha256(picture).hexdigest(), 20.0, 10.0, "a title"),)
+    assert topic.images == (Image(hashlib.sha256(picture).hexdigest(), 20.0, 10.0, "a title"),)
     assert topic.style == Style(text="#ffffff", fill="#ff0000", bold=True)
     assert (topic.folded, topic.task) == (True, Task("done", progress=100))
     below = topic.children[0]
-    assert below.images == (("", 0.0, 0.0, "https://x/a.png"),)
+    assert below.images == (Image("", 0.0, 0.0, "https://x/a.png"),)
     assert (below.folded, below.task) == (False, Task("todo", progress=0))
 
 

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Image, Style, Task, Topic, TopicKind
+from mapshelf.model import Image, Relationship, Style, Task, Topic, TopicKind
 from mapshelf.readers import Limits, read
 from tests.readers.samples import archive_of, as_file, drawn
 
@@ -54,7 +54,7 @@ def test_tree_and_topics_are_joined() -> None:
         ),
     )
     (sheet,) = outline.sheets
-    assert sheet.relationships == (("n1", "n0", "on the line", ""),)
+    assert sheet.relationships == (Relationship("n1", "n0", "on the line", ""),)
     assert sheet.boundaries == ((("n0",), "around", ""),)
     assert (outline.software, outline.software_version) == ("NovaMind", "6.0.5")
     assert (outline.created, outline.modified) == (1704067200000, 1704153600000)
@@ -78,7 +78,7 @@ def test_pictures_are_named_by_the_manifest() -> None:
     members: dict[str, str | bytes] = {"manifest.xml": manifest, "Resources/a/b.png": picture}
     outline = read(archive_of({"content.xml": CONTENT, **members}), LIMITS)
     (image,) = outline.roots[0].children[0].images
-    assert image == (hashlib.sha256(picture).hexdigest(), 40.0, 20.0, "b.png")
+    assert image == Image(hashlib.sha256(picture).hexdigest(), 40.0, 20.0, "b.png")
 
 
 def test_a_topic_that_is_to_be_ticked_off_is_a_task() -> None:

@@ -16,6 +16,7 @@ from PIL import Image as Pillow
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.model import Image
 from mapshelf.readers import Limits
 from mapshelf.readers.parsing.images import Images
 from mapshelf.readers.parsing.limits import MIB
@@ -118,8 +119,8 @@ def test_a_bad_picture_is_left_out_and_soon(name: str) -> None:
         measure(data, LIMITS)
     assert time.process_time() - began < 1.0
     images = Images(LIMITS, lambda _: data)
-    assert images.add(data, 3, 4, "words") == ("", 3, 4, "words")
-    assert images.add_beside("a/words") == ("", 0, 0, "words")
+    assert images.add(data, 3, 4, "words") == Image("", 3, 4, "words")
+    assert images.add_beside("a/words") == Image("", 0, 0, "words")
     assert images.found == {}
 
 

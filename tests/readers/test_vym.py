@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
-from mapshelf.model import Outline, Style, Task, Topic
+from mapshelf.model import Image, Outline, Relationship, Style, Task, Topic
 from mapshelf.readers import Limits, read
 from mapshelf.readers.formats.freemind_markers import markers_of
 from mapshelf.readers.parsing.xml_files import parse_xml
@@ -67,7 +67,7 @@ def test_links_across_and_frames() -> None:
         '<xlink beginID="mc:1" endID="mc:0,bo:7"/>'
     ).sheets[0]
     assert sheet.root.children[1].children[0].id == "mc:0,bo:1,bo:0"
-    assert sheet.relationships[0] == ("a", "mc:0,bo:1,bo:0", "", "#00ff00")
+    assert sheet.relationships[0] == Relationship("a", "mc:0,bo:1,bo:0", "", "#00ff00")
     assert sheet.relationships[1][:2] == ("c", "")
     assert [boundary.colour for boundary in sheet.boundaries] == ["#112233"]
 
@@ -90,8 +90,8 @@ def test_pictures_are_in_the_archive() -> None:
     )
     outline = read(archive_of({"map.xml": text, "images/a.png": picture}), LIMITS)
     found, missing = outline.roots[0].images
-    assert found == (hashlib.sha256(picture).hexdigest(), 20.0, 40.0, "A")
-    assert missing == ("", 0.0, 0.0, "")
+    assert found == Image(hashlib.sha256(picture).hexdigest(), 20.0, 40.0, "A")
+    assert missing == Image("", 0.0, 0.0, "")
 
 
 @pytest.mark.parametrize("name", ["map.xml", "time-management.xml"])

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Marker, Outline, Relationship, Style, Topic
+from mapshelf.model import Image, Marker, Outline, Relationship, Style, Topic
 from mapshelf.readers import Limits, read
 from mapshelf.readers.formats.wisemapping_icons import icon
 from tests.readers.samples import as_file, drawn
@@ -89,7 +89,7 @@ def test_pictures() -> None:
     (inside,) = root_of(f'shape="image" image="80,43:data:image/png;base64,{data}"').images
     assert (bool(inside.digest), inside.width, inside.height) == (True, 80, 43)
     (beside,) = root_of('shape="image" image="80,43:images/logo.png"').images
-    assert beside == ("", 80, 43, "logo.png")
+    assert beside == Image("", 80, 43, "logo.png")
 
 
 def test_formatted_text_and_notes() -> None:

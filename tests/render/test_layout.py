@@ -115,7 +115,7 @@ def test_boundaries_hold_their_topics_and_nothing_else() -> None:
     assert held == {
         "Some of them": {"two", "two-a", "two-b", "three"},
         "A whole branch": {"pictures", "a-flower", "bare-picture", "lost"},
-        "Around a floating one": {"far-away", "its-child"},
+        "Around a floating one": {"far-away", "its-child", "on-it"},
     }
 
 

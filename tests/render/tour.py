@@ -28,6 +28,8 @@ def topic(text: str, *children: Topic, marks: str = "", **rest: Any) -> Topic:
     return Topic(text, name, children=list(children), markers=markers, **rest)
 
 
+BARE: Final = Style(line_hidden=True)
+
 ROOT: Final = topic(
     "A tour",
     topic(
@@ -42,10 +44,13 @@ ROOT: Final = topic(
             links=("https://example.org/",),
             tags=("home", "garden work"),
             attachments=(Attachment("plan.pdf", 1234),),
-            attributes=(("Cost", "12"),),
+            attributes=(("Cost", "12"), ("Secret", "hidden"), ("Where", "a <b>far</b> away " * 20)),
+            shown_attributes=("Cost", "Where"),
         ),
+        topic("Numbered", number="1.1", note="In short\nand at length", details="In short"),
         marks="idea warning",
         side="right",
+        number="1",
     ),
     topic(
         "Pictures",
@@ -76,7 +81,16 @@ ROOT: Final = topic(
         topic("Yellow box", style=Style(fill="#ffff88", border="#aa8800", text="#ffee00")),
         topic("Hexagon", style=Style(fill="#113355", shape="hexagon")),
         topic("Pale line", topic("Inherits"), style=Style(line="#cceeff", italic=True)),
+        topic("No line", topic("Nor here", style=BARE), style=BARE),
         topic("A remark", kind=TopicKind.CALLOUT),
+        topic(
+            "Placed",
+            topic("Beside it"),
+            topic("On top", kind=TopicKind.CALLOUT, position=(5.0, -60.0)),
+            kind=TopicKind.CALLOUT,
+            position=(-150.0, 160.0),
+            style=BARE,
+        ),
         side="left",
         style=Style(text="#1122cc"),
     ),
@@ -86,7 +100,12 @@ SHEET: Final = Sheet(
     ROOT,
     "Tour",
     floating=(
-        topic("Far away", topic("Its child"), kind=TopicKind.FLOATING, position=(-140.0, -320.0)),
+        topic(
+            "Far away",
+            topic("Its child", topic("On it", kind=TopicKind.CALLOUT, position=(-9.0, -50.0))),
+            kind=TopicKind.FLOATING,
+            position=(-140.0, -320.0),
+        ),
         topic("In the way", kind=TopicKind.FLOATING, position=(8.0, 3.0)),
         topic("Anywhere", kind=TopicKind.FLOATING),
     ),
@@ -94,7 +113,8 @@ SHEET: Final = Sheet(
         Relationship("one", "urgent", "depends on"),
         Relationship("deeper", "yellow-box", "", "#cc00cc"),
         Relationship("deep", "deeper", "within a folded branch"),
-        Relationship("far-away", "a-tour", "about"),
+        Relationship("far-away", "a-tour", "about", heads="both"),
+        Relationship("placed", "placed", "", "#0000cc", point=(-60.0, 30.0)),
     ),
     boundaries=(
         Boundary(("two", "three"), "Some of them", "#22aa44"),

@@ -61,15 +61,26 @@ def sheets(draw: st.DrawFn) -> Sheet:
                 draw(st.lists(st.builds(Image, st.just("a" * 64), SIZES, SIZES), max_size=1))
             )
             topic.style = draw(
-                st.sampled_from([None, Style(fill="#ff0000"), Style(text="#111111")])
+                st.sampled_from(
+                    [None, Style(fill="#ff0000"), Style(text="#111111", line_hidden=True)]
+                )
             )
             topic.folded = draw(st.booleans())
+            topic.number = draw(st.sampled_from(["", "2.1"]))
+            topic.details = draw(WORDS)
+            topic.attributes = tuple(draw(st.lists(st.tuples(WORDS, WORDS), max_size=2)))
+            topic.shown_attributes = tuple(name for name, _ in topic.attributes)
     ids = st.sampled_from([topic.id for topic in topics] + ["nobody"])
+    arrows = st.builds(
+        *(Relationship, ids, ids, WORDS),
+        point=PLACES,
+        heads=st.sampled_from(["end", "start", "both", "none"]),
+    )
     some = st.lists(ids, min_size=1, max_size=4).map(tuple)
     return Sheet(
         root,
         floating=tuple(others),
-        relationships=tuple(draw(st.lists(st.builds(Relationship, ids, ids, WORDS), max_size=3))),
+        relationships=tuple(draw(st.lists(arrows, max_size=3))),
         boundaries=tuple(draw(st.lists(st.builds(Boundary, some, WORDS), max_size=4))),
         summaries=tuple(Summary(draw(some), topic) for topic in summing),
         clockwise=draw(st.booleans()),

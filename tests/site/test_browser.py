@@ -469,6 +469,34 @@ def test_icons_marks_and_tags_are_drawn(reader: Reader) -> None:
     expect(beside.locator(".mark")).to_have_count(3)
 
 
+def test_what_programs_show_on_the_canvas_is_drawn(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    cells = page.locator('[data-topic="beside"] .cell')
+    assert cells.locator("text").all_text_contents()[:3] == ["Cost", "12", "Where"]
+    assert cells.locator("text").all_text_contents()[3].startswith("a <b>far</b> away")
+    expect(cells.locator("title")).to_have_count(1)  # of the value that is cut
+    numbered = page.locator('[data-topic="numbered"]')
+    assert numbered.locator("text").all_text_contents() == ["1.1 Numbered", "In short"]
+    expect(page.locator("#outline .number")).to_have_text(["1", "1.1"])
+    # An arrow points away from the topic that the author placed, and has no other topic at its end.
+    pointer = page.locator(".arrow .curve").last.get_attribute("d") or ""
+    (x0, y0), *_, (x3, y3) = points_of(pointer)
+    assert (x3 - x0, y3 - y0) == pytest.approx((-60, 30), abs=0.2)
+    heads = page.locator(".arrow").evaluate_all(
+        "all => all.map(one => one.querySelectorAll('.head').length)"
+    )
+    assert sorted(heads) == [1, 1, 1, 2]
+    # Below a topic without a line to its parent there is a straight line as long as the topic.
+    bare = page.locator(".lines path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
+    assert len([path for path in bare if "C" not in path and path.count("H") == 1]) >= 2
+
+
+def points_of(path: str) -> list[tuple[float, float]]:
+    numbers = list(map(float, re.findall(r"-?[\d.]+", path)))
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
 def test_formulas_are_drawn_and_written(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
@@ -509,12 +537,12 @@ def test_relationships_end_at_what_is_shown(reader: Reader) -> None:
     arrows = page.locator(".arrow")
     # The author folded "Four": one arrow starts there instead, another is inside, and not drawn.
     expect(page.locator('[data-topic="deeper"]')).to_have_count(0)
-    expect(arrows).to_have_count(3)
+    expect(arrows).to_have_count(4)
     expect(page.locator(".arrows text")).to_have_text(["depends on", "about"])
     page.locator('[data-topic="four"] .handle').click()
-    expect(arrows).to_have_count(4)
+    expect(arrows).to_have_count(5)
     page.locator('[data-topic="groups"] .handle').click()
-    expect(arrows).to_have_count(3)
+    expect(arrows).to_have_count(4)
     expect(page.locator(".around text")).to_have_text(["A whole branch", "Around a floating one"])
     expect(page.locator('[data-topic="in-short"]')).to_have_count(0)
 

@@ -106,7 +106,9 @@ def sheets(draw: st.DrawFn, first: int = 0) -> Sheet:
             placed[where].children.append(topic)
         placed.append(topic)
     ids = st.sampled_from([topic.id for topic in made])
-    arrows = st.builds(Relationship, ids, ids, WORDS | st.just(""), COLOURS)
+    heads = st.sampled_from(["end", "start", "both", "none"])
+    words = WORDS | st.just("")
+    arrows = st.builds(Relationship, ids, ids, words, COLOURS, point=st.none(), heads=heads)
     lines = st.builds(Boundary, st.tuples(ids), WORDS | st.just(""), COLOURS)
     return Sheet(
         root,

@@ -15,7 +15,18 @@ from hypothesis import given, settings
 from mapshelf.formats.freemind_icons import FREEMIND_ICONS, freemind_icon
 from mapshelf.formats.marker_emoji import marker_emoji
 from mapshelf.formats.xmind_ids import XMIND_IDS
-from mapshelf.model import Boundary, Marker, Outline, Sheet, Style, Summary, Task, Topic, TopicKind
+from mapshelf.model import (
+    Boundary,
+    Marker,
+    Outline,
+    Relationship,
+    Sheet,
+    Style,
+    Summary,
+    Task,
+    Topic,
+    TopicKind,
+)
 from mapshelf.model.markers import emoji, is_known, marker
 from mapshelf.readers import Limits, read
 from mapshelf.readers.formats.freemind_markers import markers_of
@@ -104,6 +115,7 @@ def test_freemind_has_a_place_for_nearly_everything(outline: Outline) -> None:
         assert bare(made) == bare(want)
         extra = boundary_words(sheet, given_topic.id)
         assert made.attributes == (*want.attributes, *extra)
+        assert made.shown_attributes == tuple(dict.fromkeys(name for name, _ in made.attributes))
     assert set(found.relationships) == set(sheet.relationships)
     assert set(found.boundaries) == {line._replace(text="") for line in sheet.boundaries}
     assert sorted(summed(found)) == sorted(summed(sheet))
@@ -128,7 +140,7 @@ def pairs(found: Sheet, given_sheet: Sheet) -> Iterator[tuple[Topic, Topic]]:
 
 
 def bare(topic: Topic) -> Topic:
-    return replace(topic, children=[], attributes=(), position=None)
+    return replace(topic, children=[], attributes=(), shown_attributes=(), position=None)
 
 
 def summed(sheet: Sheet) -> list[tuple[tuple[str, ...], str]]:
@@ -167,6 +179,30 @@ def test_callouts_are_free_nodes_in_freemind_and_callouts_in_xmind() -> None:
         (root,) = again(outline, suffix).roots
         kinds = {child.id: child.kind for child in root.children[0].children}
         assert kinds == {"c": TopicKind.CALLOUT, "d": TopicKind.ATTACHED}
+
+
+def test_what_freeplane_shows_on_the_canvas_comes_back() -> None:
+    far = Topic("far", id="f", kind=TopicKind.CALLOUT, position=(-120.0, 40.0))
+    left = Topic("left", id="l", kind=TopicKind.CALLOUT, position=(-200.0, -90.0))
+    numbered = [Topic("a", id="a", number="1", children=[far]), Topic("b", id="b", side="left")]
+    numbered[0].children.append(Topic("c", id="c", number="1.1", style=Style(line_hidden=True)))
+    numbered[1].children.append(left)
+    sheet = Sheet(
+        Topic("r", id="r", children=numbered),
+        relationships=(
+            Relationship("c", "c", point=(-60.0, 20.0)),
+            Relationship("l", "l", point=(35.0, -8.0)),
+        ),
+    )
+    (found,) = again(Outline((sheet,)), "mm").sheets
+    assert found.relationships == sheet.relationships
+    back = {topic.id: topic for _, topic in found.root.walk()}
+    for name, given_topic in {topic.id: topic for _, topic in sheet.root.walk()}.items():
+        made = back[name]
+        assert (made.kind, made.number) == (given_topic.kind, given_topic.number)
+        assert made.style == given_topic.style
+        if given_topic.position:
+            assert made.position == pytest.approx(given_topic.position, abs=1)
 
 
 # -- XMind -----------------------------------------------------------------------------------
@@ -216,7 +252,9 @@ def test_xmind_has_a_place_for_everything_but_attributes(outline: Outline) -> No
         if len(set(sides)) > 1:
             assert found.clockwise == sheet.clockwise
         assert found.title == sheet.title
-        assert set(found.relationships) == set(sheet.relationships)
+        # All arrows have a head at their end.
+        arrows = {arrow._replace(heads="end") for arrow in sheet.relationships}
+        assert set(found.relationships) == arrows
         assert set(found.boundaries) == set(sheet.boundaries)
         assert sorted(summed(found)) == sorted(summed(sheet))
         assert found.background == sheet.background

@@ -77,6 +77,7 @@ def in_freemind(topic: Topic) -> Topic:
         note_html=safe_html(note.html),
         links=topic.links[:1],
         attributes=tuple(("link", link) for link in topic.links[1:]),
+        shown_attributes=("link",) if topic.links[1:] else (),
     )
 
 

@@ -12,6 +12,9 @@ from mapshelf.model import Topic
 _LETTERS: Final = 12.0
 """Default font size in points."""
 
+_ROW: Final = 18.0
+"""Height of a row of details or attributes in pixels."""
+
 _WIDEST: Final = 600.0
 """Maximum line width in pixels; Freeplane's default."""
 
@@ -25,4 +28,12 @@ def box_size(topic: Topic) -> tuple[float, float]:
         default=0.0,
     )
     height = sum(1 + line // _WIDEST for line in lines) * letters * 1.6
-    return width + 10, height + sum(image.height for image in topic.images) + 6
+    height += sum(image.height for image in topic.images)
+    return width + 10, height + _rows_below(topic) * _ROW + 6
+
+
+def _rows_below(topic: Topic) -> int:
+    """Return the number of rows below the text: details, attributes and a formula."""
+    details = topic.details.count("\n") + 1 if topic.details else 0
+    attributes = sum(name in topic.shown_attributes for name, _ in topic.attributes)
+    return details + attributes + bool(topic.formula and topic.text)

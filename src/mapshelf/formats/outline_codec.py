@@ -7,7 +7,7 @@ outlines are most of the data in a store.
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import islice
 from operator import itemgetter
@@ -32,11 +32,12 @@ from mapshelf.model import (
     topic_facts,
 )
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of the encoding, stored in every encoded outline."""
 
-READABLE: Final = (2, 3, FORMAT)
-"""Supported versions: 2 had no language, 3 only the texts, notes and links of topics."""
+READABLE: Final = (2, 3, 4, FORMAT)
+"""Supported versions: 2 had no language, 3 only the texts, notes and links of topics, 4 no numbers,
+details and shown attributes, no hidden lines and no positions of callouts."""
 
 
 LONGEST_TEXT: Final = 4 << 20
@@ -52,6 +53,9 @@ _TOPICS: Final = b',"topics":['
 
 _TEXT: Final = re.compile(rb'\[-?\d+,"(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*"),"')
 """Index of the text in the row of a topic, after its parent and its id."""
+
+_PLAIN_ARROW: Final = 4
+"""Number of values in the row of an arrow to a topic; further values follow."""
 
 _PLAIN: Final = 6
 """Number of values in the row of a plain topic; further content is in the next value."""
@@ -97,7 +101,7 @@ def _row(parent: int, topic: Topic) -> list[object]:
 
 _MORE: Final = (
     *("text_html", "markers", "tags", "task", "attributes", "images", "attachments"),
-    *("formula", "folded", "side", "position"),
+    *("formula", "folded", "side", "position", "number", "details", "shown_attributes"),
 )
 """Fields that most topics lack; written only if set."""
 
@@ -111,11 +115,16 @@ def _sheet_row(sheet: Sheet, places: dict[int, int]) -> dict[str, object]:
         "title": sheet.title,
         "background": sheet.background,
         "floating": [places[id(topic)] for topic in sheet.floating],
-        "relationships": sheet.relationships,
+        "relationships": list(map(_arrow_row, sheet.relationships)),
         "boundaries": sheet.boundaries,
         "summaries": [(topics, places[id(topic)]) for topics, topic in sheet.summaries],
         **({"clockwise": True} if sheet.clockwise else {}),
     }
+
+
+def _arrow_row(arrow: Relationship) -> Sequence[object]:
+    usual = arrow.point is None and arrow.heads == "end"
+    return arrow[:_PLAIN_ARROW] if usual else arrow
 
 
 def decode_outline(data: bytes) -> Outline:
@@ -302,7 +311,7 @@ def _labels(sheets: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield the labels of arrows and boundaries."""
     for sheet in sheets:
         yield sheet["title"]
-        yield from (text for _, _, text, _ in sheet["relationships"])
+        yield from (arrow[2] for arrow in sheet["relationships"])
         yield from (text for _, text, _ in sheet["boundaries"])
 
 
@@ -345,6 +354,7 @@ _READ: Final[dict[str, Callable[[Any], object]]] = {
     "attachments": lambda rows: tuple(Attachment(*row) for row in rows),
     "style": lambda value: Style(**value),
     "position": tuple,
+    "shown_attributes": tuple,
 }
 """Constructors for the values that JSON has no type for."""
 
@@ -354,12 +364,20 @@ def _sheet(row: dict[str, Any], topics: list[Topic]) -> Sheet:
         topics[row["root"]],
         row["title"],
         tuple(topics[place] for place in row["floating"]),
-        tuple(Relationship(*found) for found in row["relationships"]),
+        tuple(map(_relationship, row["relationships"])),
         tuple(Boundary(tuple(ids), text, colour) for ids, text, colour in row["boundaries"]),
         tuple(Summary(tuple(ids), topics[place]) for ids, place in row["summaries"]),
         row["background"],
         row.get("clockwise", False),
     )
+
+
+def _relationship(row: list[Any]) -> Relationship:
+    start, end, text, colour, *more = row
+    if not more:
+        return Relationship(start, end, text, colour)
+    point, heads = more
+    return Relationship(start, end, text, colour, tuple(point) if point else None, heads)
 
 
 def is_large(encoded: bytes) -> bool:

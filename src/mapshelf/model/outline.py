@@ -77,12 +77,14 @@ class Image(NamedTuple):
         height: display height, likewise. One of the two is enough; without either, the image's own
             size applies.
         alt: alternative text or file name.
+        below: whether it is below the text of the topic, not above it.
     """
 
     digest: str
     width: float = 0.0
     height: float = 0.0
     alt: str = ""
+    below: bool = False
 
 
 class Attachment(NamedTuple):
@@ -107,6 +109,7 @@ class Style:
         shape: ``rectangle``, ``rounded``, ``ellipse``, ``underline``, ``diamond``, ``hexagon``,
             ``cloud`` or ``none``; empty if not set or not known.
         line_width: width of the line to the parent in pixels, 0 if not set.
+        line_hidden: whether there is no line to the parent.
     """
 
     text: str = ""
@@ -118,6 +121,7 @@ class Style:
     size: float = 0.0
     shape: str = ""
     line_width: float = 0.0
+    line_hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -145,7 +149,12 @@ class Topic:
         folded: whether its children are folded.
         side: for a main topic, ``left`` or ``right`` of the central topic; empty if the author did
             not choose.
-        position: position of its middle, if the author placed it.
+        position: position of its middle, if the author placed it; of a callout, relative to the
+            middle of its parent.
+        number: automatic number that the program shows before the text, such as ``2.1``; empty if
+            none.
+        details: the part of the note that the program shows below the text.
+        shown_attributes: the names of the attributes that the program shows below the text.
     """
 
     text: str
@@ -167,6 +176,9 @@ class Topic:
     folded: bool = False
     side: str = ""
     position: tuple[float, float] | None = None
+    number: str = ""
+    details: str = ""
+    shown_attributes: tuple[str, ...] = ()
 
     def facts(self) -> list[str]:
         """Return the searchable text attached to it, except the note; see ``topic_facts``."""
@@ -202,12 +214,24 @@ def topic_facts(
 
 
 class Relationship(NamedTuple):
-    """An arrow between two topics, given by id, with a label."""
+    """An arrow between two topics.
+
+    Attributes:
+        start: the id of the topic that it starts from.
+        end: the id of the topic that it leads to.
+        text: its label.
+        colour: its colour.
+        point: the place that it leads to, relative to the edge of the topic that it starts from;
+            ``None`` for a topic. ``start`` and ``end`` are then the same.
+        heads: where it has heads: ``end``, ``start``, ``both`` or ``none``.
+    """
 
     start: str
     end: str
     text: str = ""
     colour: str = ""
+    point: tuple[float, float] | None = None
+    heads: str = "end"
 
 
 class Boundary(NamedTuple):

@@ -2,13 +2,14 @@
 
 A curve may leave a topic on any of its four sides. The router chooses the pair of sides whose curve
 is short and crosses the fewest topics. It samples a few points of each curve, which is cheap and
-accurate enough. An arrow from a topic to itself is a loop on one side, chosen in the same way.
+accurate enough. An arrow from a topic to itself is a loop on one side, chosen in the same way. An
+arrow that points to a place is straight.
 ``site/static/arrows.js`` does the same in the browser.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, hypot
+from math import floor, hypot, inf
 from typing import Final, NamedTuple
 
 from mapshelf.model import Relationship
@@ -45,6 +46,8 @@ class Link:
     end: Node
     label: Line | None
     colour: str
+    point: Point | None = None
+    heads: str = "end"
 
     @property
     def width(self) -> float:
@@ -85,7 +88,8 @@ def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> I
             continue
         itself = relationship.start == relationship.end == start.topic.id
         if start is not end or itself:
-            yield Link(start, end, label_of(relationship.text), relationship.colour)
+            label, (colour, point, heads) = label_of(relationship.text), relationship[3:]
+            yield Link(start, end, label, colour, point, heads)
 
 
 def routed(nodes: Iterable[Node], found: Iterable[Link]) -> list[tuple[Link, Curve]]:
@@ -138,6 +142,8 @@ class Router:
     def curve(self, link: Link) -> Curve:
         """Return the curve of a relationship."""
         curves: Iterable[Curve]
+        if link.point:
+            return _straight(_room(link.start), link.point)
         if link.start is link.end:
             curves = _loops(_room(link.start), link.width)
         else:
@@ -199,6 +205,24 @@ def _curve(start: tuple[Point, Point], end: tuple[Point, Point]) -> Curve:
         (x0 + bend * right0, y0 + bend * down0),
         (x3 + bend * right3, y3 + bend * down3),
         (x3, y3),
+    )
+
+
+def _straight(box: Box, point: Point) -> Curve:
+    """Return the line from the edge of a topic that leads ``point`` away from it."""
+    right, down = point
+    half_width, half_height = (box.right - box.left) / 2, (box.bottom - box.top) / 2
+    # The point on the edge that is in this direction from the middle.
+    share = min(
+        half_width / abs(right) if right else inf, half_height / abs(down) if down else inf, 1e6
+    )
+    x = (box.left + box.right) / 2 + right * share
+    y = (box.top + box.bottom) / 2 + down * share
+    return Curve(
+        (x, y),
+        (x + right / 3, y + down / 3),
+        (x + right * 2 / 3, y + down * 2 / 3),
+        (x + right, y + down),
     )
 
 

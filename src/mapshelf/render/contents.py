@@ -1,11 +1,12 @@
-"""Lay out the content of a topic's box: text, icons, marks, images, tags and formulas.
+"""Lay out the content of a topic's box: text, icons, marks, images, details, attributes and more.
 
-Icons precede the text; marks for notes, links and files follow it. Images are above it, tags below.
-A formula is below the text, or replaces it if there is none. In right-to-left maps everything is
-mirrored. Topics with only text, which are the majority, skip most of this.
+Icons precede the text; marks for notes, links and files follow it. Images are above or below it;
+details, attributes (as a table) and tags are below. A formula is below the text, or replaces it if
+there is none. In right-to-left maps everything is mirrored. Topics with only text, which are the
+majority, skip most of this.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from mapshelf.model import Image, Topic
@@ -15,12 +16,19 @@ from mapshelf.render.glyphs import emoji_text, markers_of, said
 from mapshelf.render.layout_style import LINE_HEIGHT, Kind, LayoutStyle
 from mapshelf.render.visible_topics import VisibleTopic
 from mapshelf.render.wrapping import Line, wrapped
-from mapshelf.writers.plain import one_line
+from mapshelf.writers.plain import one_line, sound
 
 _GLYPH: Final = 1.2
 _MARK: Final = 0.95
 _TAG: Final = 0.78
-"""Heights of icons, marks and the letters of tags, in font sizes."""
+_DETAIL: Final = 0.85
+"""Heights of icons, marks and the letters of tags and attributes, and of details, in font sizes."""
+
+CELL_HEIGHT: Final = 1.5
+"""Height of a row of attributes, in font sizes of its letters."""
+
+CELL_PADDING: Final = 4.0
+"""Space to the left and right of the text of an attribute."""
 
 FORMULA: Final = 1.12
 """Font size of formulas, in font sizes of the text: the letters of their font are smaller."""
@@ -33,7 +41,14 @@ _MOST_TAGS: Final = 8
 _MOST_IMAGES: Final = 4
 """Maximum icons, tags and images drawn in a topic. The text of the page lists all of them."""
 
+MOST_ROWS: Final = 12
+"""Maximum attributes drawn in a topic. The text of the page lists all of them."""
+
 _TAG_WIDTH: Final = 16.0  # of the longest, in font sizes
+_NAME_WIDTH: Final = 14.0
+_VALUE_WIDTH: Final = 22.0
+_DETAIL_WIDTH: Final = 26.0  # of the longest name, value and line of details, likewise
+_DETAIL_LINES: Final = 20
 _TAG_PADDING: Final = 5.0
 _BETWEEN: Final = 4.0  # pictures, text and tags
 _UNKNOWN: Final = (0.6, 0.6)  # of the maximum size, for images of unknown size
@@ -45,7 +60,8 @@ class Piece(NamedTuple):
     """An element in the box of a topic.
 
     Attributes:
-        kind: ``glyph``, ``emoji``, ``mark``, ``tag``, ``image`` or ``formula``.
+        kind: ``glyph``, ``emoji``, ``mark``, ``subtext`` (a line of details), ``cell`` (of the
+            table of attributes), ``tag``, ``image`` or ``formula``.
         name: name of a marker or mark, digest of an image, LaTeX of a formula; otherwise the
             displayed text.
         x: left edge, relative to the box.
@@ -82,6 +98,32 @@ class Contents(NamedTuple):
     pieces: tuple[Piece, ...] = ()
 
 
+class _Block(NamedTuple):
+    """Rows of pieces below the text.
+
+    Attributes:
+        rows: the pieces of each row, which have the same height; at least one row.
+        between: the space between rows, and between the pieces of a row.
+    """
+
+    rows: Sequence[Sequence[Piece]]
+    between: float = _BETWEEN
+
+    @property
+    def width(self) -> float:
+        """Width of the longest row."""
+        return max(_row_width(row, self.between) for row in self.rows)
+
+    def placed(self, kind: Kind, inner: float, y: float) -> Iterator[Piece]:
+        """Yield the pieces, in a box that is ``inner`` wide inside its padding, from ``y`` on."""
+        for row in self.rows:
+            x = kind.across + ((inner - _row_width(row, self.between)) / 2 if kind.boxed else 0)
+            for piece in row:
+                yield piece._replace(x=x, y=y)
+                x += piece.width + self.between
+            y += row[0].height + self.between
+
+
 def only_text(kind: Kind, lines: Sequence[Line], text_width: float) -> Contents:
     """Return the contents of a topic with only text."""
     height = kind.size * LINE_HEIGHT * len(lines) + 2 * kind.down
@@ -99,6 +141,8 @@ def has_more(topic: Topic) -> bool:
         or topic.links
         or topic.attachments
         or topic.formula
+        or topic.details
+        or topic.shown_attributes
     )
 
 
@@ -126,11 +170,12 @@ def furnished(
     glyphs = list(_glyphs(topic, kind.size))
     marks = list(_marks(topic, kind.size)) if layout_style.detailed else []
     tags = list(_tags(topic, kind.size)) if layout_style.detailed else []
-    images = [
-        _image(image, layout_style.picture) for image in topic.images[:_MOST_IMAGES] if image.digest
-    ]
+    seen = [image for image in topic.images[:_MOST_IMAGES] if image.digest]
+    images = [_image(image, layout_style.picture) for image in seen if not image.below]
+    lower = [_image(image, layout_style.picture) for image in seen if image.below]
     formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
-    if not (glyphs or marks or tags or images or formulas):
+    below = _explained(shown, kind.size) if layout_style.detailed else []
+    if not (glyphs or marks or tags or seen or formulas or below):
         return None
     # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
@@ -141,9 +186,12 @@ def furnished(
     after = sum(piece.width + step for piece in marks) - (0 if core_width else step)
     row = max(0.0, before) + core_width + max(0.0, after)
     row_height = max([core_height, *(piece.height for piece in (*glyphs, *marks))])
-    wide = [piece.width for piece in (*images, *formulas)]
-    tag_rows = _rows(tags, max([row, 14 * kind.size, *wide]))
-    inner = max([row, *wide, *map(_row_width, tag_rows)])
+    below += [_Block([[one]]) for one in (*formulas, *lower)]
+    wide = [row, *(piece.width for piece in images), *(block.width for block in below)]
+    if tags:
+        below.append(_Block(_rows(tags, max(14 * kind.size, *wide))))
+        wide.append(below[-1].width)
+    inner = max(wide)
 
     pieces: list[Piece] = []
     y = kind.down
@@ -166,12 +214,9 @@ def furnished(
         x += piece.width + step
     if row_height:
         y += row_height + _BETWEEN
-    for some in (*([one] for one in formulas), *tag_rows):
-        x = kind.across + ((inner - _row_width(some)) / 2 if kind.boxed else 0)
-        for piece in some:
-            pieces.append(piece._replace(x=x, y=y))
-            x += piece.width + _BETWEEN
-        y += some[0].height + _BETWEEN
+    for block in below:
+        pieces += block.placed(kind, inner, y)
+        y = pieces[-1].y + pieces[-1].height + _BETWEEN
     made = Contents(
         inner + 2 * kind.across, y - _BETWEEN + kind.down, text_left, text_top, tuple(pieces)
     )
@@ -193,7 +238,7 @@ def _glyphs(topic: Topic, size: float) -> Iterable[Piece]:
 def _marks(topic: Topic, size: float) -> Iterable[Piece]:
     has = {
         "picture": any(not image.digest for image in topic.images),
-        "note": bool(topic.note.strip()),
+        "note": topic.note.strip() != topic.details.strip(),  # details are drawn
         "link": bool(topic.links),
         "attachment": bool(topic.attachments),
     }
@@ -210,6 +255,46 @@ def _tags(topic: Topic, size: float) -> Iterable[Piece]:
             yield Piece("tag", line.text, 0, 0, width, letters * 1.45, one_line(tag[:_LONGEST]))
 
 
+def _explained(shown: VisibleTopic, size: float) -> list[_Block]:
+    """Return the details and attributes that the author's program shows."""
+    topic = shown.source
+    assert topic is not None
+    details = [[line] for line in _details(topic, size)]
+    table = _table(topic, size) if shown.tabled else []
+    return [_Block(rows, 0) for rows in (details, table) if rows]
+
+
+def _details(topic: Topic, size: float) -> Iterable[Piece]:
+    letters = _DETAIL * size
+    face = font(bold=False)
+    for line in wrapped(sound(topic.details), face, _DETAIL_WIDTH, _DETAIL_LINES, 1.0):
+        yield Piece("subtext", line.text, 0, 0, line.width * letters, letters * LINE_HEIGHT)
+
+
+def _table(topic: Topic, size: float) -> list[list[Piece]]:
+    """Return attributes as rows of two cells."""
+    if not topic.shown_attributes:
+        return []
+    names = set(topic.shown_attributes)
+    shown = [pair for pair in topic.attributes if pair[0] in names][:MOST_ROWS]
+    rows = [
+        (_cell(name, size, _NAME_WIDTH), _cell(value, size, _VALUE_WIDTH)) for name, value in shown
+    ]
+    wide = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
+    return [
+        [cell._replace(width=width) for cell, width in zip(row, wide, strict=True)] for row in rows
+    ]
+
+
+def _cell(text: str, size: float, widest: float) -> Piece:
+    letters = _TAG * size
+    whole = one_line(text[:_LONGEST])
+    line = next(iter(wrapped(whole, font(bold=False), widest, 1, 1.0)), Line("", 1.0))
+    width = line.width * letters + 2 * CELL_PADDING
+    says = whole if whole != line.text else ""
+    return Piece("cell", line.text, 0, 0, width, letters * CELL_HEIGHT, says)
+
+
 def _rows(pieces: Sequence[Piece], width: float) -> list[list[Piece]]:
     rows: list[list[Piece]] = []
     for piece in pieces:
@@ -220,8 +305,8 @@ def _rows(pieces: Sequence[Piece], width: float) -> list[list[Piece]]:
     return rows
 
 
-def _row_width(row: Sequence[Piece]) -> float:
-    return sum(piece.width + _BETWEEN for piece in row) - _BETWEEN
+def _row_width(row: Sequence[Piece], between: float = _BETWEEN) -> float:
+    return sum(piece.width + between for piece in row) - between
 
 
 def _image(image: Image, most: tuple[float, float]) -> Piece:

@@ -9,12 +9,13 @@ from dataclasses import replace
 from math import hypot
 from typing import Final
 
-from mapshelf.render.arrows import Curve, Link
+from mapshelf.render.arrows import Curve, Link, Point
+from mapshelf.render.boundaries import Boundary
 from mapshelf.render.contrast import LINE, legible, tint
 from mapshelf.render.direction import first_direction
 from mapshelf.render.drawing_costs import Simpler, illustrated, line_length, simpler
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
-from mapshelf.render.layout import Boundary, Brace, Layout
+from mapshelf.render.layout import Brace, Layout
 from mapshelf.render.layout_style import (
     BRACE,
     COUNT_PADDING,
@@ -97,17 +98,24 @@ def _simpler(placed: Layout, arrows: Iterable[tuple[Link, Curve]], scale: float)
 
 def _is_summary(node: Node) -> bool:
     """Return whether a topic is attached by a brace instead of a connector."""
-    return node.above is not None and node.above.children[node.at : node.at + 1] != [node]
+    if node.above is None or node.is_free:
+        return False
+    return node.above.children[node.at : node.at + 1] != [node]
 
 
 def _connection(node: Node, parent: Node, colours: TopicColours) -> str:
-    """Return the connector from a topic's parent, continued below the topic if it has no box."""
+    """Return the connector from a topic's parent, continued below the topic if it has no box.
+
+    Without the connector, only the line below the topic is left.
+    """
     end = node.near
     start, height = _departure(node, parent)
     bend = start + 0.55 * (end - start)
     joint = node.joint
     path = f"M{number(start)} {number(height)}"
-    if abs(height - joint) > 0.05:
+    if not node.has_line:
+        path = f"M{number(end)} {number(joint)}"
+    elif abs(height - joint) > 0.05:
         path += (
             f"C{number(bend)} {number(height)} {number(bend)} {number(joint)}"
             f" {number(end)} {number(joint)}"
@@ -117,7 +125,9 @@ def _connection(node: Node, parent: Node, colours: TopicColours) -> str:
     if node.lines and not node.kind.boxed:
         path += f"H{number(end + node.side * node.body)}"
     stroke = _STROKES[min(node.depth, len(_STROKES) - 1)]
-    dashes = ' stroke-dasharray="2 3"' if node.is_callout else ""
+    dashes = ' stroke-dasharray="2 3"' if node.is_callout and node.has_line else ""
+    if "C" not in path and "H" not in path:
+        return ""
     return f'<path d="{path}" stroke="{colours.line}" stroke-width="{number(stroke)}"{dashes}/>\n'
 
 
@@ -282,19 +292,13 @@ def _count(node: Node, colours: TopicColours, style: Style) -> str:
 def _arrow(link: Link, curve: Curve, style: Style, less: Simpler) -> str:
     colour = legible(valid(link.colour) or style.theme.quiet, style.theme.ground, LINE)
     points = [f"{number(x)} {number(y)}" for x, y in curve]
-    (x2, y2), (x3, y3) = curve.second, curve.end
-    length = hypot(x2 - x3, y2 - y3) or 1.0
-    right, down = (x2 - x3) / length * _HEAD, (y2 - y3) / length * _HEAD
-    head = (
-        f"M{number(x3)} {number(y3)}L{number(x3 + right + down / 2)}"
-        f" {number(y3 + down - right / 2)}L{number(x3 + right - down / 2)}"
-        f" {number(y3 + down + right / 2)}Z"
-    )
+    heads = _head(curve.second, curve.end) if link.heads in ("end", "both") else ""
+    heads += _head(curve.first, curve.start) if link.heads in ("start", "both") else ""
     drawn = (
         f'<path d="M{points[0]}C{points[1]} {points[2]} {points[3]}" fill="none"'
         f' stroke="{colour}" stroke-width="1.3" stroke-dasharray="5 3"{less.lines}/>\n'
-        f'<path d="{head}" fill="{colour}"/>\n'
     )
+    drawn += f'<path d="{heads}" fill="{colour}"/>\n' if heads else ""
     if link.label:
         x, y = curve.at(0.5)
         width = link.width
@@ -307,3 +311,15 @@ def _arrow(link: Link, curve: Curve, style: Style, less: Simpler) -> str:
         fill = f' fill="{legible(colour, style.theme.ground)}"'
         drawn += text_line(link.label.text, place, LABEL_SIZE, style, fill)
     return drawn
+
+
+def _head(before: Point, tip: Point) -> str:
+    """Return the path of an arrowhead at ``tip``, for a line that comes from ``before``."""
+    (x2, y2), (x3, y3) = before, tip
+    length = hypot(x2 - x3, y2 - y3) or 1.0
+    right, down = (x2 - x3) / length * _HEAD, (y2 - y3) / length * _HEAD
+    return (
+        f"M{number(x3)} {number(y3)}L{number(x3 + right + down / 2)}"
+        f" {number(y3 + down - right / 2)}L{number(x3 + right - down / 2)}"
+        f" {number(y3 + down + right / 2)}Z"
+    )

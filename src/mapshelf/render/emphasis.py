@@ -32,7 +32,10 @@ def marked_runs(topic: Topic) -> Sequence[Run]:
     parser = _Marked()
     parser.feed(source)
     parser.close()
-    return _runs(sound(topic.text), parser.letters)
+    runs = _runs(sound(topic.text), parser.letters)
+    if runs and topic.number:
+        return [Run(f"{sound(topic.number)} ", frozenset()), *runs]
+    return runs
 
 
 def _runs(text: str, letters: Sequence[tuple[str, frozenset[str]]]) -> Sequence[Run]:

@@ -1,10 +1,10 @@
-"""Place floating topics around a map that is already laid out.
+"""Place floating topics, and callouts that the author placed, around what is already laid out.
 
-The author's position, which is relative to the central topic, is used if it is free; otherwise the
-nearest free position is used. Our topics differ in size from the author's, and a thumbnail shows
-only some of them. If any position is far outside, all positions are therefore moved inwards, by one
-factor per axis. Topics without a position, or without a free one near it, go into rows below
-everything else.
+The author's position, which is relative to the central topic or to the parent of a callout, is used
+if it is free; otherwise the nearest free position is used. Our topics differ in size from the
+author's, and a thumbnail shows only some of them. If any position is far outside, all positions are
+therefore moved inwards, by one factor per axis. Topics without a position, or without a free one
+near it, go into rows below everything else.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,37 +48,72 @@ def around(boxes: Sequence[Box]) -> Box:
 
 
 class Wanted(NamedTuple):
-    """A tree to place: its extent relative to the middle of its root, and the author's position."""
+    """A tree to place.
+
+    Attributes:
+        room: its extent relative to the middle of its root.
+        position: the author's position for that middle, ``None`` if there is none.
+        parent: the middle of the topic that a callout is on, which the position is then relative
+            to; ``None`` for a floating topic.
+    """
 
     room: Box
     position: tuple[float, float] | None
+    parent: tuple[float, float] | None = None
 
 
-def put_floating(
-    trees: Sequence[Wanted], taken: Sequence[Box], layout_style: LayoutStyle
-) -> list[tuple[float, float]]:
-    """Return the position of the middle of each tree's root.
+class Surroundings:
+    """What is already placed on a sheet, and the trees that are placed around it."""
 
-    Args:
-        trees: the trees to place.
-        taken: the boxes that are already placed; at least one.
-        layout_style: its ``stray`` limits how far outside of ``taken`` the trees may be.
-    """
-    whole = around(taken)
-    share_x, share_y = _shares(trees, whole, layout_style)
-    obstacles = _Obstacles(taken)
-    found: list[tuple[float, float] | None] = []
-    for room, position in trees:
-        spot = None
-        if position:
-            wanted = (position[0] * share_x, position[1] * share_y)
-            spot = obstacles.nearest_free(room, wanted)
-        if spot:
-            obstacles.add(room.moved(*spot))
-            whole = around((whole, room.moved(*spot)))
-        found.append(spot)
-    rows = _rows([tree.room for tree, spot in zip(trees, found, strict=True) if not spot], whole)
-    return [spot or next(rows) for spot in found]
+    def __init__(
+        self, taken: Sequence[Box], areas: Sequence[Box], layout_style: LayoutStyle
+    ) -> None:
+        """Begin with what is already placed.
+
+        Args:
+            taken: the boxes that no tree may overlap; at least one.
+            areas: boxes around several topics, which only callouts on these topics may overlap.
+            layout_style: its ``stray`` limits how far outside of all these the trees may be.
+        """
+        self._whole = around(taken)
+        self._obstacles = _Obstacles()
+        self._layout_style = layout_style
+        for box in taken:
+            self.take(box)
+        self.surround(areas)
+
+    def take(self, box: Box) -> None:
+        """Add the box of a topic that has been placed."""
+        self._obstacles.add(box)
+
+    def surround(self, areas: Sequence[Box]) -> None:
+        """Add boxes around several topics that have been placed."""
+        for box in areas:
+            self._take(box)
+
+    def put(self, trees: Sequence[Wanted]) -> list[tuple[float, float]]:
+        """Return the position of the middle of each tree's root; its room is then an area."""
+        share_x, share_y = _shares(trees, self._whole, self._layout_style)
+        found: list[tuple[float, float] | None] = []
+        for room, position, parent in trees:
+            spot = None
+            if position:
+                x, y = parent or (0.0, 0.0)
+                wanted = (x + position[0] * share_x, y + position[1] * share_y)
+                spot = self._obstacles.nearest_free(room, wanted, parent)
+            if spot:
+                self._take(room.moved(*spot))
+            found.append(spot)
+        left = [tree.room for tree, spot in zip(trees, found, strict=True) if not spot]
+        rows = list(_rows(left, self._whole))
+        for room, spot in zip(left, rows, strict=True):
+            self._take(room.moved(*spot))
+        following = iter(rows)
+        return [spot or next(following) for spot in found]
+
+    def _take(self, box: Box) -> None:
+        self._obstacles.add(box, is_area=True)
+        self._whole = around((self._whole, box))
 
 
 def _shares(trees: Sequence[Wanted], whole: Box, layout_style: LayoutStyle) -> tuple[float, float]:
@@ -110,41 +145,47 @@ def _rows(rooms: Sequence[Box], whole: Box) -> Iterator[tuple[float, float]]:
 class _Obstacles:
     """The boxes that are already placed, in a grid for fast lookup."""
 
-    def __init__(self, boxes: Sequence[Box]) -> None:
-        self._cells: dict[tuple[int, int], list[Box]] = {}
+    def __init__(self) -> None:
+        self._cells: dict[tuple[int, int], list[tuple[Box, bool]]] = {}
         self._trials = _TRIALS
-        for box in boxes:
-            self.add(box)
 
-    def add(self, box: Box) -> None:
+    def add(self, box: Box, *, is_area: bool = False) -> None:
         """Add a box that others must not overlap, with ``FLOATING_GAP`` around it."""
         grown = box.grown(FLOATING_GAP)
         for cell in _cells(grown):
-            self._cells.setdefault(cell, []).append(grown)
+            self._cells.setdefault(cell, []).append((grown, is_area))
 
-    def nearest_free(self, room: Box, wanted: tuple[float, float]) -> tuple[float, float] | None:
+    def nearest_free(
+        self, room: Box, wanted: tuple[float, float], parent: tuple[float, float] | None
+    ) -> tuple[float, float] | None:
         """Return the free position nearest to ``wanted``.
 
-        It is ``None`` if there is none within reach, or if too many positions have been tried.
+        Areas that contain ``parent`` are no obstacles. The result is ``None`` if there is no free
+        position within reach, or if too many positions have been tried.
         """
         for right, down in _RING_STEPS:
             if self._trials <= 0:
                 return None
             self._trials -= 1
             spot = (wanted[0] + right * _STEP, wanted[1] + down * _STEP)
-            if self._is_free(room.moved(*spot)):
+            if self._is_free(room.moved(*spot), parent):
                 return spot
         return None
 
-    def _is_free(self, box: Box) -> bool:
+    def _is_free(self, box: Box, parent: tuple[float, float] | None) -> bool:
         return not any(
             box.left < other.right
             and other.left < box.right
             and box.top < other.bottom
             and other.top < box.bottom
+            and not (is_area and parent and _holds(other, parent))
             for cell in _cells(box)
-            for other in self._cells.get(cell, ())
+            for other, is_area in self._cells.get(cell, ())
         )
+
+
+def _holds(box: Box, point: tuple[float, float]) -> bool:
+    return box.left < point[0] < box.right and box.top < point[1] < box.bottom
 
 
 def _cells(box: Box) -> Iterator[tuple[int, int]]:

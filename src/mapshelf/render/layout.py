@@ -3,34 +3,28 @@
 The central topic is in the middle. Main branches stay on the side that the author chose. Without a
 choice, they are split in order between both sides, to make the sides about equally high; in
 right-to-left maps the first half is on the left. Each topic is vertically centred on its children.
-Boundaries and summaries have reserved space. Floating topics are placed around the result
-(``floating``). The unit is a pixel at full size; the origin is the centre of the map.
+Boundaries and summaries have reserved space. Callouts that the author placed and floating topics
+are placed around the result (``floating``). The unit is a pixel at full size; the origin is the
+centre of the map.
 
 Thumbnails use the layout for the topics that ``visible_topics`` chose, and the page of a map for
 all of them. ``site/static/layout.js`` does the same arithmetic in the browser.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
-from mapshelf.render.floating import Box, Wanted, around, put_floating
+from mapshelf.render.boundaries import Boundary, holding, ringed
+from mapshelf.render.floating import Box, Surroundings, Wanted, around
 from mapshelf.render.layout_style import BOUNDARY_PADDING, BRACE, LayoutStyle
 from mapshelf.render.nodes import Forest, Group, Node, forest
 from mapshelf.render.visible_topics import VisibleSheet
 
 _CHOSEN: Final = 0.5
 """Minimum share of main branches with a side set by the author; below it, sides are ignored."""
-
-
-class Boundary(NamedTuple):
-    """An outline around topics: its position, label and branch."""
-
-    box: Box
-    group: Group
-    main: int
 
 
 class Brace(NamedTuple):
@@ -87,8 +81,8 @@ def layout(
         _measure(node)
     drawing = _Drawing(whole)
     drawing.place_centre(right_to_left=right_to_left)
-    if len(whole.trees) > 1:
-        drawing.place_floating(layout_style, right_to_left=right_to_left)
+    if len(whole.trees) > 1 or any(node.free for node in whole.nodes):
+        drawing.place_others(layout_style, right_to_left=right_to_left)
     return drawing.result()
 
 
@@ -116,23 +110,49 @@ class _Drawing:
             box = around([*self._boxes(), *(boundary.box for boundary in self._boundaries)])
             self._ring(box, rings, -1)
 
-    def place_floating(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
-        """Place the floating topics and their descendants."""
-        taken = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
+    def place_others(self, layout_style: LayoutStyle, *, right_to_left: bool) -> None:
+        """Place free callouts and floating topics with their descendants.
+
+        A callout can be placed when its parent is: first those in the tree of the central topic.
+        """
+        taken = [*self._boxes(), *map(_box_of_brace, self._braces)]
+        areas = [boundary.box for boundary in self._boundaries]
+        surroundings = Surroundings(taken, areas, layout_style)
+        placed = [node for node in self._whole.nodes if node.side or not node.depth]
+        for first in (self._free(placed), self._whole.trees[1:]):
+            roots = first
+            while roots:
+                nodes = self._place_trees(roots, surroundings, right_to_left=right_to_left)
+                roots = self._free(nodes)
+            self._boundaries = holding(self._boundaries, self._whole, self._room)
+            surroundings.surround([boundary.box for boundary in self._boundaries])
+
+    def _free(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return the free callouts on these nodes, in the order of the map."""
+        found = {one for node in nodes for one in node.free}
+        return [one for one in self._whole.nodes if one in found] if found else []
+
+    def _place_trees(
+        self, roots: Sequence[Node], surroundings: Surroundings, *, right_to_left: bool
+    ) -> list[Node]:
+        """Place some trees; return all topics in them."""
         wanted = []
-        for root in self._whole.trees[1:]:
-            position = root.topic.source.position if root.topic.source else None
-            root.side = -1 if (position[0] < 0 if position else right_to_left) else 1
-            wanted.append(Wanted(self._room(root), position))
-        places = put_floating(wanted, taken, layout_style)
-        pending = {node for node in self._whole.nodes if not node.side}
-        for root, (x, y) in zip(self._whole.trees[1:], places, strict=True):
+        for root in roots:
+            position, above = root.position, root.above
+            side = -1 if (position[0] < 0 if position else right_to_left) else 1
+            root.side = (above.side if above else 0) or side
+            parent = (above.x + above.width / 2, above.middle) if above else None
+            wanted.append(Wanted(self._room(root), position, parent))
+        for root, (x, y) in zip(roots, surroundings.put(wanted), strict=True):
             root.x, root.y = x - root.width / 2, y - root.height / 2
-            pending.add(root)
             self._ring(_box_of(root), self._around(root), root.main)
-        for node in self._whole.nodes[1:]:
-            if node in pending:
-                self._stack(node, node.children, node.side)
+        nodes = list(roots)
+        for node in nodes:  # it grows
+            surroundings.take(Box(node.x, node.y, node.x + node.width, node.y + node.height))
+            self._stack(node, node.children, node.side)
+            nodes += node.children
+            nodes += [group.summary for group in node.groups if group.summary]
+        return nodes
 
     def result(self) -> Layout:
         """Return the finished layout."""
@@ -154,12 +174,12 @@ class _Drawing:
         """Return the extent of a floating tree, relative to the middle of its root."""
         box = _box_of(root)
         for group in self._around(root):
-            box = _ringed(box, group)
+            box = ringed(box, group)
         return box.moved(-(root.x + root.width / 2), -root.middle)
 
     def _ring(self, box: Box, groups: Sequence[Group], main: int) -> None:
         for group in groups:
-            box = _ringed(box, group)
+            box = ringed(box, group)
             self._boundaries.append(Boundary(box, group, main))
 
     def _stack(self, parent: Node, children: list[Node], side: int) -> None:
@@ -191,7 +211,7 @@ class _Drawing:
         if summary is None:
             ends = sorted((near - side * run.near, near + side * run.out))
             box = Box(ends[0], top - run.up, ends[1], bottom + run.down)
-            self._boundaries.append(Boundary(box, run.group, first.main))
+            self._boundaries.append(Boundary(box, run.group, first.main, side))
             return
         x = near + side * run.out
         self._braces.append(Brace(x, top, bottom, side, summary))
@@ -339,15 +359,13 @@ def _halves(centre: Node) -> tuple[list[Node], list[Node]]:
     return mains[:cut], mains[cut:]
 
 
+def _box_of_brace(brace: Brace) -> Box:
+    ends = sorted((brace.x, brace.x + brace.side * BRACE))
+    return Box(ends[0], brace.top, ends[1], brace.bottom)
+
+
 def _box_of(root: Node) -> Box:
     """Return the bounding box of a tree on one side, including all descendants."""
     left = root.x if root.side > 0 else root.x + root.width - root.span
     top = root.middle - root.reach / 2
     return Box(left, top, left + root.span, top + root.reach)
-
-
-def _ringed(box: Box, group: Group) -> Box:
-    """Return ``box`` enlarged by the space for a boundary."""
-    grown = box.grown(BOUNDARY_PADDING)
-    right = max(grown.right, grown.left + group.label_width + 2 * BOUNDARY_PADDING)
-    return grown._replace(top=grown.top - group.label_height, right=right)

@@ -2,7 +2,8 @@
 
 Every topic becomes a node. The roots of trees are the central topic and the floating topics. A
 boundary or summary spans siblings and is stored on their parent, as a ``Group``. The topic of a
-summary is the root of a separate tree below that parent.
+summary is the root of a separate tree below that parent, and so is a callout that the author
+placed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,9 @@ _TWIGS: Final = 3
 _EMPTY_WIDTH: Final = 12.0  # of a topic without text
 
 _LABEL_WIDTH: Final = 24.0  # of the longest label, in its font sizes
+
+_MOST_TABLES: Final = 500
+"""Maximum number of topics of a sheet in which attributes are drawn."""
 
 _MOST_GROUPS: Final = 1000
 _MOST_MEMBERS: Final = 20_000
@@ -69,6 +73,7 @@ class Node:
         y: top edge.
         children: its child nodes.
         groups: boundaries and summaries of its children.
+        free: the callouts on it that the author placed; they are not among ``children``.
     """
 
     topic: VisibleTopic
@@ -94,6 +99,7 @@ class Node:
     y: float = 0.0
     children: list["Node"] = field(default_factory=list)
     groups: list["Group"] = field(default_factory=list)
+    free: list["Node"] = field(default_factory=list)
 
     @property
     def middle(self) -> float:
@@ -130,6 +136,21 @@ class Node:
         """Whether it is a callout on its parent topic."""
         source = self.topic.source
         return source is not None and source.kind is TopicKind.CALLOUT and self.above is not None
+
+    @property
+    def position(self) -> tuple[float, float] | None:
+        """The position set by the author, ``None`` if there is none."""
+        return self.topic.source.position if self.topic.source else None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it is a callout that the author placed."""
+        return self.position is not None and self.is_callout
+
+    @property
+    def has_line(self) -> bool:
+        """Whether there is a line to it from its parent."""
+        return not (self.style and self.style.line_hidden)
 
 
 @dataclass(slots=True, eq=False)
@@ -168,7 +189,7 @@ class Forest:
     Attributes:
         nodes: all of them, parents before their children, the central topic first.
         trees: the roots: the central topic and the floating topics.
-        around: boundaries around whole trees, with their roots.
+        around: boundaries around whole trees, with their roots, also those of free callouts.
     """
 
     nodes: list[Node]
@@ -220,7 +241,7 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
             label = None
         roots = (known[one] for one in dict.fromkeys(boundary.topics) if one in known)
         for root in roots:
-            if root.above is None:
+            if root.above is None or root.is_free:
                 whole.around.append((root, Group(0, 0, label, boundary.colour)))
                 label = None
     for node in whole.nodes:
@@ -257,7 +278,7 @@ def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[N
     below: dict[Node, list[int]] = {}
     for one in dict.fromkeys(ids):
         node = known.get(one)
-        # The topic of a summary has a parent, but is not one of its children.
+        # The topic of a summary and a free callout have parents, but are not among their children.
         if node and node.above and node.above.children[node.at : node.at + 1] == [node]:
             below.setdefault(node.above, []).append(node.at)
     for parent, there in below.items():
@@ -275,6 +296,7 @@ class _Builder:
         self._kinds = layout_style.every_kind
         self._right_to_left = right_to_left
         self._trees = 0
+        self._tables = 0
 
     def tree(self, root: VisibleTopic, above: Node | None, beside: Node | None = None) -> Node:
         """Add the nodes of a tree; return its root.
@@ -296,7 +318,7 @@ class _Builder:
             elif parent:
                 node.at = len(parent.children)
                 node.main = node.at if node.depth == 1 else parent.main
-                parent.children.append(node)
+                (parent.free if node.is_free else parent.children).append(node)
             pending.extend((child, node) for child in reversed(topic.children))
             self.nodes.append(node)
         assert top is not None
@@ -314,6 +336,8 @@ class _Builder:
         padded = _padded(kind, source.style) if source is not None and source.style else kind
         contents = None
         if source is not None and has_more(source):
+            self._tables += bool(source.shown_attributes)
+            topic.tabled = self._tables <= _MOST_TABLES
             contents = furnished(
                 topic, padded, self._style, lines, right_to_left=self._right_to_left
             )

@@ -1,12 +1,15 @@
-"""Draw the content of a topic's box besides its text: icons, marks, tags, images and formulas."""
+"""Draw the content of a topic's box besides its text: icons, tags, details, images and more."""
 
 from base64 import b64encode
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from mapshelf.render.contents import Piece
+from mapshelf.render.contents import CELL_HEIGHT, CELL_PADDING, Piece
 from mapshelf.render.contrast import legible
+from mapshelf.render.fonts import font
 from mapshelf.render.formula_drawing import UNITS
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, glyph, mark
+from mapshelf.render.layout_style import LINE_HEIGHT
 from mapshelf.render.nodes import Node
 from mapshelf.render.svg import Place, Style, number, text_line
 from mapshelf.render.topic_colours import TopicColours
@@ -18,20 +21,9 @@ _PLATE: Final = 0.58
 def piece(one: Piece, node: Node, colours: TopicColours, style: Style) -> str:
     """Return one element of a topic's box as SVG."""
     one = one._replace(x=one.x + node.left, y=one.y + node.y)
-    match one.kind:
-        case "glyph":
-            return _glyph(one, colours, style)
-        case "emoji":
-            return _emoji(one, style)
-        case "mark":
-            ground = colours.fill or style.theme.ground
-            return _shape(mark(one.name), one, f' fill="{legible(style.theme.quiet, ground)}"')
-        case "tag":
-            return _tag(one, colours, style)
-        case "formula":
-            return _formula(one, colours, style)
-        case _:
-            return _image(one, style)
+    if one.kind == "image":
+        return _image(one, style)
+    return _DRAWN[one.kind](one, colours, style)
 
 
 def _glyph(one: Piece, colours: TopicColours, style: Style) -> str:
@@ -69,7 +61,7 @@ def _shape(path: str, one: Piece, look: str) -> str:
     )
 
 
-def _emoji(one: Piece, style: Style) -> str:
+def _emoji(one: Piece, _: TopicColours, style: Style) -> str:
     runs = style.choose_fonts(one.name).runs
     if not any(run.text.strip() for run in runs):
         x, y = one.x + one.width / 2, one.y + one.height / 2
@@ -97,6 +89,28 @@ def _tag(one: Piece, colours: TopicColours, style: Style) -> str:
         style,
         f' fill="{text}"',
     )
+
+
+def _mark(one: Piece, colours: TopicColours, style: Style) -> str:
+    ground = colours.fill or style.theme.ground
+    return _shape(mark(one.name), one, f' fill="{legible(style.theme.quiet, ground)}"')
+
+
+def _subtext(one: Piece, colours: TopicColours, style: Style) -> str:
+    place = Place(one.x, one.y + 0.74 * one.height, one.width, "middle")
+    return text_line(one.name, place, one.height / LINE_HEIGHT, style, f' fill="{colours.text}"')
+
+
+def _cell(one: Piece, colours: TopicColours, style: Style) -> str:
+    text = legible(style.theme.text, colours.fill or style.theme.ground)
+    size = one.height / CELL_HEIGHT
+    width = font(bold=False).width(one.name) * size
+    place = Place(one.x + CELL_PADDING, one.y + 0.69 * one.height, width)
+    return (
+        f'<rect x="{number(one.x)}" y="{number(one.y)}" width="{number(one.width)}"'
+        f' height="{number(one.height)}" fill="none" stroke="{text}" stroke-opacity="0.45"'
+        ' stroke-width="0.9"/>\n'
+    ) + text_line(one.name, place, size, style, f' fill="{text}"')
 
 
 def _formula(one: Piece, colours: TopicColours, style: Style) -> str:
@@ -133,3 +147,15 @@ def _image(one: Piece, style: Style) -> str:
     found = glyph("image")
     assert found is not None
     return drawn + _shape(found.path, middle, f' fill="{quiet}" fill-opacity="0.6"')
+
+
+_DRAWN: Final[Mapping[str, Callable[[Piece, TopicColours, Style], str]]] = {
+    "glyph": _glyph,
+    "emoji": _emoji,
+    "mark": _mark,
+    "subtext": _subtext,
+    "cell": _cell,
+    "tag": _tag,
+    "formula": _formula,
+}
+"""Draws each kind of piece, except images."""

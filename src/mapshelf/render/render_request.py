@@ -20,7 +20,7 @@ FORMATS: Final = ("png", "svg")
 DRAWING_FORMATS: Final = ("svg", "png", "pdf")
 """Formats of drawings of whole maps."""
 
-RENDER_VERSION: Final = 8
+RENDER_VERSION: Final = 9
 """Increase it with every visible change of pictures: cached pictures are then rendered again."""
 
 

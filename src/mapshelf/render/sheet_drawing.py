@@ -46,7 +46,11 @@ def drawn_sheet(
     style = replace(style, theme=on_ground(style.theme, sheet.background))
     arrows: list[tuple[Link, Curve]] = []
     if sheet.relationships:
-        arrows = routed(placed.nodes, links(sheet.relationships, _shown(sheet, placed)))
+        relationships = sheet.relationships
+        if any(node.topic.hidden for node in placed.nodes):
+            # An arrow to a place would point to nothing: what is there may be hidden.
+            relationships = tuple(one for one in relationships if not one.point)
+        arrows = routed(placed.nodes, links(relationships, _shown(sheet, placed)))
         placed = replace(placed, box=around([placed.box, *room_of(arrows)]))
     frame = frame_of(placed)
     all_colours = colours_of_authors(placed.nodes, style.theme)

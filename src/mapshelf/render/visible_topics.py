@@ -24,13 +24,15 @@ class VisibleTopic:
     """A topic that is drawn, or a placeholder for siblings that are not.
 
     Attributes:
-        text: the text to draw; it includes the LaTeX of a formula that is not drawn.
+        text: the text to draw, after its number; it includes the LaTeX of a formula that is not
+            drawn.
         id: the id of the topic, empty for a placeholder.
         source: the topic itself, ``None`` for a placeholder.
         formula: the drawing of its formula, ``None`` if there is none.
         hidden: number of hidden descendants; 0 if children are shown, which have their own counts.
             For a placeholder, the number of siblings it stands for and their descendants.
         others: whether it is a placeholder.
+        tabled: whether its attributes may be drawn.
         children: the topics shown below it, in order.
     """
 
@@ -40,6 +42,7 @@ class VisibleTopic:
     formula: FormulaDrawing | None = None
     hidden: int = 0
     others: bool = False
+    tabled: bool = True
     children: list["VisibleTopic"] = field(default_factory=list)
 
 
@@ -127,7 +130,8 @@ def with_formulas(sheet: VisibleSheet, drawings: Drawings) -> VisibleSheet:
             drawing = drawings.get(topic.source.formula) if topic.source else None
             if drawing and topic.source:
                 topic.formula = drawing
-                topic.text = "" if is_formula(topic.source) else _text(topic.source)
+                text = "" if is_formula(topic.source) else _text(topic.source)
+                topic.text = _numbered(topic.source, text)
     return sheet
 
 
@@ -238,7 +242,11 @@ def _visible(topic: Topic) -> VisibleTopic:
     if topic.formula and not (text and is_formula(topic)):
         # ``with_formulas`` removes the LaTeX again if the formula can be drawn.
         text = f"{text}\n{sound(topic.formula[:LONGEST_TEXT]).strip()}".strip()
-    return VisibleTopic(text, topic.id, topic)
+    return VisibleTopic(_numbered(topic, text), topic.id, topic)
+
+
+def _numbered(topic: Topic, text: str) -> str:
+    return f"{sound(topic.number)} {text}".strip() if topic.number else text
 
 
 def _text(topic: Topic) -> str:

@@ -14,7 +14,7 @@ import orjson
 
 from mapshelf.model import Outline, Sheet
 from mapshelf.render.arrows import links
-from mapshelf.render.contents import Piece, only_text
+from mapshelf.render.contents import CELL_HEIGHT, CELL_PADDING, Piece, only_text
 from mapshelf.render.contrast import LINE, TEXT, legible, tint
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.fonts import ASCENT, font
@@ -67,6 +67,7 @@ def map_data(outline: Outline, formulas: Drawings) -> bytes:
             "ascent": ASCENT,
             "label": LABEL_SIZE,
             "padding": BOUNDARY_PADDING,
+            "cell": [CELL_HEIGHT, CELL_PADDING],
             "brace": BRACE,
             "gap": FLOATING_GAP,
             "stray": PAGE.stray,
@@ -159,12 +160,14 @@ def _more(node: Node, styles: "_Styles") -> dict[str, Any]:
         ]
     if topic.side in _SIDES and node.depth == 1:
         more["s"] = _SIDES[topic.side]
-    if topic.position and node.above is None and node.depth:
+    if topic.position and node.depth and (node.above is None or node.is_free):
         more["at"] = topic.position
-    if topic.folded and topic.children:
-        more["f"] = 1
-    if node.is_callout:
-        more["n"] = 1
+    signs = {
+        "f": topic.folded and topic.children,
+        "n": node.is_callout,
+        "h": node.above and not node.has_line,
+    }
+    more |= {sign: 1 for sign, is_set in signs.items() if is_set}
     if style := topic.style:
         more |= {"b": 1} if style.bold and not node.kind.bold else {}
         more |= {"i": 1} if style.italic else {}
@@ -207,6 +210,7 @@ def _arrows(
             link.label.text if link.label else "",
             round(link.width, 2),
             styles.of_colour(link.colour),
+            *([] if link.heads == "end" and not link.point else [link.heads, link.point]),
         ]
         for link in links(sheet.relationships, by_id(nodes))
     ]

@@ -95,7 +95,8 @@ def _alone(
             yield f'<li><span dir="auto">{label}</span>{": " if about else ""}{about}</li>'
         yield "</ul>"
     relationships = sheet.relationships[:_MOST_BESIDE]
-    arrows = [one for one in relationships if one.start in known and one.end in known]
+    arrows = [one for one in relationships if {one.start, one.end} <= known.keys()]
+    arrows = [one for one in arrows if one.text.strip() or not one.point]
     if arrows:
         yield f'<p class="alone">{escape(say("map.relationships"))}</p><ul class="more">'
         for arrow in arrows:

@@ -91,7 +91,7 @@ class Details:
         self._apart = apart
 
     def text(self, topic: Topic) -> str:
-        """Return the text of a topic, followed by its icons (as words) and its tags."""
+        """Return the number and text of a topic, followed by its icons (as words) and its tags."""
         text = topic.text.strip()
         if is_formula(topic):
             shown = f'<span class="t" dir="auto">{self._formula(topic.formula)}</span>'
@@ -101,6 +101,8 @@ class Details:
             shown = f'<span class="t" dir="auto">{escape(_instead(topic))}</span>'
         else:
             shown = f'<span class="t none">{escape(say("map.untitled"))}</span>'
+        if topic.number:
+            shown = f'<span class="number">{escaped(topic.number)}</span> {shown}'
         if not (topic.markers or topic.tags):
             return shown
         icons = "".join(f' <span class="icon">{escape(said(one))}</span>' for one in topic.markers)

@@ -33,7 +33,8 @@ from typing import Final
 
 from mapshelf.formats.freemind_icons import freemind_icon
 from mapshelf.model import Marker, Outline, Task, Topic
-from mapshelf.writers.facts import is_formula, task_facts
+from mapshelf.writers.facts import is_formula
+from mapshelf.writers.freemind_attributes import ROUND, TASKS, attributes_of
 from mapshelf.writers.freemind_groups import Beside, arrow, beside, cloud
 from mapshelf.writers.freemind_styles import look_attributes, look_elements
 from mapshelf.writers.markup import attribute, escaped, xhtml
@@ -47,9 +48,6 @@ _LIKE_HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
 _BLOCK: Final = re.compile(r"<(?:p|ul|ol|li|h\d|table|pre|blockquote|dl|hr)\b", re.IGNORECASE)
 _BETWEEN_TAGS: Final = re.compile(r"(?<![^>])[^<]+")
 _LEADING: Final = re.compile(r"^ +", re.MULTILINE)
-_TASKS: Final = {"todo": "unchecked", "done": "checked"}
-_ROUND: Final = (0, 25, 50, 75, 100)
-"""The percentages for which Freeplane has icons."""
 
 
 def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
@@ -105,6 +103,8 @@ def _attributes(topic: Topic) -> str:
         attributes += attribute("TEXT", topic.text)
     if topic.links:
         attributes += attribute("LINK", topic.links[0])
+    if topic.number:
+        attributes += ' NUMBERED="true"'
     if topic.tags:
         attributes += attribute("TAGS", "\n".join(map(one_line, topic.tags)))
     return attributes + (look_attributes(topic.style) if topic.style else "")
@@ -130,10 +130,7 @@ def _inside(topic: Topic) -> Iterator[str]:
     if topic.markers or topic.task:
         for name in _icons(topic.markers, topic.task):
             yield f"<icon{attribute('BUILTIN', name)}/>\n"
-    facts = [*topic.attributes, *_task(topic.task)]
-    facts += (("file", file.name) for file in topic.attachments)
-    facts += (("link", one_line(link)) for link in topic.links[1:])
-    for name, value in facts:
+    for name, value in attributes_of(topic):
         yield f"<attribute{attribute('NAME', name)}{attribute('VALUE', value)}/>\n"
 
 
@@ -143,29 +140,19 @@ def _around(topic: Topic, around: Beside) -> Iterator[str]:
         yield f'<hook NAME="{name}"/>\n'
     if topic.id in around.clouds:
         yield cloud(around.clouds[topic.id])
-    yield from map(arrow, around.arrows.get(topic.id, ()))
+    left = id(topic) in around.lefts
+    for relationship in around.arrows.get(topic.id, ()):
+        yield arrow(relationship, left=left)
 
 
 def _icons(markers: tuple[Marker, ...], task: Task | None) -> Iterator[str]:
     """Yield the names of the icons for markers and a task, without duplicates."""
     names = list(map(freemind_icon, markers))
     if task:
-        names.append(_TASKS.get(task.state, ""))
+        names.append(TASKS.get(task.state, ""))
         names.append(f"full-{task.priority}" if task.priority else "")
-        names.append(f"{task.progress}%" if task.progress in _ROUND else "")
+        names.append(f"{task.progress}%" if task.progress in ROUND else "")
     yield from dict.fromkeys(filter(None, names))
-
-
-def _task(task: Task | None) -> Iterator[tuple[str, str]]:
-    """Yield the task properties that no icon expresses."""
-    for name, value in task_facts(task):
-        said = task and {
-            "state": task.state in _TASKS,
-            "priority": True,
-            "progress": task.progress in _ROUND,
-        }
-        if not (said and said.get(name)):
-            yield name, value
 
 
 def _text_html(topic: Topic) -> str:

@@ -32,9 +32,10 @@ def look_attributes(style: Style) -> str:
 def look_elements(style: Style) -> str:
     """Return the elements of a node for a style."""
     elements = ""
-    if style.line or style.line_width:
+    if style.line or style.line_width or style.line_hidden:
+        hidden = ' STYLE="hide_edge"' * style.line_hidden
         width = f' WIDTH="{max(1, round(style.line_width))}"' if style.line_width else ""
-        elements += f"<edge{_colour('COLOR', style.line)}{width}/>\n"
+        elements += f"<edge{hidden}{_colour('COLOR', style.line)}{width}/>\n"
     if style.bold or style.italic or style.size:
         bold = ' BOLD="true"' * style.bold + ' ITALIC="true"' * style.italic
         size = max(1, round(style.size)) if style.size else _USUAL_SIZE

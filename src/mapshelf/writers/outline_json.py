@@ -17,7 +17,10 @@ r"""Write the outline as JSON: the complete content of a map in a stable, docume
         {
           "title": "",
           "background": "#ffffff",   only if the author set one
-          "relationships": [{"from": "a1", "to": "b2", "text": "leads to", "color": "#cc0000"}],
+          "relationships": [{"from": "a1", "to": "b2", "text": "leads to", "color": "#cc0000",
+                             "point": [-60, 10],      leads not to a topic, but to a place: pixels
+                                                      from the edge of the topic
+                             "heads": "both"}],       if not only at the end: start, both, none
           "boundaries": [{"topics": ["a1"], "text": "", "color": "#cc0000"}],
           "summaries": [{"topics": ["a1", "b2"], "topic": {...}}],
           "floating": [{...}],
@@ -34,15 +37,20 @@ r"""Write the outline as JSON: the complete content of a map in a stable, docume
             "task": {"state": "started", "progress": 50, "priority": 1, "start": "2026-01-31",
                      "due": "2026-02-28", "resources": ["Ann"]},
             "attributes": [["cost", "100"]],
-            "images": [{"url": "https://…", "width": 80, "height": 60, "alt": ""}],
+            "shown_attributes": ["cost"],   names of those that the program shows in the topic
+            "details": "Mind",              the part of the note that it shows there
+            "number": "2.1",                automatic number that it shows before the text
+            "images": [{"url": "https://…", "width": 80, "height": 60, "alt": "",
+                        "below": true}],    if it is below the text
             "attachments": [{"name": "plan.pdf", "size": 1024}],
             "formula": "e^{i\pi}",
             "style": {"text": "#000000", "fill": "#ffffff", "line": "#ff0000", "border": "#000000",
                       "bold": true, "italic": true, "size": 12, "shape": "ellipse",
-                      "line_width": 2},
+                      "line_width": 2, "line_hidden": true},
             "folded": true,
             "side": "left",
-            "position": [100, -20],         pixels from the middle of the central topic
+            "position": [100, -20],         pixels from the middle of the central topic; of a
+                                            callout, from the middle of its parent
             "children": []                  topics again
           }
         }
@@ -120,8 +128,15 @@ def _sheet(sheet: Sheet, catalogue: Catalogue) -> Iterator[bytes]:
         "title": sound(sheet.title),
         **background,
         "relationships": [
-            {"from": sound(start), "to": sound(end), "text": sound(text), **_coloured(colour)}
-            for start, end, text, colour in sheet.relationships
+            {
+                "from": sound(arrow.start),
+                "to": sound(arrow.end),
+                "text": sound(arrow.text),
+                **_coloured(arrow.colour),
+                **({"point": arrow.point} if arrow.point else {}),
+                **({"heads": arrow.heads} if arrow.heads != "end" else {}),
+            }
+            for arrow in sheet.relationships
         ],
         "boundaries": [
             {"topics": list(map(sound, topics)), "text": sound(text), **_coloured(colour)}
@@ -162,6 +177,9 @@ def _topic(topic: Topic, known: Container[str], catalogue: Catalogue) -> dict[st
         "tags": list(map(sound, topic.tags)),
         "task": _task(topic.task) if topic.task else None,
         "attributes": [[sound(name), sound(value)] for name, value in topic.attributes],
+        "shown_attributes": list(map(sound, topic.shown_attributes)),
+        "details": sound(topic.details),
+        "number": topic.number,
         "images": [_image(image, catalogue.pictures) for image in topic.images],
         "attachments": [{"name": sound(name), "size": size} for name, size in topic.attachments],
         "formula": sound(topic.formula),
@@ -191,6 +209,7 @@ def _image(image: Image, pictures: str) -> dict[str, object]:
             "width": image.width,
             "height": image.height,
             "alt": sound(image.alt),
+            "below": image.below,
         }
     )
 

@@ -69,12 +69,24 @@ def _sheet() -> Json:
         "title": text("Name of the sheet, empty if it has none."),
         "root": reference("schemas", "Topic"),
         "floating": {**list_of("Topic"), "description": "Floating topics."},
-        "relationships": array(growing_object(arrow, optional={"color": _COLOUR}), "Arrows."),
+        "relationships": array(growing_object(arrow, optional=_beside_arrows()), "Arrows."),
         "boundaries": array(
             growing_object(boundary, optional={"color": _COLOUR}),
             "Lines around topics with everything below them.",
         ),
         "summaries": array(growing_object(summary), "Topics that summarize several others."),
+    }
+
+
+def _beside_arrows() -> Json:
+    return {
+        "color": _COLOUR,
+        "point": {
+            **array(_NUMBER, "The place it points to, in pixels from the edge of the topic."),
+            "minItems": 2,
+            "maxItems": 2,
+        },
+        "heads": {"type": "string", "enum": ["start", "both", "none"]},
     }
 
 
@@ -89,6 +101,7 @@ def _beside_topics() -> Json:
         "width": _NUMBER,
         "height": _NUMBER,
         "alt": text("What it shows, or its file name."),
+        "below": {"type": "boolean", "description": "Whether it is below the text."},
     }
     return {
         "text_html": text("Its text as HTML that is safe to show, if it has formatting."),
@@ -103,6 +116,11 @@ def _beside_topics() -> Json:
             {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
             "Names and values.",
         ),
+        "shown_attributes": array(
+            {"type": "string"}, "Names of the attributes that its program shows in the topic."
+        ),
+        "details": text("The part of the note that its program shows in the topic."),
+        "number": text("The automatic number that its program shows before the text."),
         "images": array(growing_object({}, optional=image), "The pictures in it."),
         "attachments": array(
             growing_object({"name": {"type": "string"}, "size": integer(0)}), "The files in it."
@@ -113,7 +131,9 @@ def _beside_topics() -> Json:
         "side": {"type": "string", "enum": ["left", "right"]},
         "position": {
             **array(
-                _NUMBER, "Position of its centre, in pixels from the centre of the central topic."
+                _NUMBER,
+                "Position of its centre, in pixels from the centre of the central topic;"
+                " of a callout, from the centre of its parent.",
             ),
             "minItems": 2,
             "maxItems": 2,
@@ -136,7 +156,7 @@ def _task_facts() -> Json:
 def _style_facts() -> Json:
     return {
         **dict.fromkeys(("text", "fill", "line", "border"), _COLOUR),
-        **{key: {"type": "boolean"} for key in ("bold", "italic")},
+        **{key: {"type": "boolean"} for key in ("bold", "italic", "line_hidden")},
         **dict.fromkeys(("size", "line_width"), _NUMBER),
         "shape": {"type": "string"},
     }

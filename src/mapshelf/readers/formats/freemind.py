@@ -12,8 +12,11 @@ come from real files, not from a specification.
 * A clone repeats another topic by its id. It is shown with the content of that topic except its
   arrows; the branch below is not repeated, because clones of clones could grow without limit.
 * Free topics and summaries are ordinary nodes with a hook (``freemind_groups``).
+* Numbers before texts are not in the file (``freemind_numbers``). Attributes are shown in topics
+  unless the map says otherwise (``freemind_attributes``).
 * Coggle exports further central topics as separate elements; they become floating topics.
-* An arrow is stored at both ends, as ``arrowlink`` and ``linktarget``. Only the first is read.
+* An arrow is stored at both ends, as ``arrowlink`` and ``linktarget``. Only the first is read
+  (``freemind_arrows``).
 * The content of an encrypted node is not read; the node itself is an ordinary topic, with a note
   that it is encrypted.
 * The format has no author and no template flag. Every node has its own times: the map was
@@ -26,9 +29,11 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
 from mapshelf.model import Outline, Sheet, Summary, TopicKind
+from mapshelf.readers.formats.freemind_arrows import mirrored
 from mapshelf.readers.formats.freemind_groups import Groups
+from mapshelf.readers.formats.freemind_numbers import numbers_of
 from mapshelf.readers.formats.freemind_places import place
-from mapshelf.readers.formats.freemind_styles import Styles
+from mapshelf.readers.formats.freemind_styles import Styles, hide_lines
 from mapshelf.readers.formats.freemind_topics import Topics, side_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
@@ -88,16 +93,24 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
     groups.floating.extend(document.findall(_COGGLE))
     beside = [*groups.floating, *(groups.shown(brace) for _, brace in groups.summaries)]
     roots = grow([*centres, *beside], topics.topic, groups.children, content.limits)
-    for callout in groups.callouts:
-        topics.made_for(callout).kind = TopicKind.CALLOUT
+    for node, (parent, left) in groups.callouts.items():
+        topic = topics.made_for(node)
+        topic.kind = TopicKind.CALLOUT
+        topic.position = place(node, topic, topics.made_for(groups.shown(parent)), left=left)
     floating = roots[len(centres) : len(centres) + len(groups.floating)]
     for node, topic in zip(groups.floating, floating, strict=True):
         topic.kind = TopicKind.FLOATING
-        topic.position = place(node, topic, roots[0])
+        topic.position = place(node, topic, roots[0], left=topic.side == "left")
+    if 'NUMBERED="true"' in content.text:
+        for node, number in numbers_of(centres, styles).items():
+            if numbered := topics.find(node):
+                numbered.number = number
+    if '"hide_edge"' in content.text:
+        hide_lines(centres, styles, topics.find)
     first = Sheet(
         root=roots[0],
         floating=floating,
-        relationships=tuple(topics.relationships),
+        relationships=tuple(mirrored(topics.relationships, centres)),
         boundaries=tuple(topics.boundaries),
         summaries=tuple(_summary(*found, groups, topics) for found in groups.summaries),
         background=styles.background,

@@ -31,13 +31,13 @@ class Groups:
 
     Attributes:
         floating: the nodes of floating topics.
-        callouts: the nodes of callouts.
+        callouts: the nodes of callouts, each with its parent and whether it is on the left.
         summaries: the nodes in each summary, and the node of the summary itself.
     """
 
     def __init__(self, centres: Iterable[Element], content: Content) -> None:
         self.floating: list[Element] = []
-        self.callouts: set[Element] = set()
+        self.callouts: dict[Element, tuple[Element, bool]] = {}
         self.summaries: list[tuple[list[Element], Element]] = []
         self._absent: set[Element] = set()
         self._stands_for: dict[Element, Element] = {}
@@ -58,24 +58,24 @@ class Groups:
 
     def _find(self, centres: list[Element]) -> None:
         central = set(centres)
-        pending = centres[::-1]
+        pending = [(centre, False) for centre in reversed(centres)]
         while pending:
-            parent = pending.pop()
+            parent, left = pending.pop()
             children = [(child, _hooks(child)) for child in parent.findall("node")]
-            pending.extend(child for child, _ in reversed(children))
+            for child, _ in reversed(children):
+                pending.append((child, _is_left(child) if parent in central else left))
             for child, names in children:
                 if _FREE in names and parent in central:
                     self.floating.append(child)
                     self._absent.add(child)
                 elif _FREE in names:
-                    self.callouts.add(child)
+                    self.callouts[child] = (parent, left)
             if any(_FIRST in names or _SUMMARY in names for _, names in children):
                 for left in (False, True):
                     self._group(
                         (child, names)
                         for child, names in children
-                        if child not in self._absent
-                        and child.get("POSITION", "").endswith("left") == left
+                        if child not in self._absent and _is_left(child) == left
                     )
 
     def _group(self, siblings: Iterable[tuple[Element, set[str]]]) -> None:
@@ -104,12 +104,21 @@ class Groups:
 
     def _summarize(self, group: list[Element], brace: Element) -> None:
         self._absent.add(brace)
-        self.callouts.discard(brace)
+        self.callouts.pop(brace, None)
         inside = brace.findall("node")
         alone = len(inside) == 1 and not _hooks(inside[0])
         if alone and _says_nothing(brace) and brace.get("FOLDED") != "true":
             self._stands_for[brace] = inside[0]
         self.summaries.append((group, brace))
+
+
+def is_brace(node: Element) -> bool:
+    """Return whether ``node`` is the end of a brace, which contains summary topics."""
+    return _SUMMARY in _hooks(node)
+
+
+def _is_left(node: Element) -> bool:
+    return node.get("POSITION", "").endswith("left")
 
 
 def _hooks(node: Element) -> set[str]:

@@ -15,7 +15,9 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from mapshelf.formats.links import file_path
-from mapshelf.model import Boundary, Image, Relationship, Task, Topic
+from mapshelf.model import Boundary, Image, Marker, Relationship, Task, Topic
+from mapshelf.readers.formats.freemind_arrows import heads_of, point_of
+from mapshelf.readers.formats.freemind_attributes import ShownAttributes, attribute_of
 from mapshelf.readers.formats.freemind_formulas import formula_of
 from mapshelf.readers.formats.freemind_markers import markers_of, progress_of
 from mapshelf.readers.formats.freemind_styles import Parts, Styles, parts_of
@@ -37,6 +39,10 @@ _PICTURE: Final = "ExternalObject"
 _LATEX_FORMATS: Final = frozenset({"latexPatternFormat", "unparsedLatexPatternFormat"})
 _TRANSLATIONS: Final = {"new_mindmap": "New mind map"}
 _ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its password only."
+_LOCK: Final = Marker("lock", "encrypted")
+_CLOCK: Final = Marker("clock", "clock")
+"""Icons that Freeplane shows by itself, on encrypted topics and those with a reminder."""
+
 _SIDES: Final = {
     "left": "left",
     "right": "right",
@@ -82,6 +88,7 @@ class Topics:
         self.boundaries: list[Boundary] = []
         self._styles = styles
         self._images = content.images
+        self._shown_attributes = ShownAttributes(document)
         self._originals = {
             node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")
         }
@@ -109,12 +116,15 @@ class Topics:
             self._add_parts(topic, parts)
             if source is node and "arrowlink" in parts:
                 self._add_arrows(topic, parts["arrowlink"])
+        if own.get("TEXT_SHORTENED") == "true":  # Freeplane then shows nothing below the text
+            topic.details, topic.shown_attributes = "", ()
         if (style := self._styles.named(source)) is not None:
             self._add_style(topic, style, parts)
         if "TAGS" in own:
             topic.tags = tuple(own["TAGS"].splitlines())
         if "ENCRYPTED_CONTENT" in own:
             self._add_note(topic, parts, _ENCRYPTED)
+            topic.markers += (_LOCK,)
         return topic
 
     def id_of(self, node: Element) -> str:
@@ -124,6 +134,10 @@ class Topics:
     def made_for(self, node: Element) -> Topic:
         """Return the topic created for ``node``."""
         return self._made[node]
+
+    def find(self, node: Element) -> Topic | None:
+        """Return the topic created for ``node``, ``None`` if there is none."""
+        return self._made.get(node)
 
     def _named(self, topic: Topic) -> str:
         if not topic.id:
@@ -166,7 +180,8 @@ class Topics:
             if (progress := progress_of(topic.markers)) is not None:
                 topic.task = Task(progress=progress)
         if "attribute" in parts:
-            topic.attributes = tuple(map(_attribute, parts["attribute"]))
+            topic.attributes = tuple(map(attribute_of, parts["attribute"]))
+            topic.shown_attributes = self._shown_attributes.of(topic)
         for rich in parts.get("richcontent", ()):
             topic.images += tuple(self._image(image.attrib) for image in rich.iter("img"))
         if "hook" in parts or "richcontent" in parts:
@@ -191,12 +206,15 @@ class Topics:
             topic.formula = hook.get("EQUATION", "")
         elif name == _REMINDER:
             topic.task = Task(progress=topic.task.progress if topic.task else None, due=_due(hook))
+            topic.markers += (_CLOCK,)
 
     def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()
-        for kind in ("DETAILS", "NOTE"):
-            if (rich := _rich(parts, kind)) is not None:
-                _add_rich(note, rich)
+        if (rich := _rich(parts, "DETAILS")) is not None:
+            _add_rich(note, rich)
+            topic.details = "" if rich.get("HIDDEN") == "true" else note.plain
+        if (rich := _rich(parts, "NOTE")) is not None:
+            _add_rich(note, rich)
         for hook in parts.get("hook", ()):
             if hook.get("NAME") == _OLD_NOTE:
                 note.add_text(hook.findtext("text", ""))
@@ -215,6 +233,8 @@ class Topics:
                     reference(arrow.get("DESTINATION", "")),
                     " / ".join(filter(None, words)),
                     arrow.get("COLOR", ""),
+                    point_of(arrow, topic.id),
+                    heads_of(arrow),
                 )
             )
 
@@ -229,11 +249,11 @@ class Topics:
         return self._images.add(None, width, height, alt or source.rpartition("/")[2])
 
     def _scaled(self, source: str, factor: str) -> Image:
-        """Return the image of a hook, scaled by the factor that Freeplane applies."""
+        """Return the image of a hook, which Freeplane scales and shows below the text."""
         image = self._image({"src": source})
         width, height = self._images.size(image)
         times = _length(factor) or 1.0
-        return image._replace(width=width * times, height=height * times)
+        return image._replace(width=width * times, height=height * times, below=True)
 
 
 def side_of(node: Element) -> str:
@@ -287,13 +307,6 @@ def _due(reminder: Element) -> str:
     if due is None:
         return ""
     return datetime.fromtimestamp(due // 1000, UTC).strftime("%Y-%m-%dT%H:%M")
-
-
-def _attribute(attribute: Element) -> tuple[str, str]:
-    value = attribute.get("VALUE")
-    if value is None:  # the type in Java, the value, and sometimes a format
-        value = attribute.get("OBJECT", "").partition("|")[2].partition("|")[0]
-    return attribute.get("NAME", ""), value
 
 
 def _tags(pattern: re.Pattern[str], html: str) -> Iterator[dict[str, str]]:

@@ -173,8 +173,12 @@ class Parts:
             canvas.title,
             detached.floating,
             tuple(
-                Relationship(places.get(start, start), places.get(end, end), text, colour or line)
-                for start, end, text, colour in canvas.relationships
+                arrow._replace(
+                    start=places.get(arrow.start, arrow.start),
+                    end=places.get(arrow.end, arrow.end),
+                    colour=arrow.colour or line,
+                )
+                for arrow in canvas.relationships
             ),
             boundaries,
             tuple(self._summaries(detached)),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, TopicKind
+from mapshelf.model import Boundary, Outline, Sheet, Summary, TopicKind
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line
 
@@ -47,7 +47,7 @@ def _sound(sheet: Sheet) -> Sheet:
         title=cut(one_line(clean(sheet.title)), _LONGEST_TITLE),
         floating=sheet.floating,
         relationships=_first(
-            Relationship(*found[:2], _label(found.text), colour(found.colour))
+            found._replace(text=_label(found.text), colour=colour(found.colour))
             for found in sheet.relationships
             if found.start in ids and found.end in ids
         ),

@@ -28,6 +28,9 @@ _LONGEST_LINE: Final = 500
 _LONGEST_LABEL: Final = 4096
 """Maximum bytes of the value of an attribute, and of a formula."""
 
+_LONGEST_DETAILS: Final = 2000
+"""Maximum characters of the details of a topic, which are in its note too."""
+
 _MOST_BESIDE: Final = 100
 """Maximum markers, tags, attributes, images and attachments of one topic, for each kind."""
 
@@ -99,13 +102,10 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.tags:
         topic.tags = _lines(topic.tags)
     if topic.attributes:
-        topic.attributes = tuple(
-            (_line(name), cut(clean(value), _LONGEST_LABEL))
-            for name, value in topic.attributes[:_MOST_BESIDE]
-            if name.strip() or value.strip()
-        )
-    if topic.images:
-        topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
+        _tidy_attributes(topic)
+    if topic.details:
+        topic.details = clean(topic.details)[:_LONGEST_DETAILS].strip()
+    topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
     if topic.attachments:
         topic.attachments = tuple(
             Attachment(_line(name), max(0, size))
@@ -119,13 +119,23 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     return topic
 
 
+def _tidy_attributes(topic: Topic) -> None:
+    topic.attributes = tuple(
+        (_line(name), cut(clean(value), _LONGEST_LABEL))
+        for name, value in topic.attributes[:_MOST_BESIDE]
+        if name.strip() or value.strip()
+    )
+    shown = map(_line, topic.shown_attributes[:_MOST_BESIDE])
+    topic.shown_attributes = tuple(dict.fromkeys(shown))
+
+
 def _tidy_marker(marker: Marker) -> Marker:
     return Marker(marker.name, _line(marker.original)) if len(marker.original) > 40 else marker
 
 
 def _tidy_image(image: Image) -> Image:
     width, height = (side if 0 < side <= _FARTHEST else 0.0 for side in image[1:3])
-    return Image(image.digest, width, height, _line(image.alt))
+    return image._replace(width=width, height=height, alt=_line(image.alt))
 
 
 def _tidy_task(task: Task) -> Task | None:

@@ -118,3 +118,15 @@ function bent([[x0, y0], [right0, down0]], [[x3, y3], [right3, down3]]) {
     [x3, y3],
   ];
 }
+
+/** The line from the edge of a topic that leads so far away from it. */
+export function straight([x0, y0, x1, y1], [right, down]) {
+  const [halfWidth, halfHeight] = [(x1 - x0) / 2, (y1 - y0) / 2];
+  // The point on the edge that is in this direction from the middle.
+  const share = Math.min(
+    right ? halfWidth / Math.abs(right) : Infinity, down ? halfHeight / Math.abs(down) : Infinity, 1e6,
+  );
+  const x = (x0 + x1) / 2 + right * share;
+  const y = (y0 + y1) / 2 + down * share;
+  return [0, 1 / 3, 2 / 3, 1].map((part) => [x + part * right, y + part * down]);
+}

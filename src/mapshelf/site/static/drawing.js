@@ -4,13 +4,13 @@
 // Text is inserted as text nodes, never as markup. Colours are classes, so that style sheets define
 // the light and dark themes and the author's colours.
 
-import { along, Router } from "./arrows.js";
+import { along, Router, straight } from "./arrows.js";
 import {
   between, clipped, contains, distinct, grown, holding, keep, touches,
 } from "./culling.js";
 import { joint, left, near } from "./layout.js";
 import { pieces } from "./pieces.js";
-import { element, isLeftwards, round } from "./svg.js";
+import { element, isLeftwards, label, round } from "./svg.js";
 
 const STROKES = [0, 2.6, 1.7, 1.3, 1.1];
 const COLOURS = 8;
@@ -88,7 +88,7 @@ export class Drawer {
     return !this.nodes.some((node) => touch(boxOf(node)))
       && !this.boundaries.some(({ box }) => touch(box))
       && !this.braces.some((one) => touch(roomOfBrace(one)))
-      && !this.nodes.some((node) => node.above && !node.summary && touch(boxOfLine(node))
+      && !this.nodes.some((node) => hasLine(node) && touch(boxOfLine(node))
         && clipped(stroke(node).curve, room))
       && !this.links.some(({ box, curve, label }) => (
         touch(box) && (clipped(curve, room) || (label && touch(label)))
@@ -120,7 +120,7 @@ export class Drawer {
   /** The lines between topics; long parallel lines only where distinguishable. */
   #lines(room, scale) {
     const joined = this.nodes.filter((node) => (
-      node.above && !node.summary && (!room || touches(room, boxOfLine(node)))
+      hasLine(node) && (!room || touches(room, boxOfLine(node)))
     ));
     if (!room) return joined.map((node) => (node.line ??= connection(node, this.sheet)));
     const [top, bottom] = [room.y, room.y + room.height];
@@ -128,7 +128,7 @@ export class Drawer {
     for (const node of joined) {
       const { curve, tail } = stroke(node);
       const heights = [curve[0][1], curve[3][1]].sort((one, other) => one - other);
-      if (heights[1] - heights[0] < LONG * room.height) lines.push({ node });
+      if (node.more.h || heights[1] - heights[0] < LONG * room.height) lines.push({ node });
       else {
         const seen = between(curve, Math.max(top, heights[0]), Math.min(bottom, heights[1]));
         const ends = heights[1] <= bottom && heights[0] >= top;
@@ -222,16 +222,16 @@ export class Drawer {
     this.links = [];
     const shown = new Set(nodes);
     const router = sheet.arrows?.length ? new Router(nodes) : null;
-    for (const [from, to, text, width, style] of sheet.arrows ?? []) {
+    for (const [from, to, text, width, style, heads = "end", point] of sheet.arrows ?? []) {
       const [start, end] = [from, to].map((place) => nearest(sheet.nodes[place], shown));
       const itself = from === to && start === sheet.nodes[from];
       if (start === end && !itself) continue;
-      const curve = router.curve(start, end, width, boxOf);
+      const curve = point ? straight(boxOf(start), point) : router.curve(start, end, width, boxOf);
       const [x, y] = along(curve, 0.5);
       const half = width / 2 + SLACK;
       const label = text ? [x - half, y - SLACK, x + half, y + SLACK] : null;
       const box = holding([...curve, [x - half, y - SLACK], [x + half, y + SLACK]]);
-      this.links.push({ curve, text, width, style: styled(style, sheet), box, label });
+      this.links.push({ curve, text, width, style: styled(style, sheet), heads, box, label });
     }
     this.reached = this.links.map(({ box }) => box);
   }
@@ -252,18 +252,13 @@ export class Drawer {
   }
 
   /** An arrow; of one that is drawn in part, `curve` is that part of the `whole`. */
-  #arrow({ curve, text, width, style, before = 0, whole = curve }) {
-    const [[x2, y2], [x3, y3]] = whole.slice(2);
-    const length = Math.hypot(x2 - x3, y2 - y3) || 1;
-    const [right, down] = [((x2 - x3) / length) * HEAD, ((y2 - y3) / length) * HEAD];
-    const tip = [[x3, y3], [x3 + right + down / 2, y3 + down - right / 2],
-      [x3 + right - down / 2, y3 + down + right / 2]];
+  #arrow({ curve, text, width, style, heads, before = 0, whole = curve }) {
     const line = element("path", { class: "curve", d: written(curve) });
     if (before) line.setAttribute("stroke-dashoffset", round(before % DASHES));
-    const group = element("g", { class: `arrow ${style}` },
-      line,
-      element("path", { class: "head", d: `M${tip.map((point) => point.map(round).join(" ")).join("L")}Z` }),
-    );
+    const group = element("g", { class: `arrow ${style}` }, line);
+    const [from, first, second, to] = whole;
+    if (heads === "end" || heads === "both") group.append(head(second, to));
+    if (heads === "start" || heads === "both") group.append(head(first, from));
     if (text) {
       const [x, y] = along(whole, 0.5);
       const size = this.data.label;
@@ -281,6 +276,21 @@ export class Drawer {
 /** The class of what its author gave colours. */
 function styled(style, sheet) {
   return style >= 0 ? `${sheet.prefix}${style}` : "";
+}
+
+/** The head of an arrow at a point; its line comes from another one. */
+function head([x2, y2], [x3, y3]) {
+  const length = Math.hypot(x2 - x3, y2 - y3) || 1;
+  const [right, down] = [((x2 - x3) / length) * HEAD, ((y2 - y3) / length) * HEAD];
+  const tip = [[x3, y3], [x3 + right + down / 2, y3 + down - right / 2],
+    [x3 + right - down / 2, y3 + down + right / 2]];
+  const d = `M${tip.map((point) => point.map(round).join(" ")).join("L")}Z`;
+  return element("path", { class: "head", d });
+}
+
+/** Whether anything is drawn of the line to a topic. */
+function hasLine(node) {
+  return node.above && !node.summary && !(node.more.h && node.kind.boxed);
 }
 
 function nearest(node, shown) {
@@ -377,18 +387,6 @@ function marked([text, , ...marks]) {
   return marks.length ? element("tspan", { class: marks.join(" ") }, text) : text;
 }
 
-function label(text, x, y, width, size, anchor) {
-  const made = element("text", {
-    x: round(x), y: round(y), "font-size": size, "text-anchor": anchor,
-  }, text);
-  if (isLeftwards(text)) {
-    made.setAttribute("direction", "rtl");
-    if (anchor === "start") made.setAttribute("text-anchor", "end");
-  }
-  made.dataset.width = width;
-  return made;
-}
-
 /** Make lines that came out wider than their room fit it: fonts differ beyond our own. */
 export function fit(root) {
   const texts = [...root.querySelectorAll("text[data-width]")];
@@ -437,9 +435,11 @@ function widthOf(node) {
 
 function connection(node, sheet, { curve, tail } = stroke(node)) {
   const [[x0, y0], , , [x3, y3]] = curve;
-  const straight = Math.abs(y0 - y3) <= 0.05;
-  const path = straight ? `M${round(x0)} ${round(y0)}H${round(x3)}` : written(curve);
-  const classes = `${colour(node)} ${styled(node.more.c, sheet)} ${node.more.n ? "remark" : ""}`;
+  const flat = Math.abs(y0 - y3) <= 0.05;
+  let path = flat ? `M${round(x0)} ${round(y0)}H${round(x3)}` : written(curve);
+  if (node.more.h) path = `M${round(x3)} ${round(y3)}`; // only the line below the topic
+  const dashed = node.more.n && !node.more.h;
+  const classes = `${colour(node)} ${styled(node.more.c, sheet)} ${dashed ? "remark" : ""}`;
   return element("path", { d: path + tail, class: classes.trim(), "stroke-width": widthOf(node) });
 }
 

@@ -1,4 +1,4 @@
-// Places floating topics, with the algorithm of render/floating.py.
+// Places floating topics and callouts, with the algorithm of render/floating.py.
 
 const CELL = 160;
 const STEP = 30;
@@ -18,22 +18,55 @@ export function around(boxes) {
   return whole;
 }
 
-/** Where the middle of each tree's root is to be; `taken` are the boxes that have their place. */
-export function putFloating(trees, taken, { gap, stray }) {
-  let whole = around(taken);
-  const [shareX, shareY] = shares(trees, whole, stray);
-  const obstacles = new Obstacles(taken, gap);
-  const found = trees.map(({ room, position }) => {
-    if (!position) return null;
-    const spot = obstacles.nearestFree(room, position[0] * shareX, position[1] * shareY);
-    if (spot) {
-      obstacles.add(moved(room, ...spot));
-      whole = around([whole, moved(room, ...spot)]);
+/** What is already placed on a sheet, and the trees that are placed around it. */
+export class Surroundings {
+  /**
+   * @param taken the boxes that no tree may overlap.
+   * @param areas boxes around several topics, which only callouts on these topics may overlap.
+   */
+  constructor(taken, areas, { gap, stray }) {
+    this.whole = around(taken);
+    this.obstacles = new Obstacles(gap);
+    this.gap = gap;
+    this.stray = stray;
+    for (const box of taken) this.take(box);
+    this.surround(areas);
+  }
+
+  /** Add the box of a topic that has been placed. */
+  take(box) {
+    this.obstacles.add(box, false);
+  }
+
+  /** Add boxes around several topics that have been placed. */
+  surround(areas) {
+    for (const box of areas) {
+      this.obstacles.add(box, true);
+      this.whole = around([this.whole, box]);
     }
-    return spot;
-  });
-  const rows = inRows(trees.filter((_, at) => !found[at]).map(({ room }) => room), whole, gap);
-  return found.map((spot) => spot ?? rows.shift());
+  }
+
+  /** Where the middle of each tree's root is to be. */
+  put(trees) {
+    const [shareX, shareY] = shares(trees, this.whole, this.stray);
+    const found = trees.map(({ room, position, parent }) => {
+      if (!position) return null;
+      const [x, y] = parent ?? [0, 0];
+      const wanted = [x + position[0] * shareX, y + position[1] * shareY];
+      const spot = this.obstacles.nearestFree(room, ...wanted, parent);
+      if (spot) this.surround([moved(room, ...spot)]);
+      return spot;
+    });
+    const left = trees.filter((_, at) => !found[at]).map(({ room }) => room);
+    const rows = inRows(left, this.whole, this.gap);
+    this.surround(left.map((room, at) => moved(room, ...rows[at])));
+    return found.map((spot) => spot ?? rows.shift());
+  }
+}
+
+/** The room of a tree, moved to where it is. */
+export function moved([x0, y0, x1, y1], x, y) {
+  return [x0 + x, y0 + y, x1 + x, y1 + y];
 }
 
 function shares(trees, [x0, y0, x1, y1], [share, besides]) {
@@ -61,46 +94,46 @@ function inRows(rooms, [left, , right, bottom], gap) {
   });
 }
 
-function moved([x0, y0, x1, y1], x, y) {
-  return [x0 + x, y0 + y, x1 + x, y1 + y];
-}
-
 class Obstacles {
-  constructor(boxes, gap) {
+  constructor(gap) {
     this.cells = new Map();
     this.gap = gap;
     this.trials = TRIALS;
-    for (const box of boxes) this.add(box);
   }
 
-  add([x0, y0, x1, y1]) {
+  add([x0, y0, x1, y1], isArea) {
     const { gap } = this;
-    const grown = [x0 - gap, y0 - gap, x1 + gap, y1 + gap];
-    for (const cell of cells(grown)) {
+    const grown = { box: [x0 - gap, y0 - gap, x1 + gap, y1 + gap], isArea };
+    for (const cell of cells(grown.box)) {
       if (!this.cells.has(cell)) this.cells.set(cell, []);
       this.cells.get(cell).push(grown);
     }
   }
 
-  nearestFree(room, x, y) {
+  /** Areas that hold the point `parent` are no obstacles. */
+  nearestFree(room, x, y, parent) {
     for (const [right, down] of STEPS) {
       if (this.trials <= 0) return null;
       this.trials -= 1;
       const spot = [x + right * STEP, y + down * STEP];
-      if (this.#isFree(moved(room, ...spot))) return spot;
+      if (this.#isFree(moved(room, ...spot), parent)) return spot;
     }
     return null;
   }
 
-  #isFree(box) {
+  #isFree(box, parent) {
     for (const cell of cells(box)) {
-      for (const other of this.cells.get(cell) ?? []) {
+      for (const { box: other, isArea } of this.cells.get(cell) ?? []) {
         const apart = box[0] >= other[2] || other[0] >= box[2] || box[1] >= other[3] || other[1] >= box[3];
-        if (!apart) return false;
+        if (!apart && !(isArea && parent && holds(other, parent))) return false;
       }
     }
     return true;
   }
+}
+
+function holds([x0, y0, x1, y1], [x, y]) {
+  return x0 < x && x < x1 && y0 < y && y < y1;
 }
 
 function* cells([x0, y0, x1, y1]) {

@@ -3,7 +3,7 @@
 // The browser computes it because folding a branch moves all others. The server supplies the sizes
 // of topics. A test compares the results of both implementations for the same maps.
 
-import { around, putFloating } from "./floating.js";
+import { around, moved, Surroundings } from "./floating.js";
 
 /** Topics of a sheet, linked: parents before their children, nothing placed yet. */
 export function linked(sheet, data) {
@@ -16,12 +16,14 @@ export function linked(sheet, data) {
     const kind = kinds[more.k ?? Math.min(depth, levels - 1)];
     const node = {
       place, id, body, lines, above, depth, kind, more,
-      plain: height, children: [], groups: [], folded: false, side: 0, x: 0, y: 0, below: 0,
+      plain: height, children: [], stacked: [], groups: [], free: false, folded: false, side: 0, x: 0, y: 0, below: 0,
       main: place ? 0 : -1, summary: summaries.has(place), at: 0,
     };
     if (above && !node.summary) {
-      node.at = above.children.length;
+      node.at = above.stacked.length;
+      node.free = !!(more.n && more.at); // a callout that the author placed
       above.children.push(node);
+      if (!node.free) above.stacked.push(node);
       node.main = depth === 1 ? node.at : above.main;
     }
     nodes.push(node);
@@ -35,7 +37,7 @@ export function linked(sheet, data) {
       summary: nodes[summary] ?? null,
     };
     nodes[parent].groups.push(group);
-    if (group.summary) setMain(group.summary, nodes[parent].children[first].main);
+    if (group.summary) setMain(group.summary, nodes[parent].stacked[first].main);
   }
   for (let at = nodes.length - 1; at > 0; at--) {
     if (nodes[at].above) nodes[at].above.below += 1 + nodes[at].below;
@@ -76,6 +78,15 @@ export function unfolded(...roots) {
   return shown;
 }
 
+/** The callouts on these topics that the author placed, in the order of the map. */
+function freeOn(nodes) {
+  return nodes.flatMap(visibleFree).sort((one, other) => one.place - other.place);
+}
+
+function visibleFree(node) {
+  return node.folded ? [] : node.children.filter((child) => child.free);
+}
+
 /** Give every topic in `shown` its place; return the boundaries and braces around them. */
 export function place(shown, sheet, data) {
   for (const node of shown) measure(node, data.count);
@@ -83,7 +94,9 @@ export function place(shown, sheet, data) {
   const result = { boundaries: [], braces: [] };
   placeCentre(shown, sheet, data, result);
   const floating = shown.filter((node) => node.depth && !node.above);
-  if (floating.length) placeFloating(shown, floating, sheet, data, result);
+  if (floating.length || shown.some((node) => node.free)) {
+    placeOthers(shown, floating, sheet, data, result);
+  }
   return result;
 }
 
@@ -104,30 +117,89 @@ function placeCentre(shown, sheet, data, result) {
   }
 }
 
-function placeFloating(shown, floating, sheet, data, result) {
-  const wanted = floating.map((root) => {
-    const position = root.more.at;
-    root.side = (position ? position[0] < 0 : sheet.leftwards) ? -1 : 1;
-    return { room: roomOf(root, sheet, data), position };
-  });
-  const before = shown.filter((node) => !floating.includes(node) && (node.side || !node.depth));
-  const pending = new Set(shown.filter((node) => !node.side));
-  const places = putFloating(wanted, taken(before, result), data);
-  floating.forEach((root, number) => {
-    const [x, y] = places[number];
-    root.x = x - root.width / 2;
-    root.y = y - root.height / 2;
-    pending.add(root);
-    ring(boxOf(root), root, sheet, data, result);
-  });
-  for (const node of shown.slice(1)) {
-    if (pending.has(node)) stack(node, visible(node), node.side, result);
+function placeOthers(shown, floating, sheet, data, result) {
+  const placed = shown.filter((node) => node.side || !node.depth);
+  const surroundings = new Surroundings(
+    [...placed.map(boxOfNode), ...result.braces.map(boxOfBrace)],
+    result.boundaries.map(({ box }) => box),
+    data,
+  );
+  for (let roots of [freeOn(placed), floating]) {
+    while (roots.length) roots = freeOn(placeTrees(roots, surroundings, sheet, data, result));
+    holdCallouts(shown, sheet, data, result);
+    surroundings.surround(result.boundaries.map(({ box }) => box));
   }
 }
 
-/** The children of a topic that are to be seen. */
+/** Place some trees; return all topics in them. */
+function placeTrees(roots, surroundings, sheet, data, result) {
+  const wanted = roots.map((root) => {
+    const { above, more: { at: position } } = root;
+    const side = (position ? position[0] < 0 : sheet.leftwards) ? -1 : 1;
+    root.side = above?.side || side;
+    const parent = above && [above.x + above.width / 2, middle(above)];
+    return { room: roomOf(root, sheet, data), position, parent };
+  });
+  const places = surroundings.put(wanted);
+  roots.forEach((root, number) => {
+    const [x, y] = places[number];
+    root.x = x - root.width / 2;
+    root.y = y - root.height / 2;
+    ring(boxOf(root), root, sheet, data, result);
+  });
+  const nodes = [...roots];
+  for (const node of nodes) { // it grows
+    surroundings.take(boxOfNode(node));
+    stack(node, visible(node), node.side, result);
+    nodes.push(...hanging(node).filter((one) => !one.free));
+  }
+  return nodes;
+}
+
+function boxOfNode({ x, y, width, height }) {
+  return [x, y, x + width, y + height];
+}
+
+function boxOfBrace({ x, top, bottom, side, brace: room }) {
+  const ends = [x, x + side * room].sort((a, b) => a - b);
+  return [ends[0], top, ends[1], bottom];
+}
+
+/** Enlarge boundaries so that they hold the free callouts on their topics. */
+function holdCallouts(shown, sheet, data, { boundaries }) {
+  const beyond = new Map();
+  const hold = (found, box) => {
+    const grown = [
+      box[0] - data.padding, box[1] - data.padding, box[2] + data.padding, box[3] + data.padding,
+    ];
+    found.box = around([found.box, grown]);
+    return grown;
+  };
+  for (const node of [...shown].sort((one, other) => other.place - one.place)) {
+    if (node.depth && !node.side) continue; // not placed yet
+    let box = beyond.get(node);
+    if (box) {
+      for (const found of boundaries) {
+        const { group, parent, side, root } = found;
+        const inside = parent && parent === node.above && side === node.side && !node.free
+          && !node.summary && group.first <= node.at && node.at <= group.last;
+        if (inside || root === node) box = hold(found, box);
+      }
+    }
+    if (node.free) {
+      const own = moved(roomOf(node, sheet, data), node.x + node.width / 2, middle(node));
+      box = box ? around([own, box]) : own;
+    }
+    if (box && node.above) {
+      const known = beyond.get(node.above);
+      beyond.set(node.above, known ? around([known, box]) : box);
+    }
+  }
+}
+
+/** The children of a topic that are to be seen beside it, one below the other. */
 export function visible(node) {
-  return node.folded ? [] : node.children;
+  return node.folded ? [] : node.stacked;
 }
 
 export function middle(node) {
@@ -152,7 +224,7 @@ export function joint(node) {
 /** The rectangle that holds all of these topics and boundaries. */
 export function taken(nodes, { boundaries }) {
   return [
-    ...nodes.map(({ x, y, width, height }) => [x, y, x + width, y + height]),
+    ...nodes.map(boxOfNode),
     ...boundaries.map(({ box }) => box),
   ];
 }
@@ -301,7 +373,8 @@ function enclose({ group, up, down, to, edge }, first, top, bottom, result) {
   const { summary } = group;
   if (!summary) {
     const ends = [start - side * to, start + side * edge].sort((a, b) => a - b);
-    result.boundaries.push({ box: [ends[0], top - up, ends[1], bottom + down], group, main });
+    const box = [ends[0], top - up, ends[1], bottom + down];
+    result.boundaries.push({ box, group, main, side, parent: first.above });
     return;
   }
   const x = start + side * edge;
@@ -318,7 +391,7 @@ function ringsOf(root, sheet) {
 function ring(box, root, sheet, data, result) {
   for (const [, text, width, height, style] of ringsOf(root, sheet)) {
     box = ringed(box, width, height, data.padding);
-    result.boundaries.push({ box, group: { text, width, height, style }, main: root.main });
+    result.boundaries.push({ box, group: { text, width, height, style }, main: root.main, root });
   }
 }
 

@@ -1,7 +1,7 @@
-// Draws the content of a topic's box besides its text (icons, marks, tags, images, formulas) at the
-// positions that the server computed. render/pieces.py draws the same.
+// Draws the content of a topic's box besides its text (icons, marks, tags, details, attributes,
+// images, formulas) at the positions that the server computed. render/pieces.py draws the same.
 
-import { element, round } from "./svg.js";
+import { element, label, round } from "./svg.js";
 
 const WIDTHS = [160, 320, 640]; // of pictures that the server makes
 
@@ -12,6 +12,8 @@ export function pieces(node, data, images) {
     if (kind === "glyph") return icon(place, data);
     if (kind === "mark") return mark(place, data);
     if (kind === "tag") return tag(place);
+    if (kind === "subtext") return subtext(place, data);
+    if (kind === "cell") return cell(place, data);
     if (kind === "formula") return formula(place, data);
     return kind === "emoji" ? emoji(place) : picture(place, images);
   });
@@ -54,6 +56,20 @@ function tag({ name, x, y, width, height }) {
   text.dataset.width = width - 10;
   return element("g", { class: "tag", transform: `translate(${x} ${y})` },
     element("rect", { width, height, rx: round(height / 2) }), text);
+}
+
+function subtext({ name, x, y, width, height }, { lineHeight }) {
+  const middle = [x + width / 2, y + 0.74 * height];
+  return element("g", { class: "subtext" },
+    label(name, ...middle, width, round(height / lineHeight), "middle"));
+}
+
+function cell({ name, x, y, width, height, says }, { cell: [high, padding] }) {
+  const room = width - 2 * padding;
+  return element("g", { class: "cell", transform: `translate(${x} ${y})` },
+    ...(says ? [element("title", {}, says)] : []),
+    element("rect", { width, height }),
+    label(name, padding, 0.69 * height, room, round(height / high), "start"));
 }
 
 function formula({ name, x, y, height }, { formulas }) {

@@ -19,3 +19,16 @@ export function isLeftwards(text) {
 export function round(value) {
   return Math.round(value * 10) / 10;
 }
+
+/** A line of text that is made to fit its width, whatever the font. */
+export function label(text, x, y, width, size, anchor) {
+  const made = element("text", {
+    x: round(x), y: round(y), "font-size": size, "text-anchor": anchor,
+  }, text);
+  if (isLeftwards(text)) {
+    made.setAttribute("direction", "rtl");
+    if (anchor === "start") made.setAttribute("text-anchor", "end");
+  }
+  made.dataset.width = width;
+  return made;
+}

@@ -31,7 +31,8 @@ export function details(node) {
 
 /** The relationships of a topic, outgoing and incoming. */
 export function related(node, sheet) {
-  return (sheet.arrows ?? []).flatMap(([from, to, text]) => {
+  return (sheet.arrows ?? []).flatMap(([from, to, text, , , , point]) => {
+    if (point) return [];
     const [start, end] = [sheet.nodes[from], sheet.nodes[to]];
     if (start === node) return [{ sign: end === node ? "↻" : "→", other: end, text }];
     return end === node ? [{ sign: "←", other: start, text }] : [];
