@@ -15,7 +15,7 @@ from mapshelf.store.contract import Maps
 
 AT_ONCE: Final = 8  # number of values of a facet that are shown; the others are folded away
 
-FACETS: Final = (
+SHOWN_FACETS: Final = (
     *("folder", "category", "tag", "language", "software", "owner", "year", "size"),
     *("with_notes", "with_tasks"),
 )
@@ -25,8 +25,8 @@ FACETS: Final = (
 so the values could not be links.
 """
 
-_SAID: Final = ("size", "with_notes", "with_tasks")
-"""Facets whose values are keywords of this site, with a label in ``messages``."""
+KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
+"""Filters whose values are keywords of the query string, each with a label in ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ def facets_of(
         StoreUnavailable: the store cannot be reached.
     """
     given = dict(query.given)
-    counted = snapshot.facets(query, FACETS)
+    counted = snapshot.facets(query, SHOWN_FACETS)
     folder = clean_path(given.get("folder", ""))
     facets = []
-    for name in FACETS:
+    for name in SHOWN_FACETS:
         # Count the alternatives to a selected value without its own filter. Folders are different:
         # inside a folder, its subfolders are offered.
         others = tuple(row for row in query.filters if row[0] != name)
@@ -111,8 +111,8 @@ def removals_of(
         for choice in (*facet.first, *facet.more)
         if choice.chosen
     }
-    shown = {**{name: given[name] for name in FACETS if name in given}, **names}
-    for name in _SAID:
+    shown = {**{name: given[name] for name in SHOWN_FACETS if name in given}, **names}
+    for name in KEYWORD_FILTERS:
         if name in given:
             shown[name] = say(f"{name}.{given[name].lower()}") if _is_on(name, given) else ""
     if is_on(given.get("only_templates", "")):
@@ -163,7 +163,7 @@ def _values(name: str, facets: Facets, store: Maps) -> list[tuple[str, str, int]
         return [(path, path.rpartition("/")[2], count) for path, count in named]
     if name == "language":
         return [(code, language_name(code), count) for code, count in named]
-    if name in _SAID:
+    if name in KEYWORD_FILTERS:
         return [(value, say(f"{name}.{value}"), count) for value, count in named]
     return [(value, value, count) for value, count in named]
 

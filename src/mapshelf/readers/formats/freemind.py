@@ -87,9 +87,9 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
     groups = Groups(centres, content)
     groups.floating.extend(document.findall(_COGGLE))
     beside = [*groups.floating, *(groups.shown(brace) for _, brace in groups.summaries)]
-    roots = grow([*centres, *beside], topics.topic, groups.children, content.limits)
+    roots = grow([*centres, *beside], topics.create_topic, groups.children, content.limits)
     for callout in groups.callouts:
-        topics.made_for(callout).kind = TopicKind.CALLOUT
+        topics.topic_of_node(callout).kind = TopicKind.CALLOUT
     floating = roots[len(centres) : len(centres) + len(groups.floating)]
     for node, topic in zip(groups.floating, floating, strict=True):
         topic.kind = TopicKind.FLOATING
@@ -107,10 +107,10 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
 
 
 def _summary(group: list[Element], brace: Element, groups: Groups, topics: Topics) -> Summary:
-    topic = topics.made_for(groups.shown(brace))
+    topic = topics.topic_of_node(groups.shown(brace))
     topic.kind = TopicKind.SUMMARY
     topic.side = topic.side or side_of(brace)
-    return Summary(tuple(topics.id_of(groups.shown(node)) for node in group), topic)
+    return Summary(tuple(topics.id_of_node(groups.shown(node)) for node in group), topic)
 
 
 def _software(content: Content) -> tuple[str, str]:
