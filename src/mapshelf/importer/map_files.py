@@ -52,8 +52,8 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     or moved file remains the same map: its content identifies it.
 
     If an attribution is given, all files are read, because it also applies to maps whose files have
-    not changed. Without ``read_unchanged``, only new and changed files are read, and the caller must
-    apply the attribution to the others (``attribute``).
+    not changed. Without ``read_unchanged``, such files are skipped, and the caller must apply the
+    attribution to their maps (``attribute``).
 
     Without ``dates_added``, ``candidates`` must include all files of their folders; with it, the
     caller signals when all files have been imported.

@@ -102,7 +102,8 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
         summaries=tuple(_summary(*found, groups, topics) for found in groups.summaries),
         background=styles.background,
     )
-    # Neither program writes a second central topic; programs that do write no such elements.
+    # FreeMind and Freeplane write one central topic. Programs that write more have no floating
+    # topics, arrows or summaries, so the first sheet gets them all.
     return (first, *map(Sheet, roots[1 : len(centres)]))
 
 

@@ -186,7 +186,8 @@ def count_facets(
         names: the facets to count; all others stay empty.
     """
     found = {
-        name: _facet(name, maps, codes, record, folder) if name in names else [] for name in FACET_NAMES
+        name: _facet(name, maps, codes, record, folder) if name in names else []
+        for name in FACET_NAMES
     }
     return Facets(total=len(maps), **found)
 
