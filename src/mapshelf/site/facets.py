@@ -26,7 +26,7 @@ so the values could not be links.
 """
 
 KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
-"""Filters whose values are keywords of the query string, each with a label in ``messages``."""
+"""Filters whose values are fixed words such as ``small``, with labels in ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
