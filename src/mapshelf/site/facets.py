@@ -15,7 +15,7 @@ from mapshelf.store.contract import Maps
 
 AT_ONCE: Final = 8  # number of values of a facet that are shown; the others are folded away
 
-SHOWN_FACETS: Final = (
+FACETS: Final = (
     *("folder", "category", "tag", "language", "software", "owner", "year", "size"),
     *("with_notes", "with_tasks"),
 )
@@ -63,10 +63,10 @@ def facets_of(
         StoreUnavailable: the store cannot be reached.
     """
     given = dict(query.given)
-    counted = snapshot.facets(query, SHOWN_FACETS)
+    counted = snapshot.facets(query, FACETS)
     folder = clean_path(given.get("folder", ""))
     facets = []
-    for name in SHOWN_FACETS:
+    for name in FACETS:
         # Count the alternatives to a selected value without its own filter. Folders are different:
         # inside a folder, its subfolders are offered.
         others = tuple(row for row in query.filters if row[0] != name)
@@ -111,7 +111,7 @@ def removals_of(
         for choice in (*facet.first, *facet.more)
         if choice.chosen
     }
-    shown = {**{name: given[name] for name in SHOWN_FACETS if name in given}, **names}
+    shown = {**{name: given[name] for name in FACETS if name in given}, **names}
     for name in KEYWORD_FILTERS:
         if name in given:
             shown[name] = say(f"{name}.{given[name].lower()}") if _is_on(name, given) else ""
