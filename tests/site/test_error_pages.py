@@ -123,7 +123,7 @@ def test_each_error_has_its_own_heading(
 
 
 def test_an_error_page_is_made_once_for_all_that_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[int] = []
     make = Templates.error
@@ -135,14 +135,14 @@ def test_an_error_page_is_made_once_for_all_that_get_it(
         return make(templates, status, *others)
 
     monkeypatch.setattr(Templates, "error", error)
-    with copied_shelf(tmp_path) as shelf, serve(shelf, site_routes) as site:
+    pages = error_pages()
 
-        async def asked() -> list[Any]:
-            client = site.client
-            return await asyncio.gather(*(client.get("/mindmaps/none/x") for _ in range(8)))
+    async def asked() -> list[Any]:
+        eight = (pages.page(NotFound("none")) for _ in range(8))
+        return await asyncio.gather(*eight, return_exceptions=True)
 
-        assert {response.status_code for response in site.run(asked())} == {500}
-        assert {response.status_code for response in site.run(asked())} == {404}
+    assert {type(response) for response in site.run(asked())} == {OSError}
+    assert {response.status for response in site.run(asked())} == {404}
     assert made == [404, 404]
 
 

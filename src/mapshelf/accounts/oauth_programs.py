@@ -52,7 +52,7 @@ _LOOPBACK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The facts that an operator registers about a program.
+    """What is registered about a program, by an operator or by the program itself.
 
     Attributes:
         name: the name that people see.
@@ -147,7 +147,7 @@ def may_redirect_to(program: Program, uri: str) -> bool:
 
 
 def meant_scopes(program: Program, scopes: Collection[str]) -> frozenset[str]:
-    """Return the scopes that a program means by the scopes it requests."""
+    """Return the requested scopes, with ``maps:write`` if a legacy program requests ``maps``."""
     widened = program.legacy and MAPS in scopes
     return frozenset((*scopes, MAPS_WRITE) if widened else scopes)
 

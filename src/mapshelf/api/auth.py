@@ -82,7 +82,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered:
+class _CachedToken:
     """A cached answer of the store, and the tokens version from which on it is valid.
 
     Attributes:
@@ -125,15 +125,15 @@ class Authenticator:
         self._store = store
         self._shared_version = SharedAnswer(store.tokens_version, store.tokens_version_age, note)
         self._version = Answer("", -TRUSTED_FOR)
-        self._asking: asyncio.Future[Answer] | None = None
+        self._version_query: asyncio.Future[Answer] | None = None
         self._renewal_begun = -TRUSTED_FOR  # when the last renewal started
-        self._remembered: dict[bytes, _Remembered] = {}
+        self._cached_tokens: dict[bytes, _CachedToken] = {}
         # Digests of valid tokens by header, which is short: computing a digest takes longer than
         # everything else that is done for a request with a known token.
         self._digests: dict[bytes, bytes] = {}
         self._used: dict[int, int] = {}
-        self._looking: dict[bytes, asyncio.Task[_Remembered]] = {}
-        self._strangers = 0
+        self._token_queries: dict[bytes, asyncio.Task[_CachedToken]] = {}
+        self._unknown_queries = 0
         self._threads = ThreadPoolExecutor(THREADS, "tokens")
         self._batches = CredentialBatches(store, self._threads)
         self._refusals = Throttle(REFUSALS_PER_SECOND, LONGEST_DELAY, MOST_DELAYED_REFUSALS)
@@ -156,7 +156,7 @@ class Authenticator:
             if len(header) > LONGEST_HEADER:
                 raise InvalidToken(sent=True)
             digest = self._digests.get(header) or self._digest(header)
-            found = self._remembered.get(digest)
+            found = self._cached_tokens.get(digest)
             if found is None or found.until < time.monotonic():
                 found = await self._renewed(digest, found)
         except InvalidToken as error:
@@ -177,19 +177,21 @@ class Authenticator:
 
         If this is false, the token may still be valid: see ``user``.
         """
-        found = self._remembered.get(self._digests.get(header, b""))
+        found = self._cached_tokens.get(self._digests.get(header, b""))
         if found is None or found.until < time.monotonic() or scope not in found.scopes:
             return False
         self._used[found.credential.token.id] = 0
         return True
 
     async def session(self, secret: str) -> Credential:
-        """Return the session with this secret; see ``holder``."""
+        """Return the session with this secret; see ``credential_of_secret``."""
         by_proxy = secret.startswith(PROXY_SESSION_PREFIX)
-        return await self.holder(secret, PROXY_SESSION_PREFIX if by_proxy else SESSION_PREFIX)
+        return await self.credential_of_secret(
+            secret, PROXY_SESSION_PREFIX if by_proxy else SESSION_PREFIX
+        )
 
-    async def holder(self, secret: str, prefix: str) -> Credential:
-        """Return the owner of a secret that is not an API token.
+    async def credential_of_secret(self, secret: str, prefix: str) -> Credential:
+        """Return what is stored for a secret that is not an API token, with its user.
 
         Raises:
             InvalidToken: the secret does not have this prefix, or is no longer valid.
@@ -199,7 +201,7 @@ class Authenticator:
             if not is_well_formed(secret, prefix):
                 raise InvalidToken(sent=True)
             digest = token_digest(secret)
-            found = self._remembered.get(digest)
+            found = self._cached_tokens.get(digest)
             if found is None or found.until < time.monotonic():
                 found = await self._renewed(digest, found)
         except InvalidToken:
@@ -227,45 +229,53 @@ class Authenticator:
     def _digest(self, header: bytes) -> bytes:
         """Return the digest of the token in ``header``; cache it if the token is valid."""
         digest = token_digest(read_token(header))
-        if digest in self._remembered:
+        if digest in self._cached_tokens:
             if len(self._digests) >= MOST_CACHED_TOKENS:
                 del self._digests[next(iter(self._digests))]
             self._digests[header] = digest
         return digest
 
-    async def _renewed(self, digest: bytes, known: _Remembered | None) -> _Remembered:
+    async def _renewed(self, digest: bytes, known: _CachedToken | None) -> _CachedToken:
         """Return the current answer of the store, or ``known`` if the store is unreachable."""
         now = time.monotonic()
         if known is not None and self._holds(known):
             self._renew_version()
-            return self._remember(digest, known.credential, self._version)
-        if known is None or known.version.asked + TRUSTED_FOR < now:
-            return await asyncio.shield(self._look_up(digest, None))
-        if now < self._away_until and digest not in self._looking:
+            return self._cache_if_valid(digest, known.credential, self._version)
+        if known is None or known.version.queried_at + TRUSTED_FOR < now:
+            return await asyncio.shield(self._shared_query(digest, None))
+        if now < self._away_until and digest not in self._token_queries:
             return _still_valid(known)
         try:
-            looking = self._look_up(digest, known)
+            query = self._shared_query(digest, known)
             if self._away_until:  # the look-up continues, and notices when the store is back
                 return _still_valid(known)
-            return await asyncio.wait_for(asyncio.shield(looking), PATIENCE)
+            return await asyncio.wait_for(asyncio.shield(query), PATIENCE)
         except (TimeoutError, StoreUnavailable):
             self._away_until = time.monotonic() + RETRIED_AFTER
             return _still_valid(known)
 
-    def _look_up(self, digest: bytes, known: _Remembered | None) -> "asyncio.Task[_Remembered]":
-        """Query the store once for all requests that wait for the same token."""
-        looking = self._looking.get(digest)
-        if looking is None:
+    def _shared_query(
+        self, digest: bytes, known: _CachedToken | None
+    ) -> "asyncio.Task[_CachedToken]":
+        """Return the query for a token, which all requests that wait for this token share."""
+        query = self._token_queries.get(digest)
+        if query is None:
             # A flood of unknown tokens must not prevent known ones from being looked up.
-            if known is None and self._strangers >= MOST_LOOKUPS:
+            if known is None and self._unknown_queries >= MOST_LOOKUPS:
                 raise StoreUnavailable("too many tokens are being looked up already")
-            self._strangers += known is None
-            looking = asyncio.create_task(self._asked(digest, known))
-            looking.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._looking[digest] = looking
-        return looking
+            self._unknown_queries += known is None
+            query = asyncio.create_task(self._query_token(digest, known))
+            query.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._token_queries[digest] = query
+        return query
 
-    async def _asked(self, digest: bytes, known: _Remembered | None) -> _Remembered:
+    async def _query_token(self, digest: bytes, known: _CachedToken | None) -> _CachedToken:
+        """Query the store for a token, unless ``known`` is still valid for the tokens version.
+
+        Raises:
+            InvalidToken: the token does not exist, or is no longer valid.
+            StoreError: a query failed.
+        """
         try:
             version = await self._current_version()
             # Compared even if it took long: it was read for this request.
@@ -278,70 +288,76 @@ class Authenticator:
                 self._away_until = time.monotonic() + RETRIED_AFTER
             raise
         finally:
-            del self._looking[digest]
-            self._strangers -= known is None
+            del self._token_queries[digest]
+            self._unknown_queries -= known is None
         self._away_until = 0.0
-        return self._remember(digest, credential, version)
+        return self._cache_if_valid(digest, credential, version)
 
-    def _remember(
+    def _cache_if_valid(
         self, digest: bytes, credential: Credential | None, version: Answer
-    ) -> _Remembered:
-        """Cache an answer that is valid from ``version`` on.
+    ) -> _CachedToken:
+        """Check a token that was found in the store as of ``version``, and cache it.
 
         Raises:
             InvalidToken: the token does not exist, or is no longer valid.
         """
-        self._remembered.pop(digest, None)
+        self._cached_tokens.pop(digest, None)
         now = milliseconds()
         if credential is None or not is_valid(credential, now):
             raise InvalidToken(sent=True)
-        if len(self._remembered) >= MOST_CACHED_TOKENS:
-            del self._remembered[next(iter(self._remembered))]  # the one renewed longest ago
-        until, expires = version.asked + self._renewed_after, credential.token.expires
+        if len(self._cached_tokens) >= MOST_CACHED_TOKENS:
+            del self._cached_tokens[next(iter(self._cached_tokens))]  # the one renewed longest ago
+        until, expires = version.queried_at + self._renewed_after, credential.token.expires
         if expires is not None:
             until = min(until, time.monotonic() + (expires - now) / 1000)
         scopes = scopes_of(credential.token.scopes)
-        found = self._remembered[digest] = _Remembered(credential, scopes, version, until)
+        found = self._cached_tokens[digest] = _CachedToken(credential, scopes, version, until)
         return found
 
-    def _holds(self, known: _Remembered) -> bool:
+    def _holds(self, known: _CachedToken) -> bool:
         """Return whether a cached answer is valid for the version known to this worker."""
         version = self._version
-        fresh = version.asked + self._store.tokens_version_age >= time.monotonic()
+        fresh = version.queried_at + self._store.tokens_version_age >= time.monotonic()
         return fresh and known.version.value == version.value
 
     async def _current_version(self) -> Answer:
         """Return the tokens version, read once for all requests that wait for it."""
-        if self._version.asked + self._store.tokens_version_age >= time.monotonic():
+        if self._version.queried_at + self._store.tokens_version_age >= time.monotonic():
             return self._version
-        return await asyncio.shield(self._asking or self._ask(self._store.tokens_version_age))
+        return await asyncio.shield(
+            self._version_query or self._read_version(self._store.tokens_version_age)
+        )
 
     def _renew_version(self) -> None:
         """Renew the tokens version in advance; after a failure, wait before trying again."""
         now, after = time.monotonic(), self._renewed_after
-        if self._asking is None and max(self._version.asked, self._renewal_begun) + after < now:
+        if (
+            self._version_query is None
+            and max(self._version.queried_at, self._renewal_begun) + after < now
+        ):
             self._renewal_begun = now
-            self._ask(after)
+            self._read_version(after)
 
     @property
     def _renewed_after(self) -> float:
         return self._store.tokens_version_age * RENEWED_AT
 
-    def _ask(self, age: float) -> "asyncio.Future[Answer]":
+    def _read_version(self, age: float) -> "asyncio.Future[Answer]":
         """Read a tokens version that is at most ``age`` seconds old, in a thread."""
         loop = asyncio.get_running_loop()
-        asking = loop.run_in_executor(self._threads, self._shared_version.current, age)
-        self._asking = asking
-        asking.add_done_callback(self._told)
-        return asking
+        query = loop.run_in_executor(self._threads, self._shared_version.current, age)
+        self._version_query = query
+        query.add_done_callback(self._keep_version)
+        return query
 
-    def _told(self, asking: "asyncio.Future[Answer]") -> None:
-        self._asking = None
-        if not asking.cancelled() and asking.exception() is None:
-            self._version = asking.result()
+    def _keep_version(self, query: "asyncio.Future[Answer]") -> None:
+        """Use the tokens version that the query has read, if it has not failed."""
+        self._version_query = None
+        if not query.cancelled() and query.exception() is None:
+            self._version = query.result()
 
 
-def _still_valid(known: _Remembered) -> _Remembered:
+def _still_valid(known: _CachedToken) -> _CachedToken:
     """Return ``known`` unless it has expired meanwhile, which needs no query.
 
     Raises:

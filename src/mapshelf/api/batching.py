@@ -31,7 +31,7 @@ class CredentialBatches:
         self._threads = threads
         self._waiting: dict[bytes, asyncio.Future[Found]] = {}
         self._version = Answer("", float("-inf"))
-        self._asking: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
 
     async def find(self, digest: bytes, version: Answer) -> Found:
         """Return the record of the token with this digest, as of ``version`` or later.
@@ -39,23 +39,24 @@ class CredentialBatches:
         Raises:
             StoreError: the query failed.
         """
-        if version.asked > self._version.asked:
+        if version.queried_at > self._version.queried_at:
             self._version = version
         waiting = self._waiting.get(digest)
         if waiting is None:
             waiting = self._waiting[digest] = asyncio.get_running_loop().create_future()
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask_for_all())
+        if self._running is None:
+            self._running = asyncio.create_task(self._query_all())
         return await asyncio.shield(waiting)
 
-    async def _ask_for_all(self) -> None:
+    async def _query_all(self) -> None:
+        """Query batch after batch until no token is waiting."""
         try:
             while self._waiting:
-                await self._ask()
+                await self._query_batch()
         finally:
-            self._asking = None
+            self._running = None
 
-    async def _ask(self) -> None:
+    async def _query_batch(self) -> None:
         batch, self._waiting = self._waiting, {}
         version = self._version
         loop = asyncio.get_running_loop()

@@ -49,7 +49,8 @@ SLOW: Final = 16_384
 """Bytes a second; slower clients may be cut off."""
 
 LOOK_AGAIN: Final = 0.25
-"""Seconds between searches for slow clients, which a flood of requests would repeat constantly."""
+"""Seconds without another search after one found no slow client; otherwise every request of a flood
+would search."""
 
 ClientAddress = Callable[[Sender], str]
 """Returns the client address of a request."""
@@ -119,7 +120,7 @@ class _Places:
             raise CannotWrite(f"the body of a request was not kept: {error.strerror}") from error
 
     async def close(self, work: Callable[[], None]) -> None:
-        """Run the final work with files after any pending work; errors are ignored."""
+        """Run ``work``, which closes files, after pending work; write errors are ignored."""
         if self._stopped:
             with suppress(OSError):
                 work()

@@ -107,7 +107,7 @@ class CachedSnapshot:
     Attributes:
         snapshot: the snapshot.
         withdrawn: the public ids of maps in it that must no longer be found.
-        profiles: responses for a single user, by user.
+        profiles: the responses to ``GET /users/me``, by user.
     """
 
     def __init__(self, snapshot: Snapshot, withdrawn: Set[str] = frozenset()) -> None:
@@ -211,10 +211,10 @@ class CurrentSnapshot:
         self._snapshot: CachedSnapshot | None = None
         self._withdrawn: dict[str, int] = {}
         self._refused = ""
-        self._lacking = False
+        self._lacks_resources = False
         self._seen: tuple[int, int] | None = None
         self._refreshing = Lock()
-        self._exchanging = Lock()  # held for moments only: verifying a snapshot may take seconds
+        self._replacing = Lock()  # held for moments only: verifying a snapshot may take seconds
         self._verified = VerifiedSnapshots(directory)
         self._verifying = False
         self._ahead: LRUCache[Key, _Ahead] = LRUCache(MOST_AHEAD)
@@ -229,7 +229,7 @@ class CurrentSnapshot:
             # Another worker may already use the first snapshot, and its client must not get a "not
             # ready" from this one. So all requests wait here once, but not while the snapshot is
             # being verified, when no worker has it.
-            self._take_up_first()
+            self._open_first()
         if self._snapshot is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._snapshot
@@ -261,7 +261,7 @@ class CurrentSnapshot:
         Args:
             maps: the revisions in which they were withdrawn, by public id.
         """
-        with self._exchanging:
+        with self._replacing:
             known = self._withdrawn
             newer = {one: at for one, at in maps.items() if at > known.get(one, 0)}
             self._withdrawn = {**known, **newer}
@@ -280,48 +280,55 @@ class CurrentSnapshot:
         resources is logged once, and the switch is retried.
         """
         with self._refreshing:
-            self._refresh()
+            self._refresh_locked()
 
     def close(self) -> None:
         """Stop following published snapshots; the one in use stays open."""
         with self._refreshing:
             self._verified.close()
 
-    def _take_up_first(self) -> None:
-        taken = False
-        while not taken:
+    def _open_first(self) -> None:
+        """Wait until a thread has tried to open the first snapshot, this one or another.
+
+        Raises:
+            SnapshotMissing: another thread is verifying it.
+        """
+        locked = False
+        while not locked:
             if self._verifying:
                 raise SnapshotMissing("the snapshot is being verified")
-            taken = self._refreshing.acquire(timeout=LOOK_INTERVAL)
+            locked = self._refreshing.acquire(timeout=LOOK_INTERVAL)
         try:
             if self._snapshot is None:
-                self._refresh()
+                self._refresh_locked()
         finally:
             self._refreshing.release()
 
-    def _refresh(self) -> None:
+    def _refresh_locked(self) -> None:
+        """Switch to the current snapshot, or log why not; the caller holds ``_refreshing``."""
         try:
-            self._take_up()
+            self._switch_to_current()
         except Exception:
             # No error may leave this worker on an old snapshot forever.
             log.exception("looking for a new snapshot failed")
 
-    def _take_up(self) -> None:
+    def _switch_to_current(self) -> None:
+        """Open and use the current snapshot, unless it is in use or was refused."""
         name, stamp, self._seen = "", self._directory.stamp(), None
         try:
             name = self._directory.current()
-            in_hand = self._snapshot.snapshot.name if self._snapshot else None
-            if name not in (in_hand, self._refused):
+            in_use = self._snapshot.snapshot.name if self._snapshot else None
+            if name not in (in_use, self._refused):
                 self._verify(name)
-                taken = self._without_withdrawn(Snapshot(self._directory.folder(name)))
-                self._prepare(taken)
-                self._exchange(taken)
-            self._lacking = False
+                new = self._without_withdrawn(Snapshot(self._directory.folder(name)))
+                self._make_popular_responses(new)
+                self._use(new)
+            self._lacks_resources = False
             self._seen = stamp
         except SnapshotUnavailable as error:
-            if not self._lacking:
-                log.warning("snapshot %s is taken up when it can be: %s", name, error)
-            self._lacking = True
+            if not self._lacks_resources:
+                log.warning("snapshot %s cannot be opened now, and is tried again: %s", name, error)
+            self._lacks_resources = True
         except SnapshotError as error:
             # It may have been replaced between reading its name and opening it.
             with contextlib.suppress(SnapshotError):
@@ -332,13 +339,13 @@ class CurrentSnapshot:
                     self._seen = stamp
                     self._directory.refuse(name)
 
-    def _prepare(self, taken: CachedSnapshot) -> None:
-        """Make popular responses before the snapshot is used."""
+    def _make_popular_responses(self, new: CachedSnapshot) -> None:
+        """Make popular responses before the new snapshot is used."""
         now = monotonic()
         for one in self._ahead.values():
             if now < one.until:
                 try:
-                    taken.cache(one.key, one.make(taken.snapshot))
+                    new.cache(one.key, one.make(new.snapshot))
                 except (StoreError, SnapshotError) as error:  # it is then made on request
                     log.info("%s is not ready with the new snapshot: %s", one.key[0], error)
 
@@ -350,13 +357,13 @@ class CurrentSnapshot:
             snapshot, {one for one in later if snapshot.find(one, b"") is not None}
         )
 
-    def _exchange(self, taken: CachedSnapshot) -> None:
-        """Switch to a snapshot, without maps that were withdrawn during its preparation."""
-        with self._exchanging:
-            revision = taken.snapshot.revision
-            now = self._without_withdrawn(taken.snapshot)
+    def _use(self, new: CachedSnapshot) -> None:
+        """Answer from a new snapshot, without maps that were withdrawn during its preparation."""
+        with self._replacing:
+            revision = new.snapshot.revision
+            now = self._without_withdrawn(new.snapshot)
             self._withdrawn = {one: at for one, at in self._withdrawn.items() if at > revision}
-            self._snapshot = taken if taken.withdrawn == now.withdrawn else now
+            self._snapshot = new if new.withdrawn == now.withdrawn else now
 
     def _verify(self, name: str) -> None:
         self._verifying = True

@@ -69,7 +69,14 @@ BASIC_CHALLENGE: Final = b'Basic realm="mapshelf", charset="UTF-8"'
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """The response to a kind of error; ``message``, if given, replaces that of the error."""
+    """The response to a kind of error.
+
+    Attributes:
+        status: the HTTP status.
+        code: ``code`` of the Error object: the status, except that a 401 for a token has 0.
+        identifier: ``error`` of the Error object.
+        message: replaces the message of the error, if given.
+    """
 
     status: int
     code: int

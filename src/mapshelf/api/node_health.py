@@ -34,8 +34,8 @@ class NodeHealth:
         self._draining = settings.draining
         self._store = store
         self._thread = ThreadPoolExecutor(1, "health")
-        self._asking: asyncio.Future[int | None] | None = None
-        self._asked = -ASKED_EVERY
+        self._query: asyncio.Future[int | None] | None = None
+        self._queried_at = -ASKED_EVERY
         self._revision: int | None = None
         self._current = time.monotonic()
 
@@ -76,24 +76,24 @@ class NodeHealth:
         if store is None:
             return None
         now = time.monotonic()
-        if self._asking is None and now - self._asked > ASKED_EVERY:
+        if self._query is None and now - self._queried_at > ASKED_EVERY:
             loop = asyncio.get_running_loop()
-            self._asked = now
-            self._asking = loop.run_in_executor(self._thread, _revision, store)
-            self._asking.add_done_callback(self._told)
+            self._queried_at = now
+            self._query = loop.run_in_executor(self._thread, _revision, store)
+            self._query.add_done_callback(self._keep_revision)
         # Other requests may wait for the same query: all get its result.
-        asking = self._asking
-        if asking is None:
+        query = self._query
+        if query is None:
             return self._revision
-        patience = max(0.0, self._asked + ASKED_EVERY - now)
-        done, _ = await asyncio.wait([asking], timeout=patience)
-        return asking.result() if done else None
+        patience = max(0.0, self._queried_at + ASKED_EVERY - now)
+        done, _ = await asyncio.wait([query], timeout=patience)
+        return query.result() if done else None
 
-    def _told(self, asking: "asyncio.Future[int | None]") -> None:
+    def _keep_revision(self, query: "asyncio.Future[int | None]") -> None:
         """Cache the result for requests within the next moment."""
-        self._asking, self._asked, self._revision = None, time.monotonic(), None
-        if not asking.cancelled() and asking.exception() is None:
-            self._revision = asking.result()
+        self._query, self._queried_at, self._revision = None, time.monotonic(), None
+        if not query.cancelled() and query.exception() is None:
+            self._revision = query.result()
 
 
 def _revision(store: ChangeFeed) -> int | None:

@@ -2,7 +2,8 @@
 
 The order is: the rules of HTTP, the route (404, 405), the token (401), its scope (403), the rate
 limit (429), the body and the parameters (400), the map in the path (404). So a client without a
-valid token cannot find out whether its parameters are valid or which maps exist.
+valid token cannot find out whether its parameters are valid or which maps exist. A request that is
+refused for its token counts against the rate limit first, so it may get a 429 instead.
 
 Admission control is here, too (``Admission``): under overload, requests that are not cached wait
 for their turn after these checks, or are refused.

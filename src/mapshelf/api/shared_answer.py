@@ -27,14 +27,14 @@ class Answer:
     """An answer, and when (``time.monotonic``) the query started."""
 
     value: str
-    asked: float
+    queried_at: float
 
 
 class SharedAnswer:
-    """Caches the result of ``ask`` for ``age`` seconds, shared by workers in the file ``note``."""
+    """Caches the result of ``query`` for ``age`` seconds; workers share it in the file ``note``."""
 
-    def __init__(self, ask: Callable[[], str], age: float, note: Path) -> None:
-        self._ask = ask
+    def __init__(self, query: Callable[[], str], age: float, note: Path) -> None:
+        self._query = query
         self._age = age
         self._note = note
         self._lock = note.with_name(f"{note.name}.lock")
@@ -55,16 +55,17 @@ class SharedAnswer:
                 return noted
             with self._turn() as mine:
                 if mine or time.monotonic() > impatient:
-                    return self.noted(age) or self._asked()
+                    return self.noted(age) or self._query_store()
             time.sleep(LOOK_INTERVAL)
 
-    def _asked(self) -> Answer:
+    def _query_store(self) -> Answer:
+        """Return a new answer, and write it to the file."""
         # The age counts from before the query, so that a slow answer is not used for longer.
-        asked = time.monotonic()
-        answer = Answer(self._ask(), asked)
+        queried_at = time.monotonic()
+        answer = Answer(self._query(), queried_at)
         with suppress(OSError):  # a full disk: then every worker queries on its own
             fresh = self._note.with_name(f"{self._note.name}.new")
-            fresh.write_text(f"{asked} {answer.value}", "ascii")
+            fresh.write_text(f"{queried_at} {answer.value}", "ascii")
             fresh.replace(self._note)
         return answer
 
@@ -77,12 +78,12 @@ class SharedAnswer:
             age: see ``current``.
         """
         try:
-            asked, value = self._note.read_text("ascii").split(" ")
-            answer = Answer(value, float(asked))
+            queried_at, value = self._note.read_text("ascii").split(" ")
+            answer = Answer(value, float(queried_at))
         except (OSError, ValueError):
             return None
         # The clock restarts with the machine: a time in the future is from before a reboot.
-        passed = time.monotonic() - answer.asked
+        passed = time.monotonic() - answer.queried_at
         return answer if 0 <= passed < (self._age if age is None else age) else None
 
     @contextmanager

@@ -12,7 +12,7 @@ from mapshelf.model import UploadedFile
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
 
 LONGEST_NAME = 200
-"""Maximum length of a stored file name: its last characters."""
+"""Maximum length of a stored file name, in characters; of a longer name, the end is kept."""
 
 NAMELESS = "map"
 """The name of a file that was sent without one."""

@@ -44,7 +44,7 @@ class Withdrawals:
         while True:
             pause = LOOK_INTERVAL
             try:
-                if not self._is_told(last):
+                if not self._is_up_to_date(last):
                     await loop.run_in_executor(None, self._look, store, last)
             except StoreError as error:
                 log.debug("which maps were hidden cannot be asked now: %s", error)
@@ -55,7 +55,7 @@ class Withdrawals:
                 pause = AFTER_FAILURE
             await asyncio.sleep(pause)
 
-    def _is_told(self, last: SharedAnswer) -> bool:
+    def _is_up_to_date(self, last: SharedAnswer) -> bool:
         """Return whether the snapshot is up to date; this wakes no thread."""
         noted, after = last.noted(), self._snapshot.withdrawals_after
         return after is None or (noted is not None and int(noted.value) <= after)

@@ -1,4 +1,4 @@
-"""``mapshelf restore``: the catalogue of a backup takes the place of the one that is there."""
+"""``mapshelf restore``: replace a SQLite catalogue by a backup."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.service.restoring import restore
 
 INSTEAD: Final = "pg_restore --clean --if-exists"
-"""What restores a catalogue in PostgreSQL."""
+"""The command to use instead for PostgreSQL, for the error message."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +29,8 @@ def _run(given: argparse.Namespace) -> int:
     if done.aside is not None:
         print(f"the catalogue that was there is now in {done.aside}")
     print(
-        "mapshelf: everybody has to sign in again. What was changed since the backup, as disabled"
-        " users, is as it was then; tokens revoked in the catalogue that was there stay revoked",
+        "mapshelf: everybody has to sign in again. Changes since the backup, such as disabling a"
+        " user, are lost; tokens revoked in the catalogue that was there stay revoked",
         file=sys.stderr,
     )
     return 0

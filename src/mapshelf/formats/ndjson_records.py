@@ -52,7 +52,7 @@ class Field:
         name: the attribute of ``MapDraft``, and of ``Map``.
         read: parses the text; raises ``ValueError`` with the rule for valid values.
         write: formats the attribute of a map.
-        blank: whether an empty text means "none" rather than "unset".
+        blank: whether an empty text is a value, which clears the field; otherwise it is ignored.
     """
 
     key: str

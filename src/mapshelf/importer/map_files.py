@@ -51,8 +51,9 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     A new map without a category gets the category named like its folder, if there is one. A renamed
     or moved file remains the same map: its content identifies it.
 
-    An attribution applies even to maps with unchanged files, so all files are read; without
-    ``read_unchanged``, the caller must apply it (``attribute``).
+    If an attribution is given, all files are read, because it also applies to maps whose files have
+    not changed. Without ``read_unchanged``, such files are skipped, and the caller must apply the
+    attribution to their maps (``attribute``).
 
     Without ``dates_added``, ``candidates`` must include all files of their folders; with it, the
     caller signals when all files have been imported.
@@ -201,7 +202,8 @@ class _Reading:
 
     Attributes:
         name: its name below the imported folder.
-        known: whether the store has its map.
+        known: whether the store has the map of the file at this path; false, too, after a rename
+            that an earlier import did not finish (``UNREAD``).
         folder: see ``Candidate``.
     """
 

@@ -58,7 +58,7 @@ class Candidate:
         modified: modification time, see ``storable_time``.
         device: number of its file system.
         folder: the given folder or archive, empty if the file itself was given. Pictures next to a
-            map are only read from there (``readers.beside``).
+            map are only read from there (``readers.linked_images``).
     """
 
     path: str

@@ -26,7 +26,9 @@ class User:
 
 
 class Access(StrEnum):
-    """Kinds of access, other than the password, that survive a password change.
+    """Kinds of access that a password change ends only on request (``ending``).
+
+    Sessions and one-time links always end; only the session that changes the password is kept.
 
     ``PROGRAMS`` covers tokens, the secret feed address and authorised programs. ``WAYS`` covers the
     other ways to sign in: passkeys and accounts at an identity provider.

@@ -68,10 +68,10 @@ class Filter:
         description: which maps it keeps, for the OpenAPI document.
         schema: the JSON Schema of its values, likewise.
         parse: turns its text into the key to look for, ``None`` to keep every map.
-        key: the key of a map, a number of 64 bits; of a map with several names, of no use.
-        names: what a map may have several of, as people write it; ``name_key`` makes keys of them.
-            Snapshots know these names, and count them.
-        name_key: the key of a name.
+        key: returns the key of a map, a number of 64 bits; ignored if ``names`` is set.
+        names: for a filter with several values per map, such as tags: returns those of a map, as
+            people write them. Snapshots store and count these names.
+        name_key: returns the key of a name.
         nested: whether each of the names of a map is within the one before.
     """
 
@@ -228,7 +228,7 @@ def _filters(values: dict[str, str]) -> tuple[tuple[str, int], ...]:
 
 
 def _is_on(name: str, values: dict[str, str]) -> bool:
-    return name in values and _only(name)(values[name]) is not None
+    return name in values and _is_true(name, values[name])
 
 
 def _digits(value: str, most: int) -> int | None:
@@ -253,16 +253,17 @@ def _id(name: str) -> Callable[[str], int]:
     return parse
 
 
-def _only(name: str) -> Callable[[str], int | None]:
-    def parse(value: str) -> int | None:
-        match value.lower():
-            case "true" | "1":
-                return 1
-            case "false" | "0":
-                return None
-        raise InvalidParameter(f"The {name} value must be true or false.")
+def _is_true(name: str, value: str) -> bool:
+    match value.lower():
+        case "true" | "1":
+            return True
+        case "false" | "0":
+            return False
+    raise InvalidParameter(f"The {name} value must be true or false.")
 
-    return parse
+
+def _only(name: str) -> Callable[[str], int | None]:
+    return lambda value: 1 if _is_true(name, value) else None
 
 
 def _size(value: str) -> int:

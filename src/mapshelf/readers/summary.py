@@ -41,8 +41,9 @@ def title(outline: Outline, path: str) -> str:
 def description(outline: Outline) -> str:
     """Return the note of the first central topic, or else the main topics, joined by commas.
 
-    The note is cut at ``MAX_DESCRIPTION`` characters. Of the main topics as many are listed as
-    fit whole into ``MAX_LISTED`` characters, followed by … if there are more.
+    The note is cut at ``MAX_DESCRIPTION`` characters. Main topics are listed while they fit whole
+    into ``MAX_LISTED`` characters, followed by … if there are more. If the first one does not fit,
+    it is cut.
     """
     root = outline.roots[0]
     if note := root.note.strip():

@@ -79,14 +79,14 @@ def layout(
     whole = forest(sheet, layout_style, right_to_left=right_to_left)
     for node in reversed(whole.nodes):
         _measure(node)
-    drawing = _Drawing(whole)
-    drawing.place_centre(right_to_left=right_to_left)
+    placement = _Placement(whole)
+    placement.place_centre(right_to_left=right_to_left)
     if len(whole.trees) > 1 or any(node.free for node in whole.nodes):
-        drawing.place_others(layout_style, right_to_left=right_to_left)
-    return drawing.result()
+        placement.place_others(layout_style, right_to_left=right_to_left)
+    return placement.result()
 
 
-class _Drawing:
+class _Placement:
     """Places all elements, tree by tree."""
 
     def __init__(self, whole: Forest) -> None:
@@ -105,7 +105,7 @@ class _Drawing:
         for node in self._whole.nodes[1:]:
             if node.side:
                 self._stack(node, node.children, node.side)
-        rings = self._around(centre)
+        rings = self._boundaries_around(centre)
         if rings:
             box = around([*self._boxes(), *(boundary.box for boundary in self._boundaries)])
             self._ring(box, rings, -1)
@@ -145,7 +145,7 @@ class _Drawing:
             wanted.append(Wanted(self._room(root), position, parent))
         for root, (x, y) in zip(roots, surroundings.put(wanted), strict=True):
             root.x, root.y = x - root.width / 2, y - root.height / 2
-            self._ring(_box_of(root), self._around(root), root.main)
+            self._ring(_box_of(root), self._boundaries_around(root), root.main)
         nodes = list(roots)
         for node in nodes:  # it grows
             surroundings.take(Box(node.x, node.y, node.x + node.width, node.y + node.height))
@@ -167,13 +167,14 @@ class _Drawing:
             if node.side or node.depth == 0:
                 yield Box(node.x, node.y, node.x + node.width, node.y + node.height)
 
-    def _around(self, root: Node) -> list[Group]:
+    def _boundaries_around(self, root: Node) -> list[Group]:
+        """Return the boundaries around the whole tree of ``root``."""
         return [group for tree, group in self._whole.around if tree is root]
 
     def _room(self, root: Node) -> Box:
         """Return the extent of a floating tree, relative to the middle of its root."""
         box = _box_of(root)
-        for group in self._around(root):
+        for group in self._boundaries_around(root):
             box = ringed(box, group)
         return box.moved(-(root.x + root.width / 2), -root.middle)
 

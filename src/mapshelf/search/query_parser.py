@@ -30,7 +30,7 @@ class QueryTerm:
         words: the normalized words; several for a phrase, or where a hyphen or the script joins
             them.
         excluded: whether maps that contain the words are left out.
-        exact: whether other forms of the words do not match.
+        exact: whether only the words as written match: for phrases and excluded terms.
         prefix: whether the last word also matches as a prefix.
         joined: the words of a compound like ``e-mail`` as one word, empty if they form none.
         subwords: the parts of a word like ``MindMap``, empty if it has none.

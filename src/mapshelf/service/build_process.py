@@ -106,13 +106,14 @@ def _wait_for_work(
 
     While waiting, run ``upkeep`` when due, and compact a wasteful snapshot.
     """
-    interval = _keep_up(builder, upkeep)
+    interval = _run_upkeep(builder, upkeep)
     while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
-        interval = _keep_up(builder, upkeep)
+        interval = _run_upkeep(builder, upkeep)
 
 
-def _keep_up(builder: Builder, upkeep: Sequence[Callable[[], None]]) -> float:
+def _run_upkeep(builder: Builder, upkeep: Sequence[Callable[[], None]]) -> float:
+    """Run what is due and compact; return how many seconds to wait for the store."""
     for due in upkeep:
         due()
     return _compact(builder)

@@ -50,5 +50,7 @@ class CleanupScheduler:
     def _forget(self) -> bool:
         """Delete some expired records; return whether there may be more."""
         now = int(time.time() * 1000)
+        # A decision in force is kept, and can be undone, for longer: while the map is hidden, or
+        # removed but not yet purged.
         decisions = self.store.purge_decisions(now - UNDOABLE)
         return bool(self.store.purge_audit(now - KEPT) or decisions)

@@ -24,9 +24,10 @@ def restore(data: Path, database: Path, file: Path, progress: Progress) -> Resto
     """Restore the backup ``file`` as the SQLite database of the catalogue in ``data``.
 
     Raises:
-        UnusableBackup: the file is not a backup, is damaged, or is from a newer version of
-        Mapshelf. FolderInUse: a service is using the data folder. StoreUnavailable: another command
-        is using the database. CannotWrite: the data folder is not writable, or is full.
+        UnusableBackup: the file is not a backup, is damaged, or is from a newer Mapshelf.
+        FolderInUse: a service is using the data folder.
+        StoreUnavailable: another command is using the database.
+        CannotWrite: the data folder is not writable, or is full.
     """
     facts = verify_backup(file, progress)
     settings = Settings(data=data, database="", base_url="")

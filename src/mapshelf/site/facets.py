@@ -25,8 +25,8 @@ FACETS: Final = (
 so the values could not be links.
 """
 
-_SAID: Final = ("size", "with_notes", "with_tasks")
-"""Facets whose values are keywords of this site, with a label in ``messages``."""
+KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
+"""Filters whose values are fixed words such as ``small``, with labels in ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def removals_of(
         if choice.chosen
     }
     shown = {**{name: given[name] for name in FACETS if name in given}, **names}
-    for name in _SAID:
+    for name in KEYWORD_FILTERS:
         if name in given:
             shown[name] = say(f"{name}.{given[name].lower()}") if _is_on(name, given) else ""
     if is_on(given.get("only_templates", "")):
@@ -163,7 +163,7 @@ def _values(name: str, facets: Facets, store: Maps) -> list[tuple[str, str, int]
         return [(path, path.rpartition("/")[2], count) for path, count in named]
     if name == "language":
         return [(code, language_name(code), count) for code, count in named]
-    if name in _SAID:
+    if name in KEYWORD_FILTERS:
         return [(value, say(f"{name}.{value}"), count) for value, count in named]
     return [(value, value, count) for value, count in named]
 

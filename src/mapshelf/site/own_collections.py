@@ -26,6 +26,7 @@ from mapshelf.api.collection_editing import (
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_collections import no_collection
+from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import (
     COLLECTION_TEXT_LENGTH,
@@ -177,7 +178,7 @@ class OwnCollectionPages:
 
         maps, own = await self._personal.ask(request, look)
         if not maps and error is None:
-            raise NotFound("There is no map with this ID.")
+            raise no_map()
         values = {
             "maps": [card_of(one, self._addresses) for one in maps],
             "ids": ",".join(one.id for one in maps),

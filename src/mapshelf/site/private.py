@@ -70,7 +70,7 @@ def for_feed_readers(answer: Answer) -> Operation:
     async def operation(context: Context, request: Request) -> Response:
         authenticator = await context.sessions.authenticator()
         try:
-            found = await authenticator.holder(request.parts["secret"], FEED_PREFIX)
+            found = await authenticator.credential_of_secret(request.parts["secret"], FEED_PREFIX)
         except InvalidToken:
             found = None
         if not allows(asked, found):

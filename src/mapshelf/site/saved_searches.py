@@ -19,7 +19,7 @@ from mapshelf.model import SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
 from mapshelf.query import parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.facets import language_name
+from mapshelf.site.facets import KEYWORD_FILTERS, language_name
 from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.messages import ENGLISH, say
 from mapshelf.site.personal import Page, Paths, Personal
@@ -31,9 +31,6 @@ PLACE: Final = "searches"
 
 DONE: Final = ("saved", "renamed", "removed")
 """Actions that the next page confirms, as named in its URL."""
-
-OURS: Final = ("size", "with_notes", "with_tasks")
-"""Parameters whose values are keywords of this site, with a label in ``messages``."""
 
 Names = dict[tuple[str, str], str]
 """The names of categories and programs, by parameter and value (the id)."""
@@ -183,7 +180,7 @@ def said_of(parameters: str, names: Names) -> list[str]:
             said.append(language_name(value.lower()))
         elif name in ("only_templates", "title_only"):
             said += [say(f"{name}.on")] if value.lower() in ("1", "true") else []
-        elif name in OURS:
+        elif name in KEYWORD_FILTERS:
             said += [say(key)] if key in ENGLISH else []
         else:
             said.append(names.get((name, value), value))

@@ -233,7 +233,7 @@ def _note(topic: Topic) -> str:
             set_tag_attribute_values={"table": {"tabindex": "0"}},
             url_schemes=set(SAFE_SCHEMES),
             link_rel=RELATION,
-            attribute_filter=_followed,
+            attribute_filter=_safe_attribute,
         )
     elif topic.note.strip():
         inside, kind = f"<p>{escape(topic.note.strip())}</p>", " plain"
@@ -242,7 +242,7 @@ def _note(topic: Topic) -> str:
     return f'<div class="note{kind}" dir="auto">{inside}</div>'
 
 
-def _followed(element: str, attribute: str, value: str) -> str | None:
+def _safe_attribute(element: str, attribute: str, value: str) -> str | None:
     """Return the value of an attribute in a note, ``None`` to drop an unsafe or relative link.
 
     A relative link refers to the author's disk; here it would lead to a URL of this site.

@@ -148,7 +148,7 @@ def _decide(
     if kind is DecisionKind.HIDE:
         if is_hidden(database.rows, public_id):
             raise AlreadyDecided("this collection is hidden already")
-        _show_to(database, public_id, Visibility.PRIVATE)
+        _set_visibility(database, public_id, Visibility.PRIVATE)
     decision_id = _free_id(database, "collection_decisions")
     database.execute(
         "INSERT INTO collection_decisions (id, collection_id, kind, visibility, decided,"
@@ -195,12 +195,12 @@ def _undo(database: Transaction, decision_id: str) -> Collection:
     if not gone:
         raise NotFound("there is no such decision")
     if kind == DecisionKind.HIDE:
-        _show_to(database, public_id, Visibility(visibility))
+        _set_visibility(database, public_id, Visibility(visibility))
     database.audit_entries.about(f"collection {public_id}")
     return require_collection(database, public_id)
 
 
-def _show_to(database: Transaction, public_id: str, visibility: Visibility) -> None:
+def _set_visibility(database: Transaction, public_id: str, visibility: Visibility) -> None:
     database.execute(
         "UPDATE collections SET visibility = ? WHERE id = ?", (visibility.value, public_id)
     )

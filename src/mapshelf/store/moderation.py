@@ -39,10 +39,6 @@ REPORTS_A_DAY: Final = 20
 REPORTS_SHOWN: Final = 20
 """Reports of a map returned at once."""
 
-DECISIONS_KEPT: Final = 30 * DAY
-"""Minimum time in milliseconds during which a decision can be undone. A decision in force can be
-undone for longer: while the map is hidden, or removed but not yet purged."""
-
 _HIDDEN: Final = "SELECT 1 FROM decisions AS d WHERE d.kind = 'hide' AND d.file_id = "
 
 
@@ -124,12 +120,12 @@ def decide(database: Transaction, file_id: int, kind: DecisionKind, user_id: int
     found, administrator = require_map(database, file_id), require_user(database, user_id)
     if administrator.disabled:  # if two administrators disable each other, one remains
         raise Conflict(f"the user {administrator.name} is disabled")
-    noted = int("visibility" in found.set_by_people)
+    set_by_people = int("visibility" in found.set_by_people)
     disabled = None
     if kind is DecisionKind.HIDE:
         if database.rows(f"{_HIDDEN} ?", (file_id,)):
             raise AlreadyDecided("this map is hidden already")
-        _show_to(database, found, Visibility.PRIVATE, noted=True)
+        _set_visibility(database, found, Visibility.PRIVATE, set_by_people=True)
     elif kind is DecisionKind.DELETE:
         remove_map(database, file_id, user_id)
     elif kind is DecisionKind.DISABLE:
@@ -137,7 +133,15 @@ def decide(database: Transaction, file_id: int, kind: DecisionKind, user_id: int
     rows = database.rows(
         "INSERT INTO decisions (file_id, kind, user_id, visibility, noted, decided, decided_by)"
         " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (file_id, kind.value, disabled, found.visibility.value, noted, database.now, user_id),
+        (
+            file_id,
+            kind.value,
+            disabled,
+            found.visibility.value,
+            set_by_people,
+            database.now,
+            user_id,
+        ),
     )
     closed = database.rows(
         "UPDATE reports SET decision_id = ? WHERE file_id = ? AND decision_id IS NULL RETURNING id",
@@ -157,7 +161,7 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
     )
     if not rows:
         raise NotFound("there is no such decision")
-    ((file_id, kind, user_id, visibility, noted),) = rows
+    ((file_id, kind, user_id, visibility, set_by_people),) = rows
     # If a user has reported the map again since, the newer report is kept; the older one is deleted
     # with the decision.
     database.execute(
@@ -168,7 +172,7 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
     )
     database.execute("DELETE FROM decisions WHERE id = ?", (decision_id,))
     if kind == DecisionKind.HIDE:
-        _undo_hiding(database, file_id, Visibility(visibility), noted=bool(noted))
+        _undo_hiding(database, file_id, Visibility(visibility), set_by_people=bool(set_by_people))
     elif kind == DecisionKind.DELETE and _is_removed(database, file_id):
         undo_removal(database, file_id)
     elif kind == DecisionKind.DISABLE:
@@ -228,18 +232,20 @@ def _disable_owner(database: Transaction, file_id: int, administrator: int) -> i
     return int(owner)
 
 
-def _show_to(database: Transaction, found: Map, visibility: Visibility, *, noted: bool) -> Map:
-    """Change the visibility of a map, and whether imports must preserve it."""
+def _set_visibility(
+    database: Transaction, found: Map, visibility: Visibility, *, set_by_people: bool
+) -> Map:
+    """Change the visibility of a map; imports preserve it if it is ``set_by_people``."""
     key = frozenset({"visibility"})
-    people = found.set_by_people | key if noted else found.set_by_people - key
-    changed = replace(found, visibility=visibility, set_by_people=people)
+    properties = found.set_by_people | key if set_by_people else found.set_by_people - key
+    changed = replace(found, visibility=visibility, set_by_people=properties)
     with database.batch(MapDraft(id=found.id)) as rows:
         rows.write_map(changed, rows.user(found.owner, database.now))
     return changed
 
 
 def _undo_hiding(
-    database: Transaction, file_id: int, visibility: Visibility, *, noted: bool
+    database: Transaction, file_id: int, visibility: Visibility, *, set_by_people: bool
 ) -> None:
     found = find_removed_too(database, file_id)
     if found.visibility is Visibility.REMOVED:
@@ -247,7 +253,7 @@ def _undo_hiding(
             "UPDATE removed SET visibility = ? WHERE file_id = ?", (visibility.value, file_id)
         )
         visibility = Visibility.REMOVED
-    _show_to(database, found, visibility, noted=noted)
+    _set_visibility(database, found, visibility, set_by_people=set_by_people)
 
 
 def _is_removed(database: Transaction, file_id: int) -> bool:

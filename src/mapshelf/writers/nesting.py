@@ -24,8 +24,7 @@ class Gathered(NamedTuple):
 
     Attributes:
         root: the central topic.
-        sums: the ids of the topics that each summary topic covers, by the ``id()`` of the summary
-            topic.
+        sums: the ids of the covered topics, by the Python ``id()`` of the summary topic.
     """
 
     root: Topic
@@ -98,7 +97,7 @@ def gathered(sheet: Sheet) -> Gathered:
         return root
 
     root = copy(sheet.root, sheet.floating)
-    # A summary of no existing topics is still a topic.
+    # Summaries whose topics are missing were not reached above; append them to the root.
     for summary in sheet.summaries:
         if id(summary.topic) not in done:
             root.children += copy(Topic(""), [summary.topic]).children

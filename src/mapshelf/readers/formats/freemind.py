@@ -92,11 +92,11 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
     groups = Groups(centres, content)
     groups.floating.extend(document.findall(_COGGLE))
     beside = [*groups.floating, *(groups.shown(brace) for _, brace in groups.summaries)]
-    roots = grow([*centres, *beside], topics.topic, groups.children, content.limits)
+    roots = grow([*centres, *beside], topics.create_topic, groups.children, content.limits)
     for node, (parent, left) in groups.callouts.items():
-        topic = topics.made_for(node)
+        topic = topics.topic_of_node(node)
         topic.kind = TopicKind.CALLOUT
-        topic.position = place(node, topic, topics.made_for(groups.shown(parent)), left=left)
+        topic.position = place(node, topic, topics.topic_of_node(groups.shown(parent)), left=left)
     floating = roots[len(centres) : len(centres) + len(groups.floating)]
     for node, topic in zip(groups.floating, floating, strict=True):
         topic.kind = TopicKind.FLOATING
@@ -115,15 +115,16 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
         summaries=tuple(_summary(*found, groups, topics) for found in groups.summaries),
         background=styles.background,
     )
-    # Neither program writes a second central topic; programs that do write no such elements.
+    # FreeMind and Freeplane write one central topic. Programs that write more have no floating
+    # topics, arrows or summaries, so the first sheet gets them all.
     return (first, *map(Sheet, roots[1 : len(centres)]))
 
 
 def _summary(group: list[Element], brace: Element, groups: Groups, topics: Topics) -> Summary:
-    topic = topics.made_for(groups.shown(brace))
+    topic = topics.topic_of_node(groups.shown(brace))
     topic.kind = TopicKind.SUMMARY
     topic.side = topic.side or side_of(brace)
-    return Summary(tuple(topics.id_of(groups.shown(node)) for node in group), topic)
+    return Summary(tuple(topics.id_of_node(groups.shown(node)) for node in group), topic)
 
 
 def _software(content: Content) -> tuple[str, str]:

@@ -92,11 +92,11 @@ class Topics:
         self._originals = {
             node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")
         }
-        self._made: dict[Element, Topic] = {}
+        self._topics: dict[Element, Topic] = {}
         self._unnamed = 0
 
-    def topic(self, node: Element) -> Topic:
-        """Return the topic for ``node``, without its children, and record it."""
+    def create_topic(self, node: Element) -> Topic:
+        """Create and record the topic of ``node``, without its children."""
         source = node
         if "TEXT" not in node.attrib:
             source = self._originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
@@ -110,10 +110,10 @@ class Topics:
             folded=node.get("FOLDED") == "true",
             side=side_of(node) if "POSITION" in node.attrib else "",
         )
-        self._made[node] = topic
-        self._add_text(topic, source, parts)
+        self._topics[node] = topic
+        self._set_text(topic, source, parts)
         if parts:
-            self._add_parts(topic, parts)
+            self._add_attachments(topic, parts)
             if source is node and "arrowlink" in parts:
                 self._add_arrows(topic, parts["arrowlink"])
         if own.get("TEXT_SHORTENED") == "true":  # Freeplane then shows nothing below the text
@@ -127,35 +127,38 @@ class Topics:
             topic.markers += (_LOCK,)
         return topic
 
-    def id_of(self, node: Element) -> str:
-        """Return the id of the topic for ``node``; assign one if it has none."""
-        return self._named(self._made[node])
+    def id_of_node(self, node: Element) -> str:
+        """Return the id of the topic created for ``node``; assign one if it has none."""
+        return self._ensure_id(self._topics[node])
 
-    def made_for(self, node: Element) -> Topic:
+    def topic_of_node(self, node: Element) -> Topic:
         """Return the topic created for ``node``."""
-        return self._made[node]
+        return self._topics[node]
 
     def find(self, node: Element) -> Topic | None:
         """Return the topic created for ``node``, ``None`` if there is none."""
-        return self._made.get(node)
+        return self._topics.get(node)
 
-    def _named(self, topic: Topic) -> str:
+    def _ensure_id(self, topic: Topic) -> str:
+        """Return the id of ``topic``; assign one if it has none."""
         if not topic.id:
             self._unnamed += 1
             topic.id = f"unnamed-{self._unnamed}"
         return reference(topic.id)
 
-    def _add_text(self, topic: Topic, node: Element, parts: Parts) -> None:
-        if (rich := _rich(parts, "NODE")) is not None:  # as in the programs
-            self._add_rich_text(topic, rich)
+    def _set_text(self, topic: Topic, node: Element, parts: Parts) -> None:
+        """Set the text; rich text takes precedence over ``TEXT``, as in the programs."""
+        if (rich := _rich_text_of(parts, "NODE")) is not None:
+            self._set_rich_text(topic, rich)
         elif "TEXT" in node.attrib:
-            self._add_written(topic, latex=node.get("FORMAT") in _LATEX_FORMATS)
+            self._set_text_attribute(topic, latex=node.get("FORMAT") in _LATEX_FORMATS)
         else:
             key = node.get("LOCALIZED_TEXT", "")
             topic.text = _TRANSLATIONS.get(key, key.replace("_", " "))
 
-    def _add_rich_text(self, topic: Topic, rich: Element) -> None:
-        if _is_plain(rich):
+    def _set_rich_text(self, topic: Topic, rich: Element) -> None:
+        """Set the text, its formatting and its links from a ``richcontent`` element."""
+        if _is_plain_text(rich):
             topic.text = "".join(rich.itertext()).strip()
             return
         topic.text = element_to_text(rich)
@@ -163,7 +166,8 @@ class Topics:
             topic.text_html = _compact(element_to_html(_body(rich)))
             topic.links += _links(*(anchor.get("href", "") for anchor in rich.iter("a")))
 
-    def _add_written(self, topic: Topic, *, latex: bool) -> None:
+    def _set_text_attribute(self, topic: Topic, *, latex: bool) -> None:
+        """Set the text from ``TEXT``, which may also contain HTML or a formula."""
         text = topic.text
         if is_html(text):
             topic.text = html_to_text(text)
@@ -174,7 +178,8 @@ class Topics:
         elif latex or "$" in text or text.startswith(("\\latex", "\\unparsedlatex")):
             topic.formula, topic.text = formula_of(text, latex=latex)
 
-    def _add_parts(self, topic: Topic, parts: Parts) -> None:
+    def _add_attachments(self, topic: Topic, parts: Parts) -> None:
+        """Add what is attached to a node: icons, attributes, images, notes, hooks, the cloud."""
         if "icon" in parts:
             topic.markers = markers_of(parts["icon"])
             if (progress := progress_of(topic.markers)) is not None:
@@ -210,11 +215,11 @@ class Topics:
 
     def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()
-        if (rich := _rich(parts, "DETAILS")) is not None:
-            _add_rich(note, rich)
+        if (rich := _rich_text_of(parts, "DETAILS")) is not None:
+            _add_to_note(note, rich)
             topic.details = "" if rich.get("HIDDEN") == "true" else note.plain
-        if (rich := _rich(parts, "NOTE")) is not None:
-            _add_rich(note, rich)
+        if (rich := _rich_text_of(parts, "NOTE")) is not None:
+            _add_to_note(note, rich)
         for hook in parts.get("hook", ()):
             if hook.get("NAME") == _OLD_NOTE:
                 note.add_text(hook.findtext("text", ""))
@@ -222,14 +227,14 @@ class Topics:
         topic.note, topic.note_html = note.plain, note.html
 
     def _add_cloud(self, topic: Topic, cloud: Element) -> None:
-        self.boundaries.append(Boundary((self._named(topic),), colour=cloud.get("COLOR", "")))
+        self.boundaries.append(Boundary((self._ensure_id(topic),), colour=cloud.get("COLOR", "")))
 
     def _add_arrows(self, topic: Topic, arrows: Iterable[Element]) -> None:
         for arrow in arrows:
             words = (arrow.get(name, "") for name in _LABELS)
             self.relationships.append(
                 Relationship(
-                    self._named(topic),
+                    self._ensure_id(topic),
                     reference(arrow.get("DESTINATION", "")),
                     " / ".join(filter(None, words)),
                     arrow.get("COLOR", ""),
@@ -261,7 +266,8 @@ def side_of(node: Element) -> str:
     return _SIDES.get(node.get("POSITION", ""), "")
 
 
-def _rich(parts: Parts, kind: str) -> Element | None:
+def _rich_text_of(parts: Parts, kind: str) -> Element | None:
+    """Return the rich text of this kind: ``NODE`` (the topic's text), ``DETAILS`` or ``NOTE``."""
     found = (part for part in parts.get("richcontent", ()) if _kind(part) == kind)
     return next(found, None)
 
@@ -270,14 +276,15 @@ def _kind(rich: Element) -> str:
     return rich.get("TYPE", "NODE").upper()
 
 
-def _add_rich(note: Note, rich: Element) -> None:
-    if _is_plain(rich):
+def _add_to_note(note: Note, rich: Element) -> None:
+    """Append a ``richcontent`` element to a note."""
+    if _is_plain_text(rich):
         note.add_text("".join(rich.itertext()))
     else:
         note.add_element(_body(rich))
 
 
-def _is_plain(rich: Element) -> bool:
+def _is_plain_text(rich: Element) -> bool:
     # Line breaks matter in plain text and Markdown, but not in HTML.
     return rich.get("CONTENT-TYPE", "").startswith("plain")
 

@@ -11,10 +11,14 @@ _MATHEMATICS: Final = re.compile(
     r"\$\$([^$]{1,4000})\$\$"
     r"|(?<![\\$\w])\$(?=[^\s$])(?=[^$\n]*?[\\^_{}=])([^$\n]{1,2000})(?<=\S)\$(?![\d$])"
 )
-"""Without one of these characters, text between single dollar signs may be about money."""
+r"""A formula in ``$$…$$``, or in ``$…$`` with one of ``\ ^ _ { } =``.
+
+Without one of these characters, text between single dollar signs may be about money.
+"""
 
 _NO_PROSE: Final = re.compile("[^\x20-\u052f\u2010-\u2026]|[\\\\{}$%&#~^_]")
-"""LaTeX special characters, and scripts missing from mathematical fonts."""
+r"""Characters that cannot stand in ``\text{}``: LaTeX special characters, and those of scripts
+missing from mathematical fonts."""
 
 _LONGEST: Final = 80
 

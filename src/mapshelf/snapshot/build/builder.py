@@ -166,12 +166,12 @@ class Builder:
 
     def _publish(self) -> None:
         working = self._working
-        store = self._store.lineage(working.revision)
+        lineage = self._store.lineage(working.revision)
         working.update_orders()
         working.number += 1
         folder = self._directory.new_folder(working.number)
         previous = working.published_name
-        working.write(folder, store, self._directory.folder(previous) if previous else None)
+        working.write(folder, lineage, self._directory.folder(previous) if previous else None)
         self._verified.add(folder.name)
         self._directory.publish(folder)
         working.published_revision, working.published_name = working.revision, folder.name

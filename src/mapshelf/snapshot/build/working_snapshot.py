@@ -184,12 +184,12 @@ class WorkingSnapshot:
         self.orders.update(self.removed)
         self.removed.clear()
 
-    def write(self, folder: Path, store: str, previous: Path | None) -> None:
+    def write(self, folder: Path, lineage: str, previous: Path | None) -> None:
         """Write a complete snapshot.
 
         Args:
             folder: the new, empty folder for it.
-            store: the lineage of the store.
+            lineage: the lineage of the store.
             previous: the folder of the previous snapshot, if any. The checksums of shared files
                 are copied from it, so they must be right.
         """
@@ -201,7 +201,7 @@ class WorkingSnapshot:
         self.orders.write(folder)
         self.text.publish(folder / TEXT)
         facts = {
-            "store": store,
+            "store": lineage,
             "number": self.number,
             "revision": self.revision,
             "maps": len(self.slots),

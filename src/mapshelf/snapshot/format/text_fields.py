@@ -25,8 +25,8 @@ These fields also contain the words as written, which therefore score higher tha
 PIECES: Final = "pieces"
 """The field with the words that occur only as parts or compounds of others.
 
-``forms`` contains them, too. This field is for exact searches, which then do not have to visit
-every map twice.
+``forms`` contains them, too. This field is for exact searches for one word: together with ``ZONES``
+it covers all words, without visiting a map twice.
 """
 
 BEGINNINGS: Final = ("title_beginnings", "beginnings")
@@ -95,11 +95,12 @@ def schema() -> tantivy.Schema:
 
 
 def precedence(slot: int, popularity: int, file_id: int) -> int:
-    """Return a number by which near ties are sorted, descending, and which contains the slot.
+    """Pack popularity, file id (capped) and slot into one number.
 
-    It combines popularity, file id (up to a maximum) and slot in one number, because Tantivy opens
-    each column anew for every look-up. Tantivy leaves a column of such numbers uncompressed. A
-    column of slots alone would be compressed so well that opening one of a million takes 40 µs.
+    Near ties are sorted by it, descending; ``slot_of`` unpacks the slot. It is one number because
+    Tantivy opens each column anew for every look-up. Tantivy leaves a column of such numbers
+    uncompressed. A column of slots alone would be compressed so well that opening one of a million
+    takes 40 µs.
     """
     return (popularity << 2 * _BITS) + (min(file_id, _MOST) << _BITS) + slot
 

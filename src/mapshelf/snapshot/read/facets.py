@@ -77,7 +77,7 @@ class Facets:
     tag: NamedCounts
 
 
-FACETS: Final = tuple(name for name in Facets.__dataclass_fields__ if name != "total")
+FACET_NAMES: Final = tuple(name for name in Facets.__dataclass_fields__ if name != "total")
 """The names of all facets."""
 
 _OF_NAMES: Final = ("folder", "tag")
@@ -173,7 +173,7 @@ def count_facets(
     codes: Codes,
     record: Record,
     folder: int = NO_NAME,
-    names: Collection[str] = FACETS,
+    names: Collection[str] = FACET_NAMES,
 ) -> Facets:
     """Count the facets of maps.
 
@@ -186,7 +186,8 @@ def count_facets(
         names: the facets to count; all others stay empty.
     """
     found = {
-        name: _facet(name, maps, codes, record, folder) if name in names else [] for name in FACETS
+        name: _facet(name, maps, codes, record, folder) if name in names else []
+        for name in FACET_NAMES
     }
     return Facets(total=len(maps), **found)
 
@@ -203,7 +204,7 @@ def _facet(name: str, maps: Counted, codes: Codes, record: Record, folder: int) 
     values, counts = values[first], counts[first]
     if name == "owner":
         return _owners(codes, maps, values, counts, record)
-    return _SAID[name](list(zip(values.tolist(), counts.tolist(), strict=True)))
+    return _SPELLED_BY[name](list(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
 def _years(found: Counts) -> NamedCounts:
@@ -222,7 +223,7 @@ def _truths(found: Counts) -> NamedCounts:
     return [("true", count) for key, count in found if key]
 
 
-_SAID: Final[dict[str, Callable[[Counts], Any]]] = {
+_SPELLED_BY: Final[dict[str, Callable[[Counts], Any]]] = {
     **dict.fromkeys(("category", "software", "licence"), list),
     "year": _years,
     "language": _languages,

@@ -40,7 +40,7 @@ from mapshelf.snapshot.format.records import (
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.browsing import Browsing, Folder, Tag
 from mapshelf.snapshot.read.facets import (
-    FACETS,
+    FACET_NAMES,
     AllMaps,
     Counted,
     Facets,
@@ -202,7 +202,7 @@ class Snapshot:
             record_title(self._record(slot)) for slot in self._search_engine.titled(query, limit)
         ]
 
-    def facets(self, query: MapQuery, names: tuple[str, ...] = FACETS) -> Facets:
+    def facets(self, query: MapQuery, names: tuple[str, ...] = FACET_NAMES) -> Facets:
         """Return the facets of the maps that match ``query``; only those in ``names`` are counted.
 
         All other facets are empty.

@@ -1,6 +1,7 @@
-"""End sessions, tokens and grants when a password changes, in PostgreSQL.
+"""End tokens, grants and other ways to sign in, on request, when a password changes, in PostgreSQL.
 
-The caller has locked the row of the user; grants come before codes and tokens, as in ``grants.py``.
+``passwords.py`` ends the sessions. The caller has locked the row of the user; grants come before
+codes and tokens, as in ``grants.py``.
 """
 
 from collections.abc import Collection

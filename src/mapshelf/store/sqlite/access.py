@@ -1,4 +1,7 @@
-"""End sessions, tokens and grants when a password changes, in SQLite."""
+"""End tokens, grants and other ways to sign in, on request, when a password changes, in SQLite.
+
+``passwords.py`` ends the sessions.
+"""
 
 from collections.abc import Collection
 
