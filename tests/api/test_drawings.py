@@ -2,7 +2,9 @@
 
 import asyncio
 import io
+import os
 import re
+import signal
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from hashlib import sha256
@@ -35,7 +37,7 @@ from mapshelf.render.map_drawing import LONGEST_SIDE, MOST_PIXELS
 from mapshelf.render.themes import DARK, LIGHT
 from mapshelf.sandbox.pool import ConfinedChild
 from tests.api import openapi
-from tests.harness import Service, outline_of, serve, shelf_with
+from tests.harness import PATIENCE, Service, outline_of, serve, shelf_with
 from tests.readers.illustrated import picture
 
 pytestmark = pytest.mark.process
@@ -266,7 +268,8 @@ def test_small_maps_do_not_wait_for_large_ones(tmp_path: Path) -> None:
 
     async def draw_all(service: Service) -> list[httpx.Response]:
         paths = [f"/maps/{one}/drawing.png" for one in ids]
-        return await asyncio.gather(*(service.client.get(path) for path in paths))
+        async with asyncio.timeout(PATIENCE):
+            return await asyncio.gather(*(service.client.get(path) for path in paths))
 
     with (
         shelf_with(tmp_path, *small) as shelf,
@@ -275,6 +278,30 @@ def test_small_maps_do_not_wait_for_large_ones(tmp_path: Path) -> None:
     ):
         answers = service.run(draw_all(service))
     assert [answer.status_code for answer in answers] == [200] * len(ids)
+
+
+def killed(*_: object) -> bytes:
+    """Die as when the machine runs out of memory; in the child."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def out_of_time(*_: object) -> bytes:
+    """Die as of the limit of processor time; in the child."""
+    os.kill(os.getpid(), signal.SIGPROF)
+    raise AssertionError
+
+
+def test_only_a_fault_of_the_map_is_remembered_for_good(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawings_module, "draw_map", killed)
+    busy = drawing(service, "png", "?theme=dark")
+    assert (busy.status_code, busy.headers["Retry-After"]) == (503, "120")
+    monkeypatch.setattr(drawings_module, "draw_map", out_of_time)
+    assert drawing(service, "png", "?theme=dark").status_code == 404
+    monkeypatch.undo()
+    assert drawing(service, "png", "?theme=dark").status_code == 200
 
 
 def test_what_there_was_no_time_for_is_drawn_later(

@@ -79,6 +79,8 @@ def test_facts() -> None:
         (r"{\rtf1\ansi\ansicpg1252 caf\'e9\par two \{x\}}", "café\ntwo {x}"),
         (r"{\rtf1\ansi\ansicpg1252 \u233?t\u-10179?}", "ét\ufffd"),
         (r"{\rtf1\ansi\ansicpg1252 \u26481?\u20140? caf\'E9 \u-10179?\u-8694?}", "東京 café 😊"),
+        (r"{\rtf1\ansi\ansicpg1252 \u-10179\'3f\u-8694\'3f!}", "😊!"),
+        (r"{\rtf1\ansi\ansicpg1252 \uc0\u26481 \u20140 ?}", "東京?"),
     ],
 )
 def test_titles_in_rtf(rtf: str, text: str) -> None:

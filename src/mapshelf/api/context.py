@@ -117,7 +117,8 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         bodies=bodies,
         queues=queues,
         documents=Documents(documents, queues.documents, documents.turn),
-        # These take a fraction of a second each, so they do not wait for large documents.
+        # Most take a fraction of a second, the largest PNGs a few seconds: they do not wait for
+        # large documents, which take up to a minute.
         small_drawings=Documents(documents, queues.map_drawings),
         # Large documents and drawings of large maps take turns on a node: together they would
         # occupy a small machine.

@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import chain
+from math import ceil
 from pathlib import Path
-from typing import Final
+from time import monotonic
+from typing import Final, TypeVar
 
 import xxhash
 
@@ -28,7 +30,9 @@ from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
+
+T = TypeVar("T")
 
 LARGE_FILE: Final = 262_144
 """Bytes from which a map file is sent from disk."""
@@ -49,6 +53,11 @@ WALL_SECONDS: Final = 60.0
 
 _DESCRIPTORS: Final = 64
 _TOO_LARGE: Final = "This map is too large to be shown so; its file can be downloaded."
+_BUSY: Final = "The drawing or file could not be made in time."
+_TRIED_AGAIN_AFTER: Final = 120.0
+"""Seconds after which a document is tried again if it failed because of the machine
+(``sandbox.pool.is_temporary``). All other reasons are those of the map, and last."""
+
 _MOST_REFUSED: Final = 1000
 """Most failed documents to remember."""
 
@@ -113,7 +122,8 @@ class Documents:
         self._cache = cache
         self._turn = turn
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
-        self._refused: dict[str, str] = {}  # why a document could not be made, by key
+        self._refused: dict[str, str] = {}  # why a document cannot be made, by key
+        self._postponed: dict[str, float] = {}  # when to try again, by key
 
     def of_outline(
         self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
@@ -128,7 +138,8 @@ class Documents:
 
         Raises:
             NotFound: it is too large to be made, or ``make`` raised this error.
-            Overloaded: it was evicted from the cache immediately.
+            Overloaded: the machine was too busy to make it, or it was evicted from the cache
+                immediately.
             StoreUnavailable: the service is shutting down.
             StoreDamaged: the outline cannot be decoded.
         """
@@ -187,15 +198,21 @@ class Documents:
     def _made_by_child(self, task: _Task, kind: Kind) -> Response:
         if task.key in self._refused:
             raise NotFound(self._refused[task.key])
+        wait = self._postponed.get(task.key, 0.0) - monotonic()
+        if wait > 0:
+            raise Overloaded(_BUSY, ceil(wait))
         try:
             whole, smaller = self._child.call(_make, (task, self._cache), WALL_SECONDS)
         except NotFound as error:
-            self._refuse(task.key, str(error))
+            _put(self._refused, task.key, str(error))
             raise
         except FAILURES as error:
             cause = str(error) or type(error).__name__
             log.warning("a document cannot be made (%s): %s", _described(kind), cause)
-            self._refuse(task.key, _TOO_LARGE)
+            if is_temporary(error):
+                _put(self._postponed, task.key, monotonic() + _TRIED_AGAIN_AFTER)
+                raise Overloaded(_BUSY, ceil(_TRIED_AGAIN_AFTER)) from error
+            _put(self._refused, task.key, _TOO_LARGE)
             raise NotFound(_TOO_LARGE) from error
         if whole:
             self._cache.put(task.key, whole)  # retried, because only this process can log why
@@ -205,10 +222,11 @@ class Documents:
             raise Overloaded("the document has been removed")
         return found
 
-    def _refuse(self, key: str, reason: str) -> None:
-        if len(self._refused) >= _MOST_REFUSED:
-            self._refused.clear()
-        self._refused[key] = reason
+
+def _put(remembered: dict[str, T], key: str, value: T) -> None:
+    if len(remembered) >= _MOST_REFUSED:
+        remembered.clear()
+    remembered[key] = value
 
 
 @cache

@@ -60,7 +60,7 @@ async def show_drawing(context: Context, request: Request) -> Response:
     query_string = urlencode(
         {"topic": parsed.topic, "sheet": parsed.sheet, "theme": parsed.theme}
     ).encode()
-    return await found.response(request, context.queues.files, make, query_string)
+    return await found.response(request, context.queues.drawing_lookups, make, query_string)
 
 
 def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:

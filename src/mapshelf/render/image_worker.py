@@ -7,7 +7,6 @@ map with hundreds of images does not delay thumbnails.
 """
 
 import logging
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from math import inf
 from threading import Lock
@@ -19,7 +18,7 @@ import xxhash
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.render.slow_maps import SlowMaps
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
 
 MEMORY: Final = 768 << 20
 """Maximum memory for one image, in bytes. The largest image that is decoded takes 64 MiB, and as
@@ -134,8 +133,9 @@ class ImageWorker:
                 self._note(file_id, min(monotonic() - began, CPU_SECONDS))
                 cause = str(error) or type(error).__name__
                 log.warning("the picture %s cannot be shown: %s", request.digest[:16], cause)
-                hurried = isinstance(error, TimeoutError | BrokenProcessPool)
-                self._refuse(request, monotonic() + TRIED_AGAIN_AFTER if hurried else inf)
+                self._refuse(
+                    request, monotonic() + TRIED_AGAIN_AFTER if is_temporary(error) else inf
+                )
                 return None
             self._note(file_id, seconds)
             self._cache.put(request.key(), made)

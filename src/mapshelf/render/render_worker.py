@@ -28,7 +28,7 @@ from mapshelf.render.render_request import (
     RenderRequest,
     height,
 )
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
 
 MEMORY: Final = 768 << 20
 """Maximum memory for one picture, in bytes: mapped fonts count, and Chinese fonts are large."""
@@ -218,7 +218,7 @@ class RenderWorker:
             log.warning("the map %r cannot be drawn: %s", request.title[:80], _cause(error))
             self._refuse(asked.key(), error)
             card = self._drawn(replace(request, outline=None), child)
-            return card._replace(complete=not isinstance(error, TimeoutError))
+            return card._replace(complete=not is_temporary(error))
         if complete:
             self._cache.put(request.key(), body)
         return Picture(request.key(), body, complete)
@@ -229,8 +229,7 @@ class RenderWorker:
     def _refuse(self, key: str, error: BaseException) -> None:
         if len(self._refused) >= _MOST_REFUSED:
             self._refused.clear()
-        hurried = isinstance(error, TimeoutError)
-        self._refused[key] = self._now() + TRIED_AGAIN_AFTER if hurried else inf
+        self._refused[key] = self._now() + TRIED_AGAIN_AFTER if is_temporary(error) else inf
 
 
 def _is_large(request: RenderRequest) -> bool:

@@ -46,6 +46,17 @@ _NICENESS: Final = 10
 """Niceness of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
 
 
+def is_temporary(error: BaseException) -> bool:
+    """Return whether the machine, and not the task, may be why a child failed.
+
+    The child took too long by the clock, or was killed from outside, for instance because the
+    machine ran out of memory. A child that exceeds a limit of its own dies of another signal.
+    """
+    if isinstance(error, ProcessExpired):
+        return bool(error.exitcode == -signal.SIGKILL)
+    return isinstance(error, TimeoutError | BrokenProcessPool)
+
+
 class ConfinedPool:
     """Child processes for one kind of task. They start on the first task."""
 

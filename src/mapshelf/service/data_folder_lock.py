@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.durable import make_folder
-from mapshelf.errors import CannotWrite, FolderInUse
-from mapshelf.settings import Settings, lock_file
+from mapshelf.errors import CannotWrite, FolderInUse, InvalidSetting
+from mapshelf.settings import Settings, checked_base_url, lock_file
 
 LOOKED_AT: Final = 0.1
 """Seconds to wait for a process that holds the lock only to check it."""
+
+LONGEST_URL: Final = 2048
+"""Most bytes of the lock file to read: it contains the base URL of the service."""
 
 
 @contextmanager
@@ -39,7 +42,10 @@ def lock_data_folder(settings: Settings) -> Iterator[None]:
     try:
         _acquire(lock, settings)
         _write(lock, settings.base_url)
-        yield
+        try:
+            yield
+        finally:
+            _write(lock, "")
     finally:
         os.close(lock)
 
@@ -69,8 +75,9 @@ def base_url_in_use(data: Path) -> str:
     if not is_in_use(data):
         return ""
     try:
-        return lock_file(data).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
+        with lock_file(data).open("rb") as file:
+            return checked_base_url(file.read(LONGEST_URL).decode())
+    except (OSError, UnicodeDecodeError, InvalidSetting):  # something else holds the lock
         return ""
 
 

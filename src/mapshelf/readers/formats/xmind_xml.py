@@ -92,6 +92,7 @@ class _Reading:
         self.parts = Parts(content)
         styles = _member(content, "styles.xml")
         self._properties = _properties(styles)
+        self._emphasis: dict[str, tuple[str, ...]] = {}  # by the id of a style
         self._themes = _themes(styles, self._properties)
         self._comments = _comments(_member(content, "comments.xml"))
 
@@ -166,11 +167,12 @@ class _Reading:
             note.add_element(rich)
 
     def _emphasize(self, span: Element) -> None:
-        """Replace a ``span`` with a style by the HTML element for that style."""
-        look = self._properties.get(span.get("style-id", ""), {})
-        for name, value, element in _EMPHASIS:
-            if value in look.get(name, "").split():
-                _wrap_content(span, element)
+        """Wrap the content of a ``span`` with a style in the HTML elements for that style."""
+        style = span.get("style-id", "")
+        if style not in self._emphasis:
+            self._emphasis[style] = _emphasis_of(self._properties.get(style, {}))
+        for element in self._emphasis[style]:
+            _wrap_content(span, element)
 
     def _add_labels(self, topic: Topic, labels: Element) -> None:
         topic.tags = tuple(label.text or "" for label in labels)
@@ -236,6 +238,11 @@ _EMPHASIS: Final = (
     ("text-decoration", "underline", "u"),
     ("text-decoration", "line-through", "s"),
 )
+
+
+def _emphasis_of(look: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the HTML elements for a style."""
+    return tuple(tag for name, value, tag in _EMPHASIS if value in look.get(name, "").split())
 
 
 def _wrap_content(parent: Element, tag: str) -> None:

@@ -1,17 +1,21 @@
 """Extract the text of the simple RTF that macOS writes for short texts.
 
 Old Mac programs store titles only as RTF. Font and colour tables are in nested groups, so only the
-text directly in the outermost group is extracted. Unicode escapes for characters outside the code
-page of the file become question marks.
+text directly in the outermost group is extracted.
 """
 
 import re
 from typing import Final
 
-_RTF: Final = re.compile(
-    r"\\u(?P<code>-?\d{1,6})[ ?]?|\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<word>[a-z]{1,32})-?\d{0,9} ?"
-    r"|\\(?P<sign>[^a-z])|(?P<brace>[{}])|(?P<text>[^\\{}\r\n]+)",
+_TOKENS: Final = (
+    r"\\u(?P<code>-?\d{1,6}) ?%s|\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<word>[a-z]{1,32})-?\d{0,9} ?"
+    r"|\\(?P<sign>[^a-z])|(?P<brace>[{}])|(?P<text>[^\\{}\r\n]+)"
 )
+_RTF: Final = re.compile(_TOKENS % r"(?:\?|\\'[0-9a-fA-F]{2})?")
+_RTF_WITHOUT_FALLBACKS: Final = re.compile(_TOKENS % "")
+_NO_FALLBACKS: Final = "\\uc0"
+"""In files with this control word, as macOS writes it, no replacement follows a Unicode escape."""
+
 _BREAKS: Final = frozenset({"par", "line"})
 _CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
 
@@ -27,7 +31,8 @@ def rtf_to_text(rtf: str) -> str:
     codec = f"cp{page[1]}" if page and page[1] in {"932", "936", "949", "950"} else "cp1252"
     texts, pieces = [], bytearray()
     depth = 0
-    for token in _RTF.finditer(rtf):
+    tokens = _RTF_WITHOUT_FALLBACKS if _NO_FALLBACKS in rtf else _RTF
+    for token in tokens.finditer(rtf):
         if token["brace"]:
             depth += 1 if token["brace"] == "{" else -1
         elif depth == 1:  # nested groups contain fonts and colours
