@@ -82,10 +82,10 @@ def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str
     if _without_pictures(text) > MOST_CONVERTED:
         raise NotFound(_TOO_LARGE.format(request.format.upper()))
     if pixels:
-        from mapshelf.render.png import COLOURS, FAST, rasterised  # noqa: PLC0415
+        from mapshelf.render.png import rasterised  # noqa: PLC0415
 
-        colours = None if pictures else COLOURS
-        return rasterised(text, fonts.files, colours=colours, compress_level=FAST)
+        # A palette would halve the file, but take a third of the time, and few files are fetched.
+        return rasterised(text, fonts.files, colours=None)
     from mapshelf.render.pdf import as_pdf  # noqa: PLC0415
 
     try:

@@ -26,27 +26,13 @@ PHOTO_COLOURS: Final = 256
 """Size of the palette for a drawing that contains images."""
 
 
-SMALLEST: Final = 9
-"""Compression level of images that are sent often."""
-
-FAST: Final = 6
-"""Compression level of large images that are rarely sent: a sixth of the time, 6 % more bytes."""
-
-
-def rasterised(
-    svg: str,
-    files: Iterable[str] = (),
-    *,
-    colours: int | None = COLOURS,
-    compress_level: int = SMALLEST,
-) -> bytes:
+def rasterised(svg: str, files: Iterable[str] = (), *, colours: int | None = COLOURS) -> bytes:
     """Return ``svg`` as a PNG, in the size that the SVG declares.
 
     Args:
         svg: a document from ``mapshelf.render.svg``.
         files: font files it needs besides our own.
         colours: the size of the palette, ``None`` for full colour.
-        compress_level: the zlib level if there is a palette, ``SMALLEST`` or ``FAST``.
     """
     png = resvg_py.svg_to_bytes(
         svg_string=svg,
@@ -55,7 +41,7 @@ def rasterised(
         font_family=FAMILY,
         sans_serif_family=FAMILY,
     )
-    return _with_palette(png, colours, compress_level) if colours else png
+    return _with_palette(png, colours) if colours else png
 
 
 def drawn_svg(svg: str) -> bytes:
@@ -102,18 +88,17 @@ def side_by_side(pictures: Sequence[bytes], size: tuple[int, int], ground: str, 
     return _of_few_colours(whole, PHOTO_COLOURS)
 
 
-def _with_palette(png: bytes, colours: int, compress_level: int) -> bytes:
+def _with_palette(png: bytes, colours: int) -> bytes:
     with Image.open(io.BytesIO(png), formats=("PNG",)) as picture:
-        opaque = picture.convert("RGB")
-        return _of_few_colours(opaque, colours, compress_level)  # its background is opaque
+        return _of_few_colours(picture.convert("RGB"), colours)  # its background is opaque
 
 
-def _of_few_colours(whole: Image.Image, colours: int, compress_level: int = SMALLEST) -> bytes:
+def _of_few_colours(whole: Image.Image, colours: int) -> bytes:
     # Without dithering, areas of one colour stay so.
     few = whole.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     _set_ground(few, whole)
     buffer = io.BytesIO()
-    few.save(buffer, "PNG", compress_level=compress_level)
+    few.save(buffer, "PNG", compress_level=9)
     return buffer.getvalue()
 
 
