@@ -28,7 +28,7 @@ ErrorPage = Callable[[Exception], Awaitable[Response]]
 
 VARYING: Final = {
     "id": "[^/]+",
-    "other": "[^/]+",  # another map
+    "other": "[^/.]+",  # another map; no dot, because `….svg` is the drawing of a comparison
     "format": "|".join(writer.suffix for writer in WRITERS),
     "digest": "[0-9a-f]{64}",
     "map": "[^/]+",

@@ -47,15 +47,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(error, 2)
     except MapshelfError as error:
         return _fail(error, 1)
-    except BrokenPipeError:
-        # The reader of our output has closed it. Without this, Python would complain at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output has closed it
+        _discard_output()
         return 1
     except OSError as error:  # a full disk, a file that disappeared: no traceback for these
+        _discard_output()
         return _fail(_translated(error), 1)
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _discard_output() -> None:
+    """Discard the rest of the output if it cannot be written; Python would complain at its exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _translated(error: OSError) -> MapshelfError:
