@@ -15,8 +15,8 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -38,6 +38,10 @@ _USED_NOTED_EVERY: Final = 86_400.0
 
 _ABANDONED_AFTER: Final = 3600.0
 """Age in seconds at which a temporary file must belong to a process that died."""
+
+Turn = Callable[[], AbstractContextManager[None]]
+"""Returns a context manager that only one of several processes can be in at a time, as
+``DiskCache.turn`` does."""
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ Documents of small maps are made directly, in a thread.
 import logging
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -26,7 +26,7 @@ import xxhash
 from mapshelf.api.compression import compressed, with_smaller
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.disk_cache import CachedFile, DiskCache, Turn
 from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline
@@ -70,9 +70,6 @@ Bodies = tuple[bytes, bytes]
 
 Content = Callable[[int, int], bytes]
 """Reads the compressed content of a file, given an offset and a number of bytes."""
-
-Turn = Callable[[], AbstractContextManager[None]]
-"""Returns a context to make a document in."""
 
 Body = CachedFile | bytes
 """A body on disk, or in memory if it cannot be stored."""

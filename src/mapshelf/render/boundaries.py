@@ -28,7 +28,7 @@ class Boundary(NamedTuple):
     side: int = 0
 
 
-def holding(
+def enlarged(
     boundaries: Sequence[Boundary], whole: Forest, room_of: Callable[[Node], Box]
 ) -> list[Boundary]:
     """Return boundaries that also hold the free callouts on their topics.
@@ -38,24 +38,24 @@ def holding(
         whole: all topics. Those in trees that are not placed yet are skipped.
         room_of: returns the extent of a placed tree, relative to the middle of its root.
     """
-    held = _Held(boundaries, whole)
+    growing = _EnlargedBoundaries(boundaries, whole)
     beyond: dict[Node, Box] = {}
     for node in reversed(whole.nodes):
         if node.depth and not node.side:
             continue
         box = beyond.get(node)
         if box:
-            box = held.around(node, box)
+            box = growing.around(node, box)
         if node.is_free:
             own = room_of(node).moved(node.x + node.width / 2, node.middle)
             box = around([own, box]) if box else own
         if box and node.above:
             known = beyond.get(node.above)
             beyond[node.above] = around([known, box]) if known else box
-    return held.boundaries
+    return growing.boundaries
 
 
-class _Held:
+class _EnlargedBoundaries:
     """Boundaries that grow, and where they are."""
 
     def __init__(self, boundaries: Sequence[Boundary], whole: Forest) -> None:
@@ -87,7 +87,7 @@ def _groups_of(node: Node) -> list[Group]:
     return [group for group in groups if group.first <= node.at <= group.last]
 
 
-def ringed(box: Box, group: Group) -> Box:
+def with_boundary(box: Box, group: Group) -> Box:
     """Return ``box`` enlarged by the space for a boundary."""
     grown = box.grown(BOUNDARY_PADDING)
     right = max(grown.right, grown.left + group.label_width + 2 * BOUNDARY_PADDING)

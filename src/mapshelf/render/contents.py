@@ -174,7 +174,7 @@ def furnished(
     images = [_image(image, layout_style.picture) for image in seen if not image.below]
     lower = [_image(image, layout_style.picture) for image in seen if image.below]
     formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
-    below = _explained(shown, kind.size) if layout_style.detailed else []
+    below = _details_and_attributes(shown, kind.size) if layout_style.detailed else []
     if not (glyphs or marks or tags or seen or formulas or below):
         return None
     # A formula without text takes the position of the text.
@@ -255,7 +255,7 @@ def _tags(topic: Topic, size: float) -> Iterable[Piece]:
             yield Piece("tag", line.text, 0, 0, width, letters * 1.45, one_line(tag[:_LONGEST]))
 
 
-def _explained(shown: VisibleTopic, size: float) -> list[_Block]:
+def _details_and_attributes(shown: VisibleTopic, size: float) -> list[_Block]:
     """Return the details and attributes that the author's program shows."""
     topic = shown.source
     assert topic is not None

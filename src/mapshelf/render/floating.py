@@ -79,19 +79,19 @@ class Surroundings:
         self._obstacles = _Obstacles()
         self._layout_style = layout_style
         for box in taken:
-            self.take(box)
-        self.surround(areas)
+            self.add_topic(box)
+        self.add_areas(areas)
 
-    def take(self, box: Box) -> None:
+    def add_topic(self, box: Box) -> None:
         """Add the box of a topic that has been placed."""
         self._obstacles.add(box)
 
-    def surround(self, areas: Sequence[Box]) -> None:
+    def add_areas(self, areas: Sequence[Box]) -> None:
         """Add boxes around several topics that have been placed."""
         for box in areas:
-            self._take(box)
+            self._add_area(box)
 
-    def put(self, trees: Sequence[Wanted]) -> list[tuple[float, float]]:
+    def place(self, trees: Sequence[Wanted]) -> list[tuple[float, float]]:
         """Return the position of the middle of each tree's root; its room is then an area."""
         share_x, share_y = _shares(trees, self._whole, self._layout_style)
         found: list[tuple[float, float] | None] = []
@@ -102,16 +102,16 @@ class Surroundings:
                 wanted = (x + position[0] * share_x, y + position[1] * share_y)
                 spot = self._obstacles.nearest_free(room, wanted, parent)
             if spot:
-                self._take(room.moved(*spot))
+                self._add_area(room.moved(*spot))
             found.append(spot)
         left = [tree.room for tree, spot in zip(trees, found, strict=True) if not spot]
         rows = list(_rows(left, self._whole))
         for room, spot in zip(left, rows, strict=True):
-            self._take(room.moved(*spot))
+            self._add_area(room.moved(*spot))
         following = iter(rows)
         return [spot or next(following) for spot in found]
 
-    def _take(self, box: Box) -> None:
+    def _add_area(self, box: Box) -> None:
         self._obstacles.add(box, is_area=True)
         self._whole = around((self._whole, box))
 

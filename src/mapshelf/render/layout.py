@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
-from mapshelf.render.boundaries import Boundary, holding, ringed
+from mapshelf.render.boundaries import Boundary, enlarged, with_boundary
 from mapshelf.render.floating import Box, Surroundings, Wanted, around
 from mapshelf.render.layout_style import BOUNDARY_PADDING, BRACE, LayoutStyle
 from mapshelf.render.nodes import Forest, Group, Node, forest
@@ -124,8 +124,8 @@ class _Placement:
             while roots:
                 nodes = self._place_trees(roots, surroundings, right_to_left=right_to_left)
                 roots = self._free(nodes)
-            self._boundaries = holding(self._boundaries, self._whole, self._room)
-            surroundings.surround([boundary.box for boundary in self._boundaries])
+            self._boundaries = enlarged(self._boundaries, self._whole, self._room)
+            surroundings.add_areas([boundary.box for boundary in self._boundaries])
 
     def _free(self, nodes: Iterable[Node]) -> list[Node]:
         """Return the free callouts on these nodes, in the order of the map."""
@@ -143,12 +143,12 @@ class _Placement:
             root.side = (above.side if above else 0) or side
             parent = (above.x + above.width / 2, above.middle) if above else None
             wanted.append(Wanted(self._room(root), position, parent))
-        for root, (x, y) in zip(roots, surroundings.put(wanted), strict=True):
+        for root, (x, y) in zip(roots, surroundings.place(wanted), strict=True):
             root.x, root.y = x - root.width / 2, y - root.height / 2
             self._ring(_box_of(root), self._boundaries_around(root), root.main)
         nodes = list(roots)
         for node in nodes:  # it grows
-            surroundings.take(Box(node.x, node.y, node.x + node.width, node.y + node.height))
+            surroundings.add_topic(Box(node.x, node.y, node.x + node.width, node.y + node.height))
             self._stack(node, node.children, node.side)
             nodes += node.children
             nodes += [group.summary for group in node.groups if group.summary]
@@ -175,12 +175,12 @@ class _Placement:
         """Return the extent of a floating tree, relative to the middle of its root."""
         box = _box_of(root)
         for group in self._boundaries_around(root):
-            box = ringed(box, group)
+            box = with_boundary(box, group)
         return box.moved(-(root.x + root.width / 2), -root.middle)
 
     def _ring(self, box: Box, groups: Sequence[Group], main: int) -> None:
         for group in groups:
-            box = ringed(box, group)
+            box = with_boundary(box, group)
             self._boundaries.append(Boundary(box, group, main))
 
     def _stack(self, parent: Node, children: list[Node], side: int) -> None:

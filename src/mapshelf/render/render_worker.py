@@ -10,14 +10,14 @@ machine may have been busy. The same child decodes previews from map files.
 import logging
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from threading import Lock
 from time import monotonic
 from typing import Final, NamedTuple
 
-from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_cache import DiskCache, Turn
 from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
 from mapshelf.formats.outline_codec import is_large
 from mapshelf.model import OriginalFile
@@ -45,9 +45,6 @@ MOST_PICTURES: Final = 40
 
 PicturesOf = Callable[[Sequence[str]], Pictures]
 """Returns the images with these digests that can be shown, as PNGs that we encoded."""
-
-Turn = Callable[[], AbstractContextManager[None]]
-"""Returns a context manager that only one of several processes can be in at a time."""
 
 _DESCRIPTORS: Final = 64
 _MOST_REFUSED: Final = 1000  # maximum keys to remember of pictures that could not be drawn

@@ -29,17 +29,17 @@ export class Surroundings {
     this.obstacles = new Obstacles(gap);
     this.gap = gap;
     this.stray = stray;
-    for (const box of taken) this.take(box);
-    this.surround(areas);
+    for (const box of taken) this.addTopic(box);
+    this.addAreas(areas);
   }
 
   /** Add the box of a topic that has been placed. */
-  take(box) {
+  addTopic(box) {
     this.obstacles.add(box, false);
   }
 
   /** Add boxes around several topics that have been placed. */
-  surround(areas) {
+  addAreas(areas) {
     for (const box of areas) {
       this.obstacles.add(box, true);
       this.whole = around([this.whole, box]);
@@ -47,19 +47,19 @@ export class Surroundings {
   }
 
   /** Where the middle of each tree's root is to be. */
-  put(trees) {
+  place(trees) {
     const [shareX, shareY] = shares(trees, this.whole, this.stray);
     const found = trees.map(({ room, position, parent }) => {
       if (!position) return null;
       const [x, y] = parent ?? [0, 0];
       const wanted = [x + position[0] * shareX, y + position[1] * shareY];
       const spot = this.obstacles.nearestFree(room, ...wanted, parent);
-      if (spot) this.surround([moved(room, ...spot)]);
+      if (spot) this.addAreas([moved(room, ...spot)]);
       return spot;
     });
     const left = trees.filter((_, at) => !found[at]).map(({ room }) => room);
     const rows = inRows(left, this.whole, this.gap);
-    this.surround(left.map((room, at) => moved(room, ...rows[at])));
+    this.addAreas(left.map((room, at) => moved(room, ...rows[at])));
     return found.map((spot) => spot ?? rows.shift());
   }
 }

@@ -127,7 +127,7 @@ function placeOthers(shown, floating, sheet, data, result) {
   for (let roots of [freeOn(placed), floating]) {
     while (roots.length) roots = freeOn(placeTrees(roots, surroundings, sheet, data, result));
     holdCallouts(shown, sheet, data, result);
-    surroundings.surround(result.boundaries.map(({ box }) => box));
+    surroundings.addAreas(result.boundaries.map(({ box }) => box));
   }
 }
 
@@ -140,7 +140,7 @@ function placeTrees(roots, surroundings, sheet, data, result) {
     const parent = above && [above.x + above.width / 2, middle(above)];
     return { room: roomOf(root, sheet, data), position, parent };
   });
-  const places = surroundings.put(wanted);
+  const places = surroundings.place(wanted);
   roots.forEach((root, number) => {
     const [x, y] = places[number];
     root.x = x - root.width / 2;
@@ -149,7 +149,7 @@ function placeTrees(roots, surroundings, sheet, data, result) {
   });
   const nodes = [...roots];
   for (const node of nodes) { // it grows
-    surroundings.take(boxOfNode(node));
+    surroundings.addTopic(boxOfNode(node));
     stack(node, visible(node), node.side, result);
     nodes.push(...hanging(node).filter((one) => !one.free));
   }
@@ -390,12 +390,12 @@ function ringsOf(root, sheet) {
 
 function ring(box, root, sheet, data, result) {
   for (const [, text, width, height, style] of ringsOf(root, sheet)) {
-    box = ringed(box, width, height, data.padding);
+    box = withBoundary(box, width, height, data.padding);
     result.boundaries.push({ box, group: { text, width, height, style }, main: root.main, root });
   }
 }
 
-function ringed([x0, y0, x1, y1], width, height, padding) {
+function withBoundary([x0, y0, x1, y1], width, height, padding) {
   const start = x0 - padding;
   return [start, y0 - padding - height, Math.max(x1 + padding, start + width + 2 * padding), y1 + padding];
 }
@@ -409,7 +409,7 @@ function boxOf(root) {
 function roomOf(root, sheet, data) {
   let box = boxOf(root);
   for (const [, , width, height] of ringsOf(root, sheet)) {
-    box = ringed(box, width, height, data.padding);
+    box = withBoundary(box, width, height, data.padding);
   }
   const [x, y] = [root.x + root.width / 2, middle(root)];
   return [box[0] - x, box[1] - y, box[2] - x, box[3] - y];
