@@ -5,7 +5,6 @@ size has room for ten times as many topics as the smallest. What fits is found b
 several widths are tried, and levels and rows are reduced until the smallest text is large enough.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
@@ -154,7 +153,11 @@ class Bounds(NamedTuple):
 
 
 def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layout:
-    """Return the layout with the most topics whose text is large enough."""
+    """Return the layout with the most topics whose text is large enough.
+
+    Of the layouts with these topics, it is the first with comfortable text, which has the longest
+    lines. If there is none, it is the layout with the largest text.
+    """
     size = sizes(sheet)
     leftwards = reads_leftwards(sheet.root)
     bounds = Bounds(width * (1 - 2 * _MARGIN), height - 2 * _MARGIN * width)
@@ -163,9 +166,11 @@ def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layou
     rows, depth = most, _DEEPEST[width]
     while True:
         shown = with_formulas(summarised(sheet, size, Room(rows, depth)), formulas)
-        tried = [
-            layout(shown, layout_style, right_to_left=leftwards) for layout_style in _STYLES[width]
-        ]
+        tried: list[Layout] = []
+        for layout_style in _STYLES[width]:
+            tried.append(layout(shown, layout_style, right_to_left=leftwards))
+            if bounds.scale(tried[-1]) >= _COMFORT * smallest:
+                return tried[-1]
         narrow = [placed for placed in tried if bounds.across(placed) >= smallest]
         if not narrow and depth > 1:
             rows, depth = most, min(depth, _depth(tried[0])) - 1
@@ -174,17 +179,8 @@ def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layou
             tried.append(layout(shown, _NARROWEST, right_to_left=leftwards))
         lowest = max(map(bounds.down, narrow or tried))
         if lowest >= smallest or rows == _FEWEST:
-            return _best(tried, bounds, _COMFORT * smallest)
+            return max(tried, key=bounds.scale)
         rows = max(_FEWEST, min(rows - 1, int(rows * max(_STEP, lowest / smallest))))
-
-
-def _best(tried: Sequence[Layout], bounds: Bounds, comfort: float) -> Layout:
-    """Return the first layout whose scale is at least ``comfort``, the one with the longest lines.
-
-    If there is none, return the layout with the largest text.
-    """
-    comfortable = (placed for placed in tried if bounds.scale(placed) >= comfort)
-    return next(comfortable, max(tried, key=bounds.scale))
 
 
 def _depth(placed: Layout) -> int:

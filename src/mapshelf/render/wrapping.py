@@ -8,6 +8,7 @@ tables for these rules would be another dependency for little benefit.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -72,6 +73,9 @@ class Line:
 STRETCH: Final = 2.0
 """Default factor by which lines may be wider to fit a long word."""
 
+_REMEMBERED: Final = 4096
+"""Texts whose lines are kept: a thumbnail tries many layouts of the same topics."""
+
 
 def wrapped(
     text: str, font: Font, width: float, most: int, stretch: float = STRETCH
@@ -90,6 +94,11 @@ def wrapped(
     longest = int(most * (8 * width + 8))
     if len(text) > longest:
         text = "".join(_CLUSTERS.findall(text[:longest].rstrip("\u200d"))[:-1])
+    return _wrapped(text, font, width, most, stretch)
+
+
+@lru_cache(_REMEMBERED)
+def _wrapped(text: str, font: Font, width: float, most: int, stretch: float) -> tuple[Line, ...]:
     width = _stretched(text, font, width, stretch)
     lines: list[Line] = []
     for paragraph in text.split("\n"):
