@@ -1,11 +1,16 @@
-"""How many workers start when nobody says: no more than processors and memory bear."""
+"""How many workers and helpers start: no more than processors and memory bear."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from mapshelf.service.worker_count import WORKER_MEMORY, default_workers
+from mapshelf.service.worker_count import (
+    MOST_HELPERS,
+    WORKER_MEMORY,
+    default_helpers,
+    default_workers,
+)
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
@@ -36,3 +41,14 @@ def test_a_small_computer_gets_one_or_two(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
     (tmp_path / "memory.max").write_text(str(920 << 20))
     assert default_workers(tmp_path) == 2
+
+
+@pytest.mark.parametrize(("processors", "helpers"), [(1, 0), (2, 2), (3, 3), (64, MOST_HELPERS)])
+def test_a_build_has_helpers_where_there_are_several_processors(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processors: int, helpers: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(processors), raising=False)
+    monkeypatch.setattr(os, "sysconf", lambda _: 1 << 20)
+    assert default_helpers(tmp_path) == helpers
+    (tmp_path / "memory.max").write_text(str(WORKER_MEMORY))
+    assert default_helpers(tmp_path) == 0

@@ -1,5 +1,6 @@
 """The builder: the process that follows the store and publishes a snapshot after each change."""
 
+import gc
 import logging
 import os
 import shutil
@@ -16,9 +17,10 @@ from mapshelf.service.cleanup_scheduler import CleanupScheduler
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
+from mapshelf.service.worker_count import default_helpers
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.build import GC_THRESHOLDS, Builder
 from mapshelf.store import open_store
 from mapshelf.store.contract import ChangeFeed
 
@@ -57,6 +59,8 @@ def run_build_process(settings: Settings) -> None:
     set_up_logging(settings.log_format)
     exit_with_parent()
     os.nice(NICENESS)
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     stop = stop_event()
     directory, backoff = SnapshotDirectory(settings.snapshots), LoggedBackoff("building")
     while not stop.is_set():
@@ -84,7 +88,8 @@ def _follow_store(
     settings: Settings, directory: SnapshotDirectory, stop: threading.Event, backoff: LoggedBackoff
 ) -> None:
     with closing(open_store(settings.database)) as store:
-        builder, visit_counts = Builder(store, directory), VisitCountScheduler(store)
+        builder = Builder(store, directory, default_helpers())
+        visit_counts = VisitCountScheduler(store)
         upkeep = (
             visit_counts.apply_due,
             RemovalScheduler(store).purge_due,

@@ -1,4 +1,4 @@
-"""The default number of workers.
+"""The default number of workers, and of helpers of the builder.
 
 One worker per processor gives the highest throughput, but a small machine with many processors,
 such as a Raspberry Pi with 1 GB, lacks the memory for that. In a container, the limits of its
@@ -14,6 +14,9 @@ WORKER_MEMORY: Final = 400 << 20
 """Bytes per worker: about 80 MB for itself, plus the child processes that render and pack for it.
 The files of a snapshot are memory-mapped and shared by all workers."""
 
+MOST_HELPERS: Final = 4
+"""Maximum number of helpers: more would wait for the builder, which writes what they prepare."""
+
 CONTROL_GROUP: Final = Path("/sys/fs/cgroup")
 
 
@@ -24,6 +27,16 @@ def default_workers(control_group: Path = CONTROL_GROUP) -> int:
         control_group: the cgroup folder with the limits of this process.
     """
     return max(1, min(_processors(control_group), _memory(control_group) // WORKER_MEMORY))
+
+
+def default_helpers(control_group: Path = CONTROL_GROUP) -> int:
+    """Return how many processes help with a full build: as many as workers, none with one worker.
+
+    Args:
+        control_group: the cgroup folder with the limits of this process.
+    """
+    workers = default_workers(control_group)
+    return min(workers, MOST_HELPERS) if workers > 1 else 0
 
 
 def _processors(control_group: Path) -> int:

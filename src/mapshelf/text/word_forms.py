@@ -6,7 +6,7 @@ compounds, their stems and their beginnings. No word, part or compound contains 
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import add
 from typing import Final
@@ -33,8 +33,9 @@ from mapshelf.text.stemming import (
 LONGEST_BEGINNING: Final = 4
 """Maximum length of the beginnings of words, in characters."""
 
-CACHED_PIECES: Final = 1 << 17
-"""Maximum number of pieces whose forms are cached (70 MB). One large map may exceed it."""
+CACHED_PIECES: Final = 1 << 16
+"""Maximum number of pieces that are cached since older ones were put aside. Both together take up
+to 70 MB. One large map may exceed it."""
 
 _SHORT: Final = 2
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
@@ -68,6 +69,7 @@ class WordForms:
 
     def __init__(self) -> None:
         self._pieces: dict[str, _Pieces] = {}
+        self._older: dict[str, _Pieces] = {}
 
     def of(self, text: str, language: str) -> list[Forms]:
         """Return the forms of the pieces of a text, in order.
@@ -79,7 +81,7 @@ class WordForms:
         code = language if language in LANGUAGES else UNKNOWN
         pieces = self._pieces.get(code)
         if pieces is None:
-            pieces = self._pieces[code] = _Pieces(code)
+            pieces = self._pieces[code] = _Pieces(code, self._older.get(code, {}))
         if has_unspaced(text):  # pieces in such scripts are long and hardly ever recur
             return [pieces.found_in(text)]
         if "\n" in text:
@@ -87,20 +89,26 @@ class WordForms:
         return list(map(pieces.__getitem__, text.split(" ")))
 
     def limit(self) -> None:
-        """Clear the cache if it is too large; frequent words are soon cached again."""
+        """Put the cache aside if it is too large, and forget what was put aside before.
+
+        What is used again is taken from there, so frequent words stay cached.
+        """
         if sum(map(len, self._pieces.values())) > CACHED_PIECES:
-            self._pieces.clear()
+            self._older, self._pieces = self._pieces, {}
+            for pieces in self._older.values():
+                pieces.older = {}
 
 
 class _Pieces(dict[str, Forms]):
-    """The forms of pieces in one language, computed on first access."""
+    """The forms of pieces in one language, taken from older ones or computed on first access."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, older: Mapping[str, Forms]) -> None:
         super().__init__()
         self._languages = (language,)
+        self.older = older
 
     def __missing__(self, piece: str) -> Forms:
-        found = self.found_in(piece)
+        found = self.older.get(piece) or self.found_in(piece)
         if len(piece) <= LONGEST_WORD:
             self[piece] = found
         return found

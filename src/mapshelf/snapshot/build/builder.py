@@ -26,7 +26,7 @@ from mapshelf.errors import (
     SnapshotMissing,
     SnapshotUnavailable,
 )
-from mapshelf.snapshot.build.documents import Documents
+from mapshelf.snapshot.build.map_preparation import MapPreparation
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
 from mapshelf.snapshot.format.manifest import read_manifest, verify
@@ -40,6 +40,10 @@ BATCH: Final = 1000
 CHANGES_PER_SNAPSHOT: Final = 20_000
 """Number of changes after which a snapshot is published even if there are more, so that users see
 the progress of a long import."""
+
+MANY_MAPS: Final = 10_000
+"""Number of maps from which a full build uses helper processes, as it takes longer than to start
+them."""
 
 COMPACTION_BATCH: Final = 200
 """Number of changes applied by each step of a compaction. New changes wait at most for one step, a
@@ -58,12 +62,19 @@ class Builder:
         SnapshotUnavailable: the current snapshot cannot be opened at the moment.
     """
 
-    def __init__(self, store: ChangeFeed, directory: SnapshotDirectory) -> None:
+    def __init__(self, store: ChangeFeed, directory: SnapshotDirectory, helpers: int = 0) -> None:
+        """Open the current snapshot, or begin a new one.
+
+        Args:
+            store: what to follow.
+            directory: where to publish.
+            helpers: number of helper processes for full builds of large catalogues.
+        """
         self._store = store
         self._directory = directory
         self._work = directory.path / WORK
         self._folder_numbers = count()
-        self._documents = Documents()
+        self._preparation = MapPreparation(helpers)
         self._verified = VerifiedSnapshots(directory)
         self._clear_work()
         self._working = self._resume() or self._create()
@@ -155,6 +166,13 @@ class Builder:
         Apply all of them if no snapshot has been published yet, otherwise stop after
         ``CHANGES_PER_SNAPSHOT``.
         """
+        if self._working.is_published or self._store.map_count() < MANY_MAPS:
+            self._apply_batches(progress)
+        else:
+            with self._preparation.with_helpers():
+                self._apply_batches(progress)
+
+    def _apply_batches(self, progress: Progress | None) -> None:
         working = self._working
         while not working.is_published or working.applied < CHANGES_PER_SNAPSHOT:
             changes = self._store.changes(working.revision, BATCH)
@@ -193,7 +211,7 @@ class Builder:
     def _create(self) -> WorkingSnapshot:
         expected = self._store.map_count()
         number = self._last_number()
-        return WorkingSnapshot.create(self._new_folder(), number, expected, self._documents)
+        return WorkingSnapshot.create(self._new_folder(), number, expected, self._preparation)
 
     def _resume(self) -> WorkingSnapshot | None:
         """Continue from the current snapshot; return ``None`` if it is missing or damaged."""
@@ -216,7 +234,7 @@ class Builder:
         manifest = read_manifest(snapshot)
         if manifest["store"] != self._store.lineage(manifest["revision"]):
             raise SnapshotDamaged("the snapshot is that of another store, or of another copy of it")
-        return WorkingSnapshot.resume(self._new_folder(), snapshot, manifest, self._documents)
+        return WorkingSnapshot.resume(self._new_folder(), snapshot, manifest, self._preparation)
 
     def _last_number(self) -> int:
         names = (path.name for path in self._directory.path.iterdir())

@@ -1,23 +1,24 @@
 """Apply store changes to all parts of a snapshot under construction, and write the snapshot."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from mapshelf.errors import StoreDamaged
-from mapshelf.formats.outline_codec import Passages
-from mapshelf.model import Change, Map, Origin
-from mapshelf.search.listed_maps import listed_map, passages_of
-from mapshelf.snapshot.build.documents import Document, Documents, Indexed
+from mapshelf.model import Change, Origin
+from mapshelf.snapshot.build.map_preparation import (
+    Group,
+    MapPreparation,
+    MapToPrepare,
+    PreparedMap,
+)
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
 from mapshelf.snapshot.build.records_file import RecordsFile
 from mapshelf.snapshot.build.text_index_writer import TextIndexWriter, link_index
 from mapshelf.snapshot.format.columns import COLUMNS, Columns, Entry, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
-from mapshelf.snapshot.format.keys import keys_of
 from mapshelf.snapshot.format.manifest import (
     RECORDS,
     TERMS,
@@ -25,7 +26,6 @@ from mapshelf.snapshot.format.manifest import (
     published_length,
     write_manifest,
 )
-from mapshelf.snapshot.format.records import encode_details, encode_record
 from mapshelf.snapshot.format.term_dictionary import TermDictionaryWriter
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
@@ -33,10 +33,10 @@ MINIMUM_MAPS: Final = 1000
 """Number of maps assumed for a smaller catalogue, so that it is not compacted all the time."""
 
 AT_ONCE: Final = 100
-"""Maximum number of maps converted to search documents at a time."""
+"""Maximum number of maps prepared at a time."""
 
-LARGE: Final = 1 << 20
-"""Total size of outlines, uncompressed and in bytes, above which fewer maps are converted at a
+LARGE: Final = 1 << 18
+"""Total size of outlines, compressed and in bytes, above which fewer maps are prepared at a
 time."""
 
 Closeable = TypeVar("Closeable", RecordsFile, Columns, TermDictionaryWriter)
@@ -65,7 +65,7 @@ class WorkingSnapshot:
     records: RecordsFile
     terms: TermDictionaryWriter
     text: TextIndexWriter
-    documents: Documents
+    preparation: MapPreparation
     number: int
     slots: dict[int, int] = field(default_factory=dict)
     revision: int = 0
@@ -76,7 +76,7 @@ class WorkingSnapshot:
 
     @classmethod
     def create(
-        cls, folder: Path, number: int, expected: int, documents: Documents
+        cls, folder: Path, number: int, expected: int, preparation: MapPreparation
     ) -> "WorkingSnapshot":
         """Start an empty snapshot in ``folder``, to which about ``expected`` maps will be added."""
         with ExitStack() as opened:
@@ -90,7 +90,7 @@ class WorkingSnapshot:
                 records=records,
                 terms=terms,
                 text=TextIndexWriter(folder / TEXT, expected),
-                documents=documents,
+                preparation=preparation,
                 number=number,
             )
             opened.pop_all()
@@ -98,7 +98,7 @@ class WorkingSnapshot:
 
     @classmethod
     def resume(
-        cls, folder: Path, snapshot: Path, manifest: dict[str, Any], documents: Documents
+        cls, folder: Path, snapshot: Path, manifest: dict[str, Any], preparation: MapPreparation
     ) -> "WorkingSnapshot":
         """Continue in ``folder`` from a published snapshot.
 
@@ -134,7 +134,7 @@ class WorkingSnapshot:
                 records=records,
                 terms=_closed_with(opened, terms),
                 text=TextIndexWriter(folder / TEXT),
-                documents=documents,
+                preparation=preparation,
                 slots=dict(zip(columns["file_id"][live].tolist(), live.tolist(), strict=True)),
                 number=number,
                 revision=manifest["revision"],
@@ -151,22 +151,9 @@ class WorkingSnapshot:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Apply consecutive changes of the store, at most one per map."""
-        added: list[Entry] = []
-        read: list[Indexed] = []
-        size = 0
-        for change in changes:
-            known = change.file_id in self.slots
-            if known:
-                self._remove(change.file_id)
-            if change.map is not None:
-                slot = self.slots[change.file_id] = len(self.columns) + len(added) + len(read)
-                read.append(_read(slot, change, change.map))
-                size += read[-1].passages.size
-                if len(read) == AT_ONCE or size > LARGE:
-                    added += self._indexed(read)
-                    read, size = [], 0
-            self.applied += known or change.map is not None
-        added += self._indexed(read)
+        added = [
+            self._entry(prepared) for prepared in self.preparation.prepared(self._groups(changes))
+        ]
         if added:
             self.columns.append(added)
         self.revision = changes[-1].revision
@@ -231,17 +218,41 @@ class WorkingSnapshot:
         self.text.remove(slot)
         self.removed.append(slot)
 
-    def _indexed(self, maps: Sequence[Indexed]) -> list[Entry]:
-        """Index maps and write their records; return their column entries."""
-        return [self._entry(*each) for each in zip(maps, self.documents.of(maps), strict=True)]
+    def _groups(self, changes: Sequence[Change]) -> Iterator[Group]:
+        """Yield the maps to add in groups, and remove what they replace and what was deleted."""
+        slot = len(self.columns)
+        group: list[MapToPrepare] = []
+        size = 0
+        for change in changes:
+            known = change.file_id in self.slots
+            if known:
+                self._remove(change.file_id)
+            if change.map is not None:
+                origin = Origin(change.source, change.modified)
+                group.append(MapToPrepare(slot, change.map, change.outline, origin))
+                self.slots[change.file_id] = slot
+                slot += 1
+                size += len(change.outline or b"")
+                if len(group) == AT_ONCE or size > LARGE:
+                    yield group
+                    group, size = [], 0
+            self.applied += known or change.map is not None
+        if group:
+            yield group
 
-    def _entry(self, indexed: Indexed, document: Document) -> Entry:
+    def _entry(self, prepared: PreparedMap) -> Entry:
+        """Add a map to the index and the records; return its column entry."""
+        found, document = prepared.listed.map, prepared.document
+        if prepared.fault:
+            log.error(
+                "the topics of map %s are left out of the search: %s", found.id, prepared.fault
+            )
         self.text.put(document.fields)
         self.terms.add(document.words)
-        listed = indexed.listed
-        record, details = encode_record(listed.map), encode_details(listed)
+        record, details = prepared.record, prepared.details
         start = self.records.append(record + details)
-        return Entry(listed, indexed.keys, start, len(record), len(details), document.fingerprint)
+        lengths = start, len(record), len(details)
+        return Entry(prepared.listed, prepared.keys, *lengths, document.fingerprint)
 
 
 def _closed_with(opened: ExitStack, file: Closeable) -> Closeable:
@@ -252,18 +263,3 @@ def _closed_with(opened: ExitStack, file: Closeable) -> Closeable:
     """
     opened.callback(file.close)
     return file
-
-
-def _read(slot: int, change: Change, found: Map) -> Indexed:
-    passages = _passages_of(change, found)
-    listed = listed_map(found, Origin(change.source, change.modified), passages)
-    return Indexed(slot, listed, keys_of(listed), passages)
-
-
-def _passages_of(change: Change, found: Map) -> Passages:
-    try:
-        return passages_of(found, change.outline)
-    except StoreDamaged as error:
-        # One damaged outline must not prevent the publication of all other maps.
-        log.error("the topics of map %s are left out of the search: %s", found.id, error)
-        return Passages()

@@ -1,0 +1,180 @@
+"""Prepare maps for a snapshot: compute all that depends on one map alone.
+
+This is most of the work of a build: to decode the outline, to find its words and their other forms,
+and to encode the record. In a full build of a large catalogue, helper processes do it, so that the
+build uses more than one processor. What they return is the same as without them.
+"""
+
+import gc
+import logging
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from mapshelf.errors import StoreDamaged
+from mapshelf.formats.outline_codec import Passages
+from mapshelf.model import ListedMap, Map, Origin
+from mapshelf.sandbox.pool import FAILURES, ConfinedPool
+from mapshelf.search.listed_maps import listed_map, passages_of
+from mapshelf.snapshot.build.documents import Document, Documents, Indexed
+from mapshelf.snapshot.format.keys import Keys, keys_of
+from mapshelf.snapshot.format.records import encode_details, encode_record
+
+AHEAD: Final = 2
+"""Groups of maps per helper that are computed before they are needed."""
+
+HELPER_SECONDS: Final = 600.0
+"""Seconds after which a helper that has not finished a group is killed."""
+
+HELPER_MEMORY: Final = 1 << 30
+"""Bytes that a helper may allocate. A group that needs more is prepared by the builder itself."""
+
+HELPER_DESCRIPTORS: Final = 64
+
+GC_THRESHOLDS: Final = (50_000, 20, 20)
+"""Thresholds of the garbage collector. A build makes many objects, hardly any of them in cycles.
+With the defaults, looking for cycles takes an eighth of its time."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MapToPrepare:
+    """A map of the change feed.
+
+    Attributes:
+        slot: its slot in the snapshot.
+        map: the map.
+        outline: its topics, encoded (``Change.outline``).
+        origin: the origin of its file.
+    """
+
+    slot: int
+    map: Map
+    outline: bytes | None
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMap:
+    """What a snapshot stores of a map.
+
+    Attributes:
+        listed: the map.
+        keys: its keys.
+        document: its search document.
+        record: its record, encoded.
+        details: its details, encoded.
+        fault: why its topics could not be read, empty if they could.
+    """
+
+    listed: ListedMap
+    keys: Keys
+    document: Document
+    record: bytes
+    details: bytes
+    fault: str
+
+
+Group = Sequence[MapToPrepare]
+"""Maps that are prepared together, which takes less time."""
+
+
+class MapPreparation:
+    """Prepares maps, in this process or in helpers, with a cache of word forms in each."""
+
+    def __init__(self, helpers: int = 0) -> None:
+        """Prepare for work.
+
+        Args:
+            helpers: number of processes in ``with_helpers``; 0 for none.
+        """
+        self._helpers = helpers
+        self._documents = Documents()
+        self._pool: ConfinedPool | None = None
+
+    @contextmanager
+    def with_helpers(self) -> Iterator[None]:
+        """Use helper processes within this context."""
+        if not self._helpers:
+            yield
+            return
+        self._pool = ConfinedPool(self._helpers, HELPER_MEMORY, HELPER_DESCRIPTORS)
+        try:
+            yield
+        finally:
+            self._pool.close()
+            self._pool = None
+
+    def prepared(self, groups: Iterable[Group]) -> Iterator[PreparedMap]:
+        """Yield the prepared maps of all groups, in order."""
+        if self._pool is None:
+            for group in groups:
+                yield from prepare(self._documents, group)
+        else:
+            yield from self._prepared_by(self._pool, groups)
+
+    def _prepared_by(self, pool: ConfinedPool, groups: Iterable[Group]) -> Iterator[PreparedMap]:
+        begun: deque[tuple[Group, Future[list[PreparedMap]]]] = deque()
+        for group in groups:
+            begun.append((group, pool.submit(_prepare_in_helper, (group,), HELPER_SECONDS)))
+            if len(begun) == AHEAD * self._helpers:
+                yield from self._finished(pool, *begun.popleft())
+        for each in begun:
+            yield from self._finished(pool, *each)
+
+    def _finished(
+        self, pool: ConfinedPool, group: Group, future: "Future[list[PreparedMap]]"
+    ) -> list[PreparedMap]:
+        try:
+            return pool.result(future)
+        except FAILURES as error:
+            log.warning("a helper of the builder failed: %s", str(error) or type(error).__name__)
+            return prepare(self._documents, group)
+
+
+def prepare(documents: Documents, group: Group) -> list[PreparedMap]:
+    """Return what a snapshot stores of these maps."""
+    read = [_read(one) for one in group]
+    made = documents.of([indexed for indexed, _ in read])
+    return [
+        PreparedMap(
+            indexed.listed,
+            indexed.keys,
+            document,
+            encode_record(indexed.listed.map),
+            encode_details(indexed.listed),
+            fault,
+        )
+        for (indexed, fault), document in zip(read, made, strict=True)
+    ]
+
+
+def _read(one: MapToPrepare) -> tuple[Indexed, str]:
+    passages, fault = _passages_of(one)
+    listed = listed_map(one.map, one.origin, passages)
+    return Indexed(one.slot, listed, keys_of(listed), passages), fault
+
+
+def _passages_of(one: MapToPrepare) -> tuple[Passages, str]:
+    try:
+        return passages_of(one.map, one.outline), ""
+    except StoreDamaged as error:
+        # One damaged outline must not prevent the publication of all other maps.
+        return Passages(), str(error)
+
+
+def _prepare_in_helper(group: Group) -> list[PreparedMap]:
+    return prepare(_documents_of_this_helper(), group)
+
+
+@cache
+def _documents_of_this_helper() -> Documents:
+    """Return the cache of word forms, which lasts as long as this helper."""
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+    return Documents()

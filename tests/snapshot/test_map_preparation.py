@@ -1,0 +1,85 @@
+"""Helper processes change how long a full build takes, not what it builds."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mapshelf.model import MapDraft
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder, builder, map_preparation, working_snapshot
+from mapshelf.snapshot.format.manifest import MANIFEST
+from tests.snapshot.world import World, prove_lists, prove_searches
+from tests.store.drafts import outline
+
+pytestmark = pytest.mark.process
+
+WORDS = ("tea", "Teapot", "Ärger", "日本語", "zoo")
+
+
+@pytest.fixture
+def filled(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A catalogue that counts as large."""
+    monkeypatch.setattr(builder, "MANY_MAPS", 1)
+    monkeypatch.setattr(builder, "BATCH", 40)
+    monkeypatch.setattr(working_snapshot, "AT_ONCE", 3)
+    world.put(
+        *(
+            MapDraft(
+                id=f"m{number}",
+                title=f"{WORDS[number % 5]} {number}",
+                owner=("ann", "bob")[number % 2],
+                outline=outline("root", *WORDS[: number % 5], f"only in {number}"),
+            )
+            for number in range(100)
+        ),
+    )
+    return world
+
+
+def built(world: World, folder: Path, helpers: int) -> dict[str, bytes]:
+    """Return the files of a snapshot that is built from nothing, but for those that name times."""
+    directory = SnapshotDirectory(folder)
+    with closing(Builder(world.store, directory, helpers)) as made:
+        made.advance()
+    found = directory.folder(directory.current())
+    return {
+        path.name: path.read_bytes()
+        for path in found.iterdir()
+        if path.is_file() and path.name != MANIFEST
+    }
+
+
+def test_files_are_equal_with_and_without_helpers(filled: World, tmp_path: Path) -> None:
+    assert built(filled, tmp_path / "with", 2) == built(filled, tmp_path / "without", 0)
+
+
+def test_lists_and_searches_are_right(filled: World) -> None:
+    filled.builder.close()
+    filled.builder = Builder(filled.store, filled.directory, helpers=2)
+    snapshot = filled.published()
+    prove_lists(snapshot, filled.listed())
+    prove_searches(snapshot, filled, ["tea", "root", "zoo"])
+    filled.put(MapDraft(id="m7", title="changed later"))
+    prove_lists(filled.published(), filled.listed())
+
+
+def test_a_damaged_outline_costs_only_its_topics(
+    filled: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    filled.put(MapDraft(id="damaged", title="damaged map", outline=b"no outline"))
+    assert built(filled, tmp_path / "with", 2) == built(filled, tmp_path / "without", 0)
+    message = "the topics of map damaged are left out of the search"
+    assert sum(message in one for one in caplog.messages) == 2
+
+
+def test_what_a_helper_cannot_do_the_builder_does(
+    filled: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(map_preparation, "HELPER_SECONDS", 0.001)
+    limited = built(filled, tmp_path / "limited", 2)
+    assert "a helper of the builder failed" in caplog.text
+    assert limited == built(filled, tmp_path / "without", 0)
