@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import orjson
-
 from mapshelf.accounts.audit import about_collection, done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.json_bodies import parse_json, parse_object
 from mapshelf.api.map_collections import collection_object, new_collection_response
 from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
@@ -22,7 +21,6 @@ from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import (
     Forbidden,
     InvalidParameter,
-    MalformedRequest,
     NotFound,
     TooManyCollections,
 )
@@ -57,7 +55,7 @@ Change = Callable[[Store, Collection, User], T]
 async def make_collection(context: Context, request: Request) -> Response:
     """Create a collection, with maps if given."""
     async with context.bodies.content(request) as body:
-        said = _read_object(body, (*DETAILS, MAPS))
+        said = parse_object(body, (*DETAILS, MAPS))
     details, ids = read_details(said), _read_ids(said.get(MAPS, []))
     if details.title is None:
         raise InvalidParameter("A collection needs a title.")
@@ -74,7 +72,7 @@ async def make_collection(context: Context, request: Request) -> Response:
 async def edit_collection(context: Context, request: Request) -> Response:
     """Change the details of a collection."""
     async with context.bodies.content(request) as body:
-        details = read_details(_read_object(body, DETAILS))
+        details = read_details(parse_object(body, DETAILS))
     return await _changed(
         context, request, lambda store, found, _: store.edit_collection(found.id, details)
     )
@@ -83,14 +81,14 @@ async def edit_collection(context: Context, request: Request) -> Response:
 async def arrange_collection(context: Context, request: Request) -> Response:
     """Replace the list of maps of a collection."""
     async with context.bodies.content(request) as body:
-        ids = _read_ids(_parsed(body))
+        ids = _read_ids(parse_json(body))
     return await _changed(context, request, partial(arranged, ids))
 
 
 async def collect_maps(context: Context, request: Request) -> Response:
     """Append maps to a collection."""
     async with context.bodies.content(request) as body:
-        ids = _read_ids(_parsed(body))
+        ids = _read_ids(parse_json(body))
     return await _changed(context, request, partial(collected, ids))
 
 
@@ -271,20 +269,3 @@ def _read_ids(values: object) -> list[str]:
     if len(ids) > MOST_COLLECTED:
         raise TooManyCollections("maps", MOST_COLLECTED)
     return ids
-
-
-def _read_object(body: bytes, keys: Sequence[str]) -> dict[str, object]:
-    values = _parsed(body)
-    if not isinstance(values, dict):
-        raise MalformedRequest("The body must be a JSON object.")
-    if not values.keys() <= set(keys):
-        raise InvalidParameter(f"The keys of the body must be some of {', '.join(keys)}.")
-    return values
-
-
-def _parsed(body: bytes) -> object:
-    try:
-        parsed: object = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    return parsed

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from mapshelf.api.forms import Form
-from mapshelf.errors import InvalidParameter, MalformedRequest
+from mapshelf.api.json_bodies import parse_object
+from mapshelf.errors import InvalidParameter
 from mapshelf.model import (
     MOST_TAGS,
     TAG_LENGTH,
@@ -70,15 +69,7 @@ def read_json(body: bytes) -> dict[str, str]:
         MalformedRequest: the body is not a JSON object.
         InvalidParameter: it has an unknown key, or a value of the wrong type.
     """
-    try:
-        values = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(values, dict):
-        raise MalformedRequest("The body must be a JSON object.")
-    for key in values:
-        if key not in NAMES:
-            raise InvalidParameter(f"The keys of the body must be some of {', '.join(NAMES)}.")
+    values = parse_object(body, NAMES)
     return {name: _as_text(name, value) for name, value in values.items()}
 
 

@@ -10,10 +10,11 @@ from mapshelf.accounts.audit import about_collection, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.json_bodies import parse_object
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed, with_map
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.api.visible_maps import no_map
-from mapshelf.errors import Forbidden, InvalidParameter, MalformedRequest
+from mapshelf.errors import Forbidden, InvalidParameter
 from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User
 from mapshelf.store import Store
 
@@ -113,12 +114,7 @@ def _printable(line: str) -> str:
 
 
 def _read(body: bytes) -> dict[str, Any]:
-    try:
-        said = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(said, dict):
-        raise MalformedRequest("The body must be a JSON object.")
+    said = parse_object(body)
     if not said.keys() <= {"reason", "note"}:
         raise InvalidParameter("The keys of the body must be reason and, optionally, note.")
     return said

@@ -22,8 +22,9 @@ from mapshelf.api.http import (
     etag,
     json_response,
 )
+from mapshelf.api.json_bodies import parse_object
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
-from mapshelf.errors import InvalidParameter, MalformedRequest, NotFound
+from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
 from mapshelf.query import PARAMETERS, parse_query
@@ -163,14 +164,7 @@ def _response(context: Context, status: int, found: SavedSearch, headers: Header
 
 def _read_details(body: bytes) -> tuple[str | None, str | None]:
     """Return the name and the parameters in a body, ``None`` for a missing one."""
-    try:
-        said = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(said, dict):
-        raise MalformedRequest("The body must be a JSON object.")
-    if not said.keys() <= set(_KEYS):
-        raise InvalidParameter(f"The keys of the body must be some of {', '.join(_KEYS)}.")
+    said = parse_object(body, _KEYS)
     name = read_name(said["name"]) if "name" in said else None
     return name, _read_parameters(said["parameters"]) if "parameters" in said else None
 

@@ -9,8 +9,9 @@ import orjson
 from mapshelf.accounts.dynamic_registration import register_itself
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.http import BodyRule, Headers, Request, Response, json_response
+from mapshelf.api.json_bodies import parse_object
 from mapshelf.clock import milliseconds
-from mapshelf.errors import OAuthRefusal
+from mapshelf.errors import MalformedRequest, OAuthRefusal
 
 REGISTRATION: Final = BodyRule(16_384, ("application/json",))
 """The body rule of a registration."""
@@ -37,9 +38,6 @@ def read_metadata(body: bytes) -> Mapping[str, Any]:
         OAuthRefusal: the body is not a JSON object.
     """
     try:
-        found = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise OAuthRefusal("invalid_client_metadata", "The body is not valid JSON.") from error
-    if not isinstance(found, dict):
-        raise OAuthRefusal("invalid_client_metadata", "The body must be a JSON object.")
-    return found
+        return parse_object(body)
+    except MalformedRequest as error:
+        raise OAuthRefusal("invalid_client_metadata", str(error)) from error
