@@ -17,7 +17,7 @@ from mapshelf.api.json_bodies import parse_json, parse_object
 from mapshelf.api.map_collections import collection_object, new_collection_response
 from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
-from mapshelf.api.visible_collections import no_collection
+from mapshelf.api.visible_collections import no_collection, visible_collection
 from mapshelf.errors import (
     Forbidden,
     InvalidParameter,
@@ -167,6 +167,20 @@ def taken_out(public_id: str, store: Store, found: Collection, user: User) -> Co
     return store.take_out(found.id, gone)
 
 
+def changeable_collection(store: Store, public_id: str, user: User) -> Collection:
+    """Return a collection that a user may change.
+
+    Raises:
+        NotFound: there is no such collection that the user may see.
+        Forbidden: the user may see it, but not change it.
+    """
+    found = visible_collection(store, public_id, user)
+    if not may_change(found, user):
+        message = "Only its owner and administrators may do this with a collection."
+        raise Forbidden("collection", message)
+    return found
+
+
 def change_collection(
     store: Store, public_id: str, user: User, work: Change[T], entry: AuditEntry
 ) -> T:
@@ -177,11 +191,7 @@ def change_collection(
         Forbidden: the user may see it, but not change it.
         MapshelfError: raised by ``work``.
     """
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
-    if not may_change(found, user):
-        raise not_owner_of_collection()
+    found = changeable_collection(store, public_id, user)
     try:
         with store.auditing(entry):
             return work(store, found, user)
@@ -189,12 +199,6 @@ def change_collection(
         if store.find_collection(public_id) is None:  # removed meanwhile
             raise no_collection() from error
         raise
-
-
-def not_owner_of_collection() -> Forbidden:
-    """Return the error for a user who may see a collection, but not change it."""
-    message = "Only its owner and administrators may do this with a collection."
-    return Forbidden("collection", message)
 
 
 # -- common ---------------------------------------------------------------------------------------

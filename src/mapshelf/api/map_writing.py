@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 import orjson
 
 from mapshelf.accounts.audit import about_map, done_by
-from mapshelf.accounts.permissions import may_change, may_see
+from mapshelf.accounts.permissions import may_change
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.http import Headers, Request, Response, json_response
-from mapshelf.api.visible_maps import no_map
+from mapshelf.api.visible_maps import no_map, visible_map
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import Forbidden, NotFound
 from mapshelf.model import AuditEntry, AuditEvent, Map, User
@@ -115,9 +115,7 @@ def only_owner() -> Forbidden:
 
 def change_map(store: Store, public_id: str, user: User, work: Change[T], own: bool) -> T:
     """Return the result of ``work`` with a map, in a thread; see ``with_map``."""
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
+    found = visible_map(store, public_id, user)
     if own and not may_change(found, user):
         raise only_owner()
     try:

@@ -9,16 +9,15 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.audit import about_collection, done_by, noted
-from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.reports import add_collection_report, read_report
-from mapshelf.api.visible_collections import no_collection
+from mapshelf.api.visible_collections import visible_collection
 from mapshelf.errors import InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
     AuditEvent,
-    Collection,
     CollectionDecision,
     DecisionKind,
     Report,
@@ -117,8 +116,9 @@ class CollectionReportPages:
         error: Exception | None = None,
     ) -> Response:
         public_id, user = request.parts["id"], session.user
-        look = partial(_visible_collection, public_id, user)
-        found = await self._personal.ask(request, look)
+        found = await self._personal.ask(
+            request, lambda store: visible_collection(store, public_id, user)
+        )
         address = self._addresses.collection(found.id, found.title)
         about = {
             "of": "collection",
@@ -189,10 +189,3 @@ def undo(decision_id: str, user: User, address: str, store: Store) -> None:
     entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
     with suppress(NotFound), store.auditing(entry):
         store.undo_collection_decision(decision_id)
-
-
-def _visible_collection(public_id: str, user: User, store: Store) -> Collection:
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
-    return found

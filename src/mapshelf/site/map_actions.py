@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from mapshelf.accounts.audit import done_by
-from mapshelf.accounts.permissions import may_change, may_see, owns
+from mapshelf.accounts.permissions import may_change, owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.documents import Kind
@@ -18,7 +18,7 @@ from mapshelf.api.http import BodyRule, Request, Response
 from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
-from mapshelf.api.visible_maps import no_map, until_hidden
+from mapshelf.api.visible_maps import until_hidden, visible_map
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InvalidParameter, NotFound
@@ -337,9 +337,7 @@ class MapActionPages:
 def _standing_of(
     addresses: Addresses, public_id: str, user: User, own: bool, store: Store
 ) -> Standing:
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
+    found = visible_map(store, public_id, user)
     may = may_change(found, user)
     if own and not may:
         raise only_owner()

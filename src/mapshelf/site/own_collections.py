@@ -11,21 +11,20 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from mapshelf.accounts.audit import about_collection, done_by
-from mapshelf.accounts.permissions import is_shown, may_change, may_see
+from mapshelf.accounts.permissions import is_shown, may_see
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.collection_editing import (
     DETAILS,
     Change,
     added,
     change_collection,
+    changeable_collection,
     collected,
-    not_owner_of_collection,
     read_details,
     taken_out,
 )
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.visible_collections import no_collection
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import (
@@ -293,7 +292,9 @@ class OwnCollectionPages:
 
     async def _own_one(self, request: Request, session: Session) -> Collection:
         public_id, user = request.parts["id"], session.user
-        return await self._personal.ask(request, partial(_changeable, public_id, user))
+        return await self._personal.ask(
+            request, lambda store: changeable_collection(store, public_id, user)
+        )
 
     def _page_of(self, found: Collection, page: str = "") -> str:
         address = self._addresses.collection(found.id, found.title)
@@ -321,23 +322,8 @@ class OwnCollectionPages:
         return await self._personal.page(page, session)
 
 
-def _changeable(public_id: str, user: User, store: Store) -> Collection:
-    """Return a collection that a user may change.
-
-    Raises:
-        NotFound: there is no such collection that the user may see.
-        Forbidden: the user may see it, but not change it.
-    """
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
-    if not may_change(found, user):
-        raise not_owner_of_collection()
-    return found
-
-
 def _edited_by(addresses: Addresses, public_id: str, user: User, store: Store) -> Edited:
-    found = _changeable(public_id, user, store)
+    found = changeable_collection(store, public_id, user)
     maps = store.collected_maps(public_id)
     shown = [one for one in maps if is_shown(one, found, user)]
     cards = [card_of(one, addresses) for one in shown]

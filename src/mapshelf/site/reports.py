@@ -10,19 +10,18 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.audit import about_map, about_user, done_by, noted
-from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.reports import find_reportable, read_report
-from mapshelf.api.visible_maps import no_map
+from mapshelf.api.visible_maps import no_map, visible_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
     LARGEST_ID,
     AuditEvent,
     Decision,
     DecisionKind,
-    Map,
     ReportedMap,
     User,
     Visibility,
@@ -204,18 +203,6 @@ class ReportPages:
         except (AlreadyDecided, NotFound, Conflict):
             done = "changed"
         return see_other(f"{self._addresses.people.account('reports')}?done={done}")
-
-
-def visible_map(store: Store, public_id: str, user: User) -> Map:
-    """Return a map that a user may see.
-
-    Raises:
-        NotFound: there is no such map that the user may see.
-    """
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
-    return found
 
 
 def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: Store) -> None:
