@@ -17,6 +17,7 @@ from mapshelf.api.json_bodies import parse_json, parse_object
 from mapshelf.api.map_collections import collection_object, new_collection_response
 from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
+from mapshelf.api.text_values import read_line, read_lines
 from mapshelf.api.visible_collections import no_collection, visible_collection
 from mapshelf.errors import (
     Forbidden,
@@ -36,7 +37,6 @@ from mapshelf.model import (
     Visibility,
     is_public_id,
 )
-from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store
 
 T = TypeVar("T")
@@ -119,9 +119,9 @@ def read_details(said: Mapping[str, object]) -> CollectionDetails:
             raise InvalidParameter(f"The {name} value must be a text without NUL characters.")
     details: dict[str, Any] = {}
     if "title" in texts:
-        details["title"] = _title(str(texts["title"]))
+        details["title"] = read_line("title", str(texts["title"]), COLLECTION_TITLE_LENGTH)
     if "text" in texts:
-        details["text"] = _text(str(texts["text"]))
+        details["text"] = read_lines("text", str(texts["text"]), COLLECTION_TEXT_LENGTH)
     if "visibility" in texts:
         details["visibility"] = _visibility(str(texts["visibility"]))
     return CollectionDetails(**details)
@@ -239,24 +239,6 @@ def _seen_file_ids(store: Store, ids: Sequence[str], user: User) -> list[int]:
             which = f"the ID {public_id}" if is_public_id(public_id) else "one of these IDs"
             raise InvalidParameter(f"There is no map with {which}.")
     return [found[public_id].file_id for public_id in ids]
-
-
-def _title(text: str) -> str:
-    title = one_line(clean(text))
-    if not is_visible(title) or len(title) > COLLECTION_TITLE_LENGTH:
-        raise InvalidParameter(
-            f"The title value must be a text of 1 to {COLLECTION_TITLE_LENGTH} characters."
-        )
-    return title
-
-
-def _text(text: str) -> str:
-    cleaned = clean(text.replace("\r\n", "\n")).strip()
-    if len(cleaned) > COLLECTION_TEXT_LENGTH:
-        raise InvalidParameter(
-            f"The text value must be a text of up to {COLLECTION_TEXT_LENGTH} characters."
-        )
-    return cleaned
 
 
 def _visibility(text: str) -> Visibility:

@@ -24,11 +24,11 @@ from mapshelf.api.http import (
 )
 from mapshelf.api.json_bodies import parse_object
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
+from mapshelf.api.text_values import read_line
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
 from mapshelf.query import PARAMETERS, parse_query
-from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store
 
 SEARCH: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
@@ -129,12 +129,8 @@ def read_name(value: object) -> str:
     Raises:
         InvalidParameter: the name is invalid.
     """
-    name = one_line(clean(value)) if isinstance(value, str) and "\0" not in value else ""
-    if not is_visible(name) or len(name) > SEARCH_NAME_LENGTH:
-        raise InvalidParameter(
-            f"The name value must be a text of 1 to {SEARCH_NAME_LENGTH} characters."
-        )
-    return name
+    text = value if isinstance(value, str) and "\0" not in value else ""
+    return read_line("name", text, SEARCH_NAME_LENGTH)
 
 
 def read_search(query_string: bytes) -> str:
