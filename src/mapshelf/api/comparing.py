@@ -19,11 +19,12 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind, document_response
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
+from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.upload_reader import UploadReader
 from mapshelf.api.uploads import no_version, version_content
 from mapshelf.api.visible_maps import FoundMap, find_map, user_if_any
 from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
-from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.errors import InvalidParameter
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Outline, User, Visibility
 from mapshelf.query import read_parameters
@@ -75,10 +76,7 @@ class Side:
         Raises:
             NotFound: it has none.
         """
-        encoded = self.outline or store.outline(self.found.record.file_id)
-        if encoded is None:
-            raise NotFound("This map has no outline.")
-        return encoded
+        return self.outline or encoded_outline(store, self.found.record)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
+from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
 from mapshelf.api.topic_pictures import TopicPictures
 from mapshelf.api.visible_maps import find_map
@@ -104,9 +105,7 @@ class DrawingMaker:
         return Deferred(documents.queue, make, lasting=True)
 
     def _outline(self, record: Record, parsed: DrawingRequest) -> bytes:
-        outline = self._store.outline(record.file_id)
-        if outline is None:
-            raise NotFound("This map has no outline.")
+        outline = encoded_outline(self._store, record)
         # The child would also detect this, but there is no end of wrong values.
         if not may_have(outline, parsed.topic, parsed.sheet):
             raise NotFound("This map has no such topic or sheet.")

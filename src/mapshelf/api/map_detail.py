@@ -131,7 +131,7 @@ def export_outline(store: ReadMaps, record: Record, export: Export) -> Response 
         NotFound: the map has no outline.
         StoreDamaged: the outline cannot be decoded.
     """
-    outline = _outline(store, record)
+    outline = encoded_outline(store, record)
     illustrated = export.writer.embeds_pictures and store.image_digests(record.file_id)
     if illustrated or is_large(outline):
         make = partial(_deferred_outline, store, record, export)
@@ -139,6 +139,18 @@ def export_outline(store: ReadMaps, record: Record, export: Export) -> Response 
     kind = _export_kind(record, export.writer)
     body = export.writer.write(decode_outline(outline), *export.facts(store, record))
     return body_response(200, kind.media_type, body, (*kind.headers, etag(body)))
+
+
+def encoded_outline(store: Maps, record: Record) -> bytes:
+    """Return the encoded outline of a map.
+
+    Raises:
+        NotFound: it has none.
+    """
+    outline = store.outline(record.file_id)
+    if outline is None:
+        raise NotFound("This map has no outline.")
+    return outline
 
 
 def original_file(store: Maps, record: Record, documents: Documents) -> Response:
@@ -160,16 +172,9 @@ def original_file(store: Maps, record: Record, documents: Documents) -> Response
     return documents.of_file(kept, content, Kind(b"application/octet-stream", headers))
 
 
-def _outline(store: Maps, record: Record) -> bytes:
-    outline = store.outline(record.file_id)
-    if outline is None:
-        raise NotFound("This map has no outline.")
-    return outline
-
-
 def _deferred_outline(store: ReadMaps, record: Record, export: Export) -> Response:
     # Read it again: holding it would use memory while the request waits in the queue.
-    outline = _outline(store, record)
+    outline = encoded_outline(store, record)
     writer, facts = export.writer, export.facts(store, record)
     kind = _export_kind(record, writer)
     response = export.documents.of_outline(writer.write, outline, facts, kind)

@@ -17,7 +17,7 @@ from mapshelf.api.forms import MULTIPART, Form, FormLimits
 from mapshelf.api.http import BodyRule, Request, Response
 from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
 from mapshelf.api.quotas import check_uploads
-from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
+from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile, no_version
 from mapshelf.api.visible_maps import until_hidden, visible_map
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
@@ -258,7 +258,7 @@ class MapActionPages:
     def _file_of(self, store: Store, file_id: int, number: int) -> Response:
         kept = store.version_file(file_id, number)
         if kept is None:
-            raise NotFound("This map has no such version.")
+            raise no_version()
         stem, suffix = split_name(kept.name)
         disposition = attachment(f"{stem} ({number})", suffix)
         headers = ((b"content-disposition", disposition), (b"cache-control", b"no-store"))

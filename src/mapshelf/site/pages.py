@@ -14,7 +14,13 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Kind
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.map_detail import FORMATS, Export, export_outline, original_file
+from mapshelf.api.map_detail import (
+    FORMATS,
+    Export,
+    encoded_outline,
+    export_outline,
+    original_file,
+)
 from mapshelf.api.visible_maps import FoundMap, find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
@@ -231,10 +237,7 @@ class Pages:
         return self._context.documents.of_outline(large_map_data, self._outline(record), (), kind)
 
     def _outline(self, record: Record) -> bytes:
-        outline = self._context.store.get().outline(record.file_id)
-        if outline is None:
-            raise NotFound("This map has no outline.")
-        return outline
+        return encoded_outline(self._context.store.get(), record)
 
     # -- common ---------------------------------------------------------------------------
 
