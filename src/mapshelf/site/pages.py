@@ -223,7 +223,7 @@ class Pages:
         return page_response(200, self._map_body(None, known, embedded), headers)
 
     def _map_data(self, record: Record) -> Response | Deferred:
-        encoded = self._outline(record)
+        encoded = encoded_outline(self._context.store.get(), record)
         if is_large(encoded):
             make = partial(self._large_map_data, record)
             return Deferred(self._queues.documents, make, lasting=True)
@@ -234,10 +234,8 @@ class Pages:
 
     def _large_map_data(self, record: Record) -> Response:
         kind = Kind(JSON, (FRESH,), compress=True)
-        return self._context.documents.of_outline(large_map_data, self._outline(record), (), kind)
-
-    def _outline(self, record: Record) -> bytes:
-        return encoded_outline(self._context.store.get(), record)
+        encoded = encoded_outline(self._context.store.get(), record)
+        return self._context.documents.of_outline(large_map_data, encoded, (), kind)
 
     # -- common ---------------------------------------------------------------------------
 
