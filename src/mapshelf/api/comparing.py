@@ -27,7 +27,7 @@ from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Outline, User, Visibility
-from mapshelf.query import read_parameters
+from mapshelf.query import number_up_to, read_parameters
 from mapshelf.store import Store
 from mapshelf.store.contract import Maps
 from mapshelf.writers.plain import sound
@@ -35,7 +35,9 @@ from mapshelf.writers.plain import sound
 PARAMETERS: Final = ("version", "other_version")
 """The parameters for the versions to compare, of the first map and of the other one."""
 
-_MOST_DIGITS: Final = 9
+_MOST_VERSIONS: Final = 10**9
+"""No map has that many versions."""
+
 _KIND: Final = Kind(b"application/json", CHECKED_EACH_TIME)
 
 _ORDER: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
@@ -147,9 +149,10 @@ async def find_sides(context: Context, request: Request, base_url: bytes | None 
 def _number(name: str, value: str) -> int:
     if not value:
         return 0
-    if not (value.isascii() and value.isdigit() and int(value[:40]) > 0):
+    number = number_up_to(value, _MOST_VERSIONS)
+    if not number:
         raise InvalidParameter(f"The {name} value must be the number of a version.")
-    return int(value[:_MOST_DIGITS] if len(value) <= _MOST_DIGITS else "9" * _MOST_DIGITS)
+    return number
 
 
 async def _version(

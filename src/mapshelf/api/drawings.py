@@ -23,7 +23,7 @@ from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import is_large, may_have
 from mapshelf.model import Outline
-from mapshelf.query import read_parameters
+from mapshelf.query import number_up_to, read_parameters
 from mapshelf.render.render_request import DrawingRequest, Pictures
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
@@ -48,7 +48,8 @@ MOST_PICTURE_BYTES: Final = 32 << 20
 PICTURE_SECONDS: Final = 8.0
 """Seconds for the pictures of one drawing: those not made in time become empty frames."""
 
-_MOST_SHEET_DIGITS: Final = 6
+_MOST_SHEETS: Final = 10**6
+"""No map has that many sheets."""
 
 
 async def show_drawing(context: Context, request: Request) -> Response:
@@ -74,12 +75,17 @@ def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:
     theme = values.get("theme", LIGHT.name)
     if theme not in THEMES:
         raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
-    sheet = values.get("sheet", "")
-    if sheet and not (sheet.isascii() and sheet.isdigit() and int(sheet[:40]) > 0):
+    sheet = _sheet(values.get("sheet", ""))
+    return DrawingRequest("", drawing_format, theme, sheet, values.get("topic", ""))
+
+
+def _sheet(value: str) -> int:
+    if not value:
+        return 0
+    number = number_up_to(value, _MOST_SHEETS)
+    if not number:
         raise InvalidParameter("The sheet value must be the number of a sheet, from 1.")
-    # No map has that many.
-    number = int(sheet[:_MOST_SHEET_DIGITS] or 0) if len(sheet) <= _MOST_SHEET_DIGITS else 10**6
-    return DrawingRequest("", drawing_format, theme, number, values.get("topic", ""))
+    return number
 
 
 class DrawingMaker:
