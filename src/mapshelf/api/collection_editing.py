@@ -12,11 +12,11 @@ from typing import Any, Final, TypeVar
 from mapshelf.accounts.audit import about_collection, done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
-from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response, json_response
 from mapshelf.api.json_bodies import parse_json, parse_object
 from mapshelf.api.map_collections import collection_object, new_collection_response
 from mapshelf.api.map_fields import VISIBILITIES
-from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
+from mapshelf.api.map_writing import sender_address, signed
 from mapshelf.api.text_values import read_line, read_lines
 from mapshelf.api.visible_collections import no_collection, visible_collection
 from mapshelf.errors import (
@@ -95,13 +95,13 @@ async def collect_maps(context: Context, request: Request) -> Response:
 async def take_map_out(context: Context, request: Request) -> Response:
     """Remove a map from a collection."""
     await _changed(context, request, partial(taken_out, request.parts["map"]))
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 async def remove_collection(context: Context, request: Request) -> Response:
     """Delete a collection."""
     await _change(context, request, AuditEvent.COLLECTION_REMOVED, _remove)
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 # -- shared with pages --------------------------------------------------------------------------
@@ -211,7 +211,7 @@ async def _changed(context: Context, request: Request, work: Change[Collection])
         return _shown(context.base_url, store, work(store, found, user), user)
 
     body = await _change(context, request, AuditEvent.COLLECTION_CHANGED, change)
-    return json_response(200, body, NOT_KEPT)
+    return json_response(200, body, NO_STORE)
 
 
 async def _change(context: Context, request: Request, event: AuditEvent, work: Change[T]) -> T:

@@ -34,6 +34,9 @@ CHECKED_EACH_TIME: Final[Headers] = (
 )
 """Headers of responses that only the client may cache, and must revalidate before each use."""
 
+NO_STORE: Final[Headers] = ((b"cache-control", b"no-store"),)
+"""Headers of responses that nobody may cache."""
+
 READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
 )
@@ -156,7 +159,7 @@ MISSING_PICTURES: Final = b"x-missing-pictures"
 def provisional(response: Response) -> Response:
     """Return ``response`` marked as not cacheable, because a later one may be better."""
     kept = [one for one in response.headers if one[0] not in (b"cache-control", b"etag")]
-    headers = (*kept, (b"cache-control", b"no-store"))
+    headers = (*kept, *NO_STORE)
     return replace(response, headers=headers, provisional=True, smaller=None)
 
 

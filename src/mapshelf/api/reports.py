@@ -9,9 +9,9 @@ import orjson
 from mapshelf.accounts.audit import about_collection, done_by, noted
 from mapshelf.accounts.permissions import owns
 from mapshelf.api.context import Context
-from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response, json_response
 from mapshelf.api.json_bodies import parse_object
-from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed, with_map
+from mapshelf.api.map_writing import sender_address, signed, with_map
 from mapshelf.api.visible_collections import visible_collection
 from mapshelf.api.visible_maps import visible_map
 from mapshelf.errors import Forbidden, InvalidParameter
@@ -35,7 +35,7 @@ async def report_map(context: Context, request: Request) -> Response:
         own=False,
         event=AuditEvent.MAP_REPORTED,
     )
-    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
+    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NO_STORE)
 
 
 async def report_collection(context: Context, request: Request) -> Response:
@@ -49,7 +49,7 @@ async def report_collection(context: Context, request: Request) -> Response:
     work = partial(add_collection_report, public_id, user, reason, note)
     do = partial(noted, entry, work, context.store.get())
     await context.queues.writing.result(object(), do, owner=user.id)
-    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
+    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NO_STORE)
 
 
 def read_report(said: Mapping[str, Any]) -> tuple[Reason, str]:

@@ -15,6 +15,7 @@ from mapshelf.accounts.audit import about_search, done_by
 from mapshelf.api.context import Context
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
+    NO_STORE,
     BodyRule,
     Headers,
     Request,
@@ -23,7 +24,7 @@ from mapshelf.api.http import (
     json_response,
 )
 from mapshelf.api.json_bodies import parse_object
-from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
+from mapshelf.api.map_writing import sender_address, signed
 from mapshelf.api.text_values import read_line
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.ndjson_records import format_date
@@ -104,7 +105,7 @@ async def remove_saved_search(context: Context, request: Request) -> Response:
 
     work = partial(remove, context.store.get())
     await context.queues.writing.result(object(), work, owner=user.id)
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 # -- shared with pages --------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def no_search() -> NotFound:
 
 def _response(context: Context, status: int, found: SavedSearch, headers: Headers = ()) -> Response:
     body = orjson.dumps(search_facts(found, context.base_url.decode()))
-    return json_response(status, body, (*headers, *NOT_KEPT))
+    return json_response(status, body, (*headers, *NO_STORE))
 
 
 def _read_details(body: bytes) -> tuple[str | None, str | None]:

@@ -21,7 +21,7 @@ from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, file_name, split_name
 from mapshelf.api.forms import Form
-from mapshelf.api.http import Request, Response
+from mapshelf.api.http import NO_STORE, Request, Response
 from mapshelf.api.map_writing import only_owner
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile, DiskCache
@@ -112,7 +112,7 @@ class BulkActionPages:
             (b"content-type", b"application/zip"),
             (b"content-length", str(file.size).encode()),
             (b"content-disposition", attachment(say("several.file"), "zip")),
-            (b"cache-control", b"no-store"),
+            *NO_STORE,
             *STRICT,
         )
         return Response(200, headers, file=file)

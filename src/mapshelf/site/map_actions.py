@@ -14,7 +14,7 @@ from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.documents import Kind
 from mapshelf.api.forms import MULTIPART, Form, FormLimits
-from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response
 from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile, no_version
@@ -261,7 +261,7 @@ class MapActionPages:
             raise no_version()
         stem, suffix = split_name(kept.name)
         disposition = attachment(f"{stem} ({number})", suffix)
-        headers = ((b"content-disposition", disposition), (b"cache-control", b"no-store"))
+        headers = ((b"content-disposition", disposition), *NO_STORE)
         file = KeptFile(kept.name, kept.digest, len(kept.content))
         kind = Kind(b"application/octet-stream", headers)
         return self._context.documents.of_file(

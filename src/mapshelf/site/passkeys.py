@@ -15,7 +15,7 @@ from mapshelf.accounts.passkeys import NAME_LENGTH, sign_in_with_passkey
 from mapshelf.accounts.relying_party import RelyingParty
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
-from mapshelf.api.http import Headers, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, Request, Response, json_response
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld
 from mapshelf.model import AuditEvent, Passkey
@@ -30,7 +30,6 @@ from mapshelf.site.sign_in import SignInPages
 PAGE: Final = "passkeys"
 SIGN_IN: Final = "/signin/passkey"
 DONE: Final = ("added", "removed")
-NO_STORE: Final[Headers] = ((b"cache-control", b"no-store"),)
 
 
 @dataclass(frozen=True, slots=True)

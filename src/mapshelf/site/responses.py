@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from mapshelf.api.compression import packable
-from mapshelf.api.http import Headers, Response, body_response, etag
+from mapshelf.api.http import NO_STORE, Headers, Response, body_response, etag
 from mapshelf.site.choices import choice_rows
 from mapshelf.site.escaping import breakable
 from mapshelf.site.messages import ENGLISH, counted, say
@@ -49,14 +49,14 @@ STRICT: Final[Headers] = (*_safety(), *_ALONE)
 PERSONAL: Final[Headers] = (
     *_safety(referrer=b"same-origin"),
     *_ALONE,
-    (b"cache-control", b"no-store"),
+    *NO_STORE,
 )
 """Headers of pages about a person."""
 
 SECRET: Final[Headers] = (
     *_safety(referrer=b"no-referrer"),
     *_ALONE,
-    (b"cache-control", b"no-store"),
+    *NO_STORE,
 )
 """Headers of pages with a secret URL: they suppress the Referer header."""
 
@@ -187,7 +187,7 @@ def redirect(address: str, query_string: bytes = b"") -> Response:
 def see_other(address: str, *headers: tuple[bytes, bytes]) -> Response:
     """Return a 303 redirect: the browser requests ``address`` with GET, whatever the method was."""
     own = ((b"location", address.encode()), (b"content-length", b"0"))
-    return Response(303, (*own, (b"cache-control", b"no-store"), *headers))
+    return Response(303, (*own, *NO_STORE, *headers))
 
 
 def quoted_query(query_string: bytes) -> str:

@@ -8,7 +8,7 @@ import orjson
 
 from mapshelf.accounts.dynamic_registration import register_itself
 from mapshelf.api.context import Context, address_of
-from mapshelf.api.http import BodyRule, Headers, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, BodyRule, Headers, Request, Response, json_response
 from mapshelf.api.json_bodies import parse_object
 from mapshelf.clock import milliseconds
 from mapshelf.errors import MalformedRequest, OAuthRefusal
@@ -16,7 +16,8 @@ from mapshelf.errors import MalformedRequest, OAuthRefusal
 REGISTRATION: Final = BodyRule(16_384, ("application/json",))
 """The body rule of a registration."""
 
-NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))
+WITH_SECRET: Final[Headers] = (*NO_STORE, (b"pragma", b"no-cache"))
+"""Headers of responses with a secret (RFC 6749, section 5.1)."""
 
 
 async def register_program(context: Context, request: Request) -> Response:
@@ -28,7 +29,7 @@ async def register_program(context: Context, request: Request) -> Response:
     store, now = context.store.get(), milliseconds()
     make = partial(register_itself, store, metadata, address, now)
     registered = await context.queues.programs.result(object(), make, request.disconnection)
-    return json_response(201, orjson.dumps(registered.answer()), NOT_KEPT)
+    return json_response(201, orjson.dumps(registered.answer()), WITH_SECRET)
 
 
 def read_metadata(body: bytes) -> Mapping[str, Any]:
