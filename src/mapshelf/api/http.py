@@ -4,7 +4,7 @@ They do not come from a framework, because making a response takes a few microse
 the Request and Response objects of a framework would take longer.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -17,9 +17,6 @@ from mapshelf.disk_cache import CachedFile
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
 MAXIMUM_QUERY_STRING: Final = 8192
