@@ -18,7 +18,7 @@ from mapshelf.api.documents import Documents, Kind
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
 from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
-from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import is_large, may_have
@@ -41,12 +41,8 @@ PARAMETERS: Final = ("topic", "sheet", "theme")
 PICTURE_WIDTH: Final = 640
 """Maximum width of the pictures in a drawing, in pixels."""
 
-MOST_PICTURES: Final = 200
 MOST_PICTURE_BYTES: Final = 32 << 20
-"""Maximum number and total bytes of pictures in a drawing: the others become empty frames."""
-
-PICTURE_SECONDS: Final = 8.0
-"""Seconds for the pictures of one drawing: those not made in time become empty frames."""
+"""Maximum total size in bytes of the pictures in a drawing: the others become empty frames."""
 
 _MOST_SHEETS: Final = 10**6
 """No map has that many sheets."""
@@ -126,17 +122,16 @@ class DrawingMaker:
             record.title, parsed.format, parsed.theme, parsed.sheet, parsed.topic
         )
         kind = _kind(drawing, caching)
-        digests = self._store.image_digests(record.file_id)
         pictures = self._pictures.of_map(
             record.file_id,
-            digests[:MOST_PICTURES],
+            self._store.image_digests(record.file_id),
+            most=MOST_PICTURES,
             width=PICTURE_WIDTH,
             most_bytes=MOST_PICTURE_BYTES,
             seconds=PICTURE_SECONDS,
         )
         response = documents.of_outline(draw_map, outline, (drawing, pictures), kind)
-        missing = pictures.missing + max(0, len(digests) - MOST_PICTURES)
-        response = with_missing_pictures(response, missing)
+        response = with_missing_pictures(response, pictures.missing)
         return response if pictures.complete else provisional(response)
 
 
