@@ -14,7 +14,7 @@ import orjson
 import xxhash
 
 from mapshelf.accounts.permissions import may_change
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind, document_response
@@ -189,7 +189,7 @@ def _made(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response
         )
     body = job.make(decode_outline(before), EncodedOutline(after), *job.facts)
     response = document_response(replace(job.kind, compress=False), body)
-    return packable(response) if job.kind.compress else response
+    return also_compressed(response) if job.kind.compress else response
 
 
 def _made_large(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response:

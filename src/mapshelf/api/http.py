@@ -120,7 +120,7 @@ class Response:
         body: the body, unless it is in ``file``.
         file: the file with the body of a large response.
         provisional: whether a later response may be better, so that this one must not be cached.
-        smaller: the same response, compressed (``compression``), if there is one.
+        compressed: the same response, compressed (``compression``), if there is one.
         shared: whether pages of other origins may read it.
         text_headers: the headers as text, cached by a server interface that needs them.
     """
@@ -129,7 +129,7 @@ class Response:
     headers: Headers
     body: bytes = b""
     file: CachedFile | None = None
-    smaller: "Response | None" = None
+    compressed: "Response | None" = None
     provisional: bool = False
     shared: bool = True
     text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
@@ -142,7 +142,7 @@ class Response:
     def is_complete(self) -> bool:
         """Return whether the body can be sent: its file may have been evicted."""
         whole = self.file is None or self.file.is_there()
-        return whole and (self.smaller is None or self.smaller.is_complete())
+        return whole and (self.compressed is None or self.compressed.is_complete())
 
     def header(self, name: bytes) -> bytes | None:
         """Return the value of a header, ``None`` if it is missing."""
@@ -157,7 +157,7 @@ def provisional(response: Response) -> Response:
     """Return ``response`` marked as not cacheable, because a later one may be better."""
     kept = [one for one in response.headers if one[0] not in (b"cache-control", b"etag")]
     headers = (*kept, *NO_STORE)
-    return replace(response, headers=headers, provisional=True, smaller=None)
+    return replace(response, headers=headers, provisional=True, compressed=None)
 
 
 def with_missing_pictures(response: Response, missing: int) -> Response:
@@ -165,8 +165,8 @@ def with_missing_pictures(response: Response, missing: int) -> Response:
     if not missing:
         return response
     told = (MISSING_PICTURES, str(missing).encode())
-    smaller = response.smaller and with_missing_pictures(response.smaller, missing)
-    return replace(response, headers=(*response.headers, told), smaller=smaller)
+    compressed = response.compressed and with_missing_pictures(response.compressed, missing)
+    return replace(response, headers=(*response.headers, told), compressed=compressed)
 
 
 def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:

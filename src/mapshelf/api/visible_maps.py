@@ -179,5 +179,7 @@ def guarded(response: Response, visibility: Visibility) -> Response:
         return response
     kept = (header for header in response.headers if header[0] != b"cache-control")
     caching = (b"cache-control", CACHING[visibility])
-    smaller = response.smaller and guarded(response.smaller, visibility)
-    return replace(response, headers=(*kept, caching, NO_INDEX), smaller=smaller, text_headers=None)
+    compressed = response.compressed and guarded(response.compressed, visibility)
+    return replace(
+        response, headers=(*kept, caching, NO_INDEX), compressed=compressed, text_headers=None
+    )

@@ -9,7 +9,7 @@ from typing import Final
 
 import orjson
 
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.http import NO_STORE, Request, Response, body_response
 from mapshelf.api.routes import Operation
@@ -62,7 +62,7 @@ class ImportBanner:
             return self._last[2]
         body = response.body.replace(MARK, line, 1)
         kept = (one for one in response.headers if one[0] not in _OF_OTHERS)
-        changed = packable(body_response(200, HTML, body, (*kept, *NO_STORE)))
+        changed = also_compressed(body_response(200, HTML, body, (*kept, *NO_STORE)))
         self._last = response, line, changed
         return changed
 

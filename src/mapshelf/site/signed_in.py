@@ -14,7 +14,7 @@ from typing import Final
 from markupsafe import Markup
 
 from mapshelf.api.browser_sessions import Session
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.http import NO_STORE, Headers, Request, Response, body_response, etag
 from mapshelf.api.routes import Operation
@@ -103,15 +103,15 @@ def _changed(response: Response, addresses: Addresses, part: Part | None) -> Res
     if b"no-store" in (response.header(b"cache-control") or b""):  # a private map
         caching = NO_STORE
     kept = tuple(one for one in response.headers if one[0] not in _OF_OTHERS)
-    changed = packable(body_response(200, HTML, body, (*kept, *caching)))
+    changed = also_compressed(body_response(200, HTML, body, (*kept, *caching)))
     return _varying(changed)
 
 
 def _varying(response: Response) -> Response:
     kept = (one for one in response.headers if one[0] != b"vary")
     headers = (*kept, (b"vary", b"Accept-Encoding, Cookie"))
-    smaller = response.smaller and _varying(response.smaller)
-    return replace(response, headers=headers, smaller=smaller)
+    compressed = response.compressed and _varying(response.compressed)
+    return replace(response, headers=headers, compressed=compressed)
 
 
 def _body_of(response: Response) -> bytes:
