@@ -28,7 +28,7 @@ from mapshelf.model import (
 from mapshelf.site import report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -87,8 +87,9 @@ class CollectionReportPages:
 
     def paths(self) -> Paths:
         """Return the handlers of this page by path."""
-        shown, done, report = self._personal.shown, self._personal.done, "report a collection"
-        return {AT: (shown(report, self._show), done(report, self._report, ""))}
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        report = "report a collection"
+        return {AT: (page_for(report, self._show), form_for(report, self._report, ""))}
 
     async def _show(self, request: Request, session: Session) -> Response:
         return await self._page(request, session)
@@ -104,7 +105,7 @@ class CollectionReportPages:
 
         try:
             await self._personal.ask(request, partial(noted, entry, report))
-        except (*SHOWN, TooManyReports) as error:
+        except (*FORM_ERRORS, TooManyReports) as error:
             return await self._page(request, session, said, error)
         return see_other(f"{self._addresses.people.of(request).partition('?')[0]}?done=reported")
 

@@ -26,7 +26,7 @@ from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.map_forms import (
     BODY,
     LIMITS,
@@ -104,26 +104,26 @@ class MapActionPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done = self._personal.shown, self._personal.done
+        page_for, form_for = self._personal.page_for, self._personal.form_for
         details = FormKind(LIMITS, BODY, self._refuse_details)
         file = FormKind(FILE_LIMITS, FILE_BODY, self._refuse_file)
         return {
-            f"{AT}/vote": (shown("vote", self._show_vote), done("vote", self._vote, "")),
+            f"{AT}/vote": (page_for("vote", self._show_vote), form_for("vote", self._vote, "")),
             f"{AT}/edit": (
-                shown("change a map", self._show_details),
-                done("change a map", self._edit, "", details),
+                page_for("change a map", self._show_details),
+                form_for("change a map", self._edit, "", details),
             ),
             f"{AT}/versions": (
-                shown("list versions", self._show_versions),
-                done("replace a file", self._replace, "", file),
+                page_for("list versions", self._show_versions),
+                form_for("replace a file", self._replace, "", file),
             ),
             f"{AT}/versions/{{number}}": (
-                shown("list versions", self._download),
-                done("restore a version", self._restore, ""),
+                page_for("list versions", self._download),
+                form_for("restore a version", self._restore, ""),
             ),
             f"{AT}/remove": (
-                shown("remove a map", self._show_removal),
-                done("remove a map", self._remove, ""),
+                page_for("remove a map", self._show_removal),
+                form_for("remove a map", self._remove, ""),
             ),
         }
 
@@ -184,7 +184,7 @@ class MapActionPages:
                 lambda store, found, user: store.edit_map(found.file_id, details),
                 event=AuditEvent.MAP_CHANGED,
             )
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             form_again = MapForm("", said, from_file=not standing.uploaded)
             return await self._details(request, session, form_again, error)
         return see_other(self._addresses.map(found.id, found.title))
@@ -244,7 +244,7 @@ class MapActionPages:
         try:
             await until_hidden(context, request)
             found = await self._changed(request, session, queue, restore, event=event)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             return await self._versions(request, session, error)
         return see_other(self._addresses.map(found.id, found.title))
 

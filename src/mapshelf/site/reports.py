@@ -32,7 +32,7 @@ from mapshelf.site import collection_reports, report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.collection_reports import ReportRow, row_of_report
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -101,13 +101,14 @@ class ReportPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done, report = self._personal.shown, self._personal.done, "report a map"
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        report = "report a map"
         decide, page = "decide about reports", self._addresses.people.account("reports")
         return {
-            "/report/{id}": (shown(report, self._show_form), done(report, self._report, "")),
+            "/report/{id}": (page_for(report, self._show_form), form_for(report, self._report, "")),
             "/account/reports": (
-                shown(decide, self._show_reports),
-                done(decide, self._decide, page),
+                page_for(decide, self._show_reports),
+                form_for(decide, self._decide, page),
             ),
         }
 
@@ -128,7 +129,7 @@ class ReportPages:
 
         try:
             await self._personal.ask(request, partial(noted, entry, report))
-        except (*SHOWN, TooManyReports) as error:
+        except (*FORM_ERRORS, TooManyReports) as error:
             return await self._form_page(request, session, said, error)
         return see_other(f"{self._addresses.people.report(public_id)}?done=reported")
 
