@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from mapshelf.api import admission
+from mapshelf.api import request_handler
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from tests.harness import Service, serve, shelf_with
@@ -16,7 +16,7 @@ from tests.harness import Service, serve, shelf_with
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     """A service that has too much to do as soon as two requests come in the same moment."""
-    monkeypatch.setattr(admission, "CROWDED_AFTER", 0.0)
+    monkeypatch.setattr(request_handler, "CROWDED_AFTER", 0.0)
     drafts = (MapDraft(title=f"Soil {number}") for number in range(3))
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as running:
         running.get("/maps")
@@ -42,8 +42,8 @@ def test_requests_wait_for_their_turn(service: Service) -> None:
 def test_what_would_wait_too_long_is_refused_at_once(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
-    monkeypatch.setattr(admission, "FEWEST", 0)
+    monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(request_handler, "FEWEST", 0)
     first, second, page, cached, health = asked_at_once(
         service, "/maps?n=1", "/maps?n=2", "/?n=3", "/maps", "/healthz"
     )
@@ -61,8 +61,8 @@ def test_what_would_wait_too_long_is_refused_at_once(
 
 
 def test_few_are_never_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
-    paths = [f"/maps?n={number}" for number in range(admission.FEWEST)]
+    monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
+    paths = [f"/maps?n={number}" for number in range(request_handler.FEWEST)]
     assert {answer.status_code for answer in asked_at_once(service, *paths)} == {200}
 
 
