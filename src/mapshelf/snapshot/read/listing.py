@@ -9,7 +9,9 @@ deleted from every posting list, and each added slot is inserted before a known 
 
 from array import array
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -20,7 +22,6 @@ import numpy as np
 from pyroaring import BitMap
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.lru_cache import LRUCache
 from mapshelf.query import DEFAULT_ORDER, FILTERS, NOT, ORDERS, MapQuery
 from mapshelf.snapshot.format import posting_lists
 from mapshelf.snapshot.format.columns import Array, load, map_file
@@ -287,7 +288,7 @@ class _PostingLists:
         self._keys, self._counts, self._ends = keys.data, counts.data, ends.data
         self._filters: list[int] = filters.tolist()
         self._removed = removed
-        self._recent: LRUCache[int, BitMap] = LRUCache(LISTS_IN_MEMORY)
+        self._recent: OrderedDict[int, BitMap] = OrderedDict()
 
     def matching(self, filters: Sequence[tuple[str, int]]) -> BitMap:
         """Return the ranks of the maps that pass all filters. Callers must not modify it."""
@@ -322,5 +323,11 @@ class _PostingLists:
             ranks = BitMap(array("I", data)) if short else BitMap.deserialize(data)
             if self._removed:
                 ranks = ranks - self._removed  # four times as fast as in place
-            self._recent.put(found.number, ranks)
+            self._recent[found.number] = ranks
+            if len(self._recent) > LISTS_IN_MEMORY:
+                self._recent.popitem(last=False)
+        else:
+            # Another thread may have evicted the list in the meantime.
+            with suppress(KeyError):
+                self._recent.move_to_end(found.number)
         return ranks
