@@ -233,8 +233,12 @@ class Snapshot:
 
     def find(self, public_id: str, base_url: bytes) -> Record | None:
         """Return the map with this public id, ``None`` if there is none."""
-        slot = self._slot(public_id)
-        return None if slot is None else self._full(slot, base_url)
+        for slot in self._id_index.candidates(public_id):
+            record = self._record(slot)
+            file_id, found = record_ids(record)
+            if found == public_id:  # _slot and _full would read the record twice
+                return Record(file_id, with_base_url(record, base_url), self._details(slot))
+        return None
 
     def twins(self, public_id: str, base_url: bytes) -> list[Alike]:
         """Return the maps with the same or nearly the same topics, most similar first."""
