@@ -6,7 +6,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mapshelf.api.map_detail import FORMATS, MOST_PICTURES
+from mapshelf.api.map_detail import FORMATS
+from mapshelf.api.topic_pictures import MOST_PICTURES
 from mapshelf.errors import UnreadableFile
 from mapshelf.model import Outline
 from mapshelf.readers import Limits, read_content

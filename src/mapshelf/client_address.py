@@ -55,15 +55,17 @@ def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
     return found is not None and _is_among(found, trusted)
 
 
+def without_port(peer: str) -> str:
+    """Return the address of a peer without its port, which differs between connections."""
+    if peer.startswith("["):
+        return peer[1:].partition("]")[0]
+    return peer.partition(":")[0] if peer.count(":") == 1 else peer
+
+
 def _parsed(text: str) -> Address | None:
     """Return the address in a text, without port and zone, ``None`` if it is invalid."""
-    text = text.strip()
-    if text.startswith("["):
-        text = text[1:].partition("]")[0]
-    elif text.count(":") == 1:
-        text = text.partition(":")[0]
     try:
-        found = ip_address(text.partition("%")[0])
+        found = ip_address(without_port(text.strip()).partition("%")[0])
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found

@@ -38,3 +38,7 @@ class LRUCache(Generic[K, V]):
         self._values[key] = value
         if len(self._values) > self._most:
             self._values.popitem(last=False)
+
+    def remove(self, key: K) -> None:
+        """Forget the value of ``key``, if there is one."""
+        self._values.pop(key, None)

@@ -131,7 +131,7 @@ def test_versions_are_compared_by_those_who_may_list_them(people: People) -> Non
     path = f"{own}/diff/{own}?version=1"
     for name in (OWNER, ADMINISTRATOR):
         assert [one["text"] for one in diff(people, path, name)["added"]] == ["c"]
-    found = diff(people, f"{own}/diff/{own}?version=2&other_version=1")
+    found = diff(people, f"{own}/diff/{own}?version=2&other_version=0000000001")
     assert [one["text"] for one in found["removed"]] == ["c"]
     assert people.get(OTHER, f"/maps/{path}").status_code == 404
     answer = people.get(OWNER, f"/maps/{path}")

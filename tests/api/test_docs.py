@@ -20,11 +20,12 @@ import httpx
 import pytest
 
 from mapshelf.api import errors
-from mapshelf.api.drawings import MOST_PICTURES, PICTURE_WIDTH
 from mapshelf.api.drawings import PARAMETERS as DRAWING_PARAMETERS
+from mapshelf.api.drawings import PICTURE_WIDTH
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
+from mapshelf.api.topic_pictures import MOST_PICTURES
 from mapshelf.formats.map_links import MOST_LINKS
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import (

@@ -201,6 +201,7 @@ def test_a_sheet_is_chosen_by_its_number_or_its_topic(service: Service) -> None:
 @pytest.mark.parametrize(
     ("query", "status"),
     [
+        ("?sheet=0000000001", 200),
         ("?sheet=3", 404),
         ("?sheet=9999999999", 404),
         ("?topic=unknown", 404),

@@ -100,7 +100,7 @@ def test_many_large_answers_are_too_many(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_stream_that_makes_room_is_cut_off() -> None:
     async def test() -> None:
         stream = Stream("slow")
-        waiting = asyncio.create_task(stream.is_taken(asyncio.Event().wait()))  # type: ignore[arg-type]
+        waiting = asyncio.create_task(stream.wait_until_taken(asyncio.Event().wait()))  # type: ignore[arg-type]
         await asyncio.sleep(0)
         stream.cut_off()
         assert not await waiting

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.client_address import client_address
+from mapshelf.client_address import client_address, without_port
 from mapshelf.model import VisitKind
 from mapshelf.visits.visitor_key import visit_key
 
@@ -44,6 +44,21 @@ ADDRESSES = st.ip_addresses().map(str)
 )
 def test_where_a_request_comes_from(peer: str, forwarded: str, place: str) -> None:
     assert client_address(peer, forwarded.encode(), PROXIES) == place
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("192.0.2.1:5000", "192.0.2.1"),
+        ("192.0.2.1", "192.0.2.1"),
+        ("[2001:db8::1]:5000", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("", ""),
+    ],
+)
+def test_connections_from_one_address_are_one_peer(peer: str, address: str) -> None:
+    assert without_port(peer) == address
 
 
 @given(peer=ADDRESSES, forwarded=st.binary(max_size=60))

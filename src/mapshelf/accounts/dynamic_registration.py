@@ -28,7 +28,7 @@ MOST_URIS: Final = 10
 
 NAME: Final = "Program without a name"
 
-METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
+AUTHENTICATION_METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 """Supported client authentication methods; the first is the default (RFC 7591, section 2)."""
 
 TOO_MANY: Final = "Too many programs have registered; try again later."
@@ -73,9 +73,10 @@ def register_itself(
         TooManyAttempts: a limit on registrations is reached.
         StoreUnavailable: the store cannot be reached.
     """
-    method = metadata.get("token_endpoint_auth_method", METHODS[0])
-    if method not in METHODS:
-        raise _invalid(f"The token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
+    method = metadata.get("token_endpoint_auth_method", AUTHENTICATION_METHODS[0])
+    if method not in AUTHENTICATION_METHODS:
+        methods = ", ".join(AUTHENTICATION_METHODS)
+        raise _invalid(f"The token_endpoint_auth_method must be one of {methods}.")
     _check_choice(metadata, "grant_types", tuple(GRANT_TYPES))
     _check_choice(metadata, "response_types", ("code",))
     registration = Registration(

@@ -122,8 +122,12 @@ def add(  # noqa: PLR0913 - the facts of one passkey
     if not 0 < len(verified.credential_id) <= LONGEST_ID:
         raise WrongPasskey
     added = Passkey(
-        *(verified.credential_id, verified.credential_public_key, verified.sign_count),
-        *(called, client.now, None),
+        id=verified.credential_id,
+        public_key=verified.credential_public_key,
+        sign_count=verified.sign_count,
+        name=called,
+        created=client.now,
+        last_used=None,
     )
     with store.auditing(done_by(user, client.address, AuditEvent.PASSKEY_ADDED)):
         store.add_passkey(user.id, added)

@@ -8,8 +8,7 @@ from typing import Final
 import orjson
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_response
-from mapshelf.api.maps import list_etag
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.query import read_parameters
 from mapshelf.snapshot.read import Folder, Snapshot, Tag
 
@@ -42,4 +41,4 @@ def _tags(snapshot: Snapshot) -> Response:
 
 def _response(rows: Sequence[Folder] | Sequence[Tag]) -> Response:
     body = orjson.dumps([asdict(row) for row in rows])
-    return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])
+    return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])

@@ -9,20 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import orjson
-
 from mapshelf.accounts.audit import about_collection, done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
-from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response, json_response
+from mapshelf.api.json_bodies import parse_json, parse_object
 from mapshelf.api.map_collections import collection_object, new_collection_response
 from mapshelf.api.map_fields import VISIBILITIES
-from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
-from mapshelf.api.visible_collections import no_collection
+from mapshelf.api.map_writing import sender_address, signed
+from mapshelf.api.text_values import read_line, read_lines
+from mapshelf.api.visible_collections import no_collection, visible_collection
 from mapshelf.errors import (
     Forbidden,
     InvalidParameter,
-    MalformedRequest,
     NotFound,
     TooManyCollections,
 )
@@ -38,7 +37,6 @@ from mapshelf.model import (
     Visibility,
     is_public_id,
 )
-from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store
 
 T = TypeVar("T")
@@ -57,7 +55,7 @@ Change = Callable[[Store, Collection, User], T]
 async def make_collection(context: Context, request: Request) -> Response:
     """Create a collection, with maps if given."""
     async with context.bodies.content(request) as body:
-        said = _read_object(body, (*DETAILS, MAPS))
+        said = parse_object(body, (*DETAILS, MAPS))
     details, ids = read_details(said), _read_ids(said.get(MAPS, []))
     if details.title is None:
         raise InvalidParameter("A collection needs a title.")
@@ -74,7 +72,7 @@ async def make_collection(context: Context, request: Request) -> Response:
 async def edit_collection(context: Context, request: Request) -> Response:
     """Change the details of a collection."""
     async with context.bodies.content(request) as body:
-        details = read_details(_read_object(body, DETAILS))
+        details = read_details(parse_object(body, DETAILS))
     return await _changed(
         context, request, lambda store, found, _: store.edit_collection(found.id, details)
     )
@@ -83,27 +81,27 @@ async def edit_collection(context: Context, request: Request) -> Response:
 async def arrange_collection(context: Context, request: Request) -> Response:
     """Replace the list of maps of a collection."""
     async with context.bodies.content(request) as body:
-        ids = _read_ids(_parsed(body))
+        ids = _read_ids(parse_json(body))
     return await _changed(context, request, partial(arranged, ids))
 
 
 async def collect_maps(context: Context, request: Request) -> Response:
     """Append maps to a collection."""
     async with context.bodies.content(request) as body:
-        ids = _read_ids(_parsed(body))
+        ids = _read_ids(parse_json(body))
     return await _changed(context, request, partial(collected, ids))
 
 
 async def take_map_out(context: Context, request: Request) -> Response:
     """Remove a map from a collection."""
     await _changed(context, request, partial(taken_out, request.parts["map"]))
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 async def remove_collection(context: Context, request: Request) -> Response:
     """Delete a collection."""
     await _change(context, request, AuditEvent.COLLECTION_REMOVED, _remove)
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 # -- shared with pages --------------------------------------------------------------------------
@@ -121,9 +119,9 @@ def read_details(said: Mapping[str, object]) -> CollectionDetails:
             raise InvalidParameter(f"The {name} value must be a text without NUL characters.")
     details: dict[str, Any] = {}
     if "title" in texts:
-        details["title"] = _title(str(texts["title"]))
+        details["title"] = read_line("title", str(texts["title"]), COLLECTION_TITLE_LENGTH)
     if "text" in texts:
-        details["text"] = _text(str(texts["text"]))
+        details["text"] = read_lines("text", str(texts["text"]), COLLECTION_TEXT_LENGTH)
     if "visibility" in texts:
         details["visibility"] = _visibility(str(texts["visibility"]))
     return CollectionDetails(**details)
@@ -169,6 +167,20 @@ def taken_out(public_id: str, store: Store, found: Collection, user: User) -> Co
     return store.take_out(found.id, gone)
 
 
+def changeable_collection(store: Store, public_id: str, user: User) -> Collection:
+    """Return a collection that a user may change.
+
+    Raises:
+        NotFound: there is no such collection that the user may see.
+        Forbidden: the user may see it, but not change it.
+    """
+    found = visible_collection(store, public_id, user)
+    if not may_change(found, user):
+        message = "Only its owner and administrators may do this with a collection."
+        raise Forbidden("collection", message)
+    return found
+
+
 def change_collection(
     store: Store, public_id: str, user: User, work: Change[T], entry: AuditEntry
 ) -> T:
@@ -179,11 +191,7 @@ def change_collection(
         Forbidden: the user may see it, but not change it.
         MapshelfError: raised by ``work``.
     """
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
-    if not may_change(found, user):
-        raise not_owner_of_collection()
+    found = changeable_collection(store, public_id, user)
     try:
         with store.auditing(entry):
             return work(store, found, user)
@@ -191,12 +199,6 @@ def change_collection(
         if store.find_collection(public_id) is None:  # removed meanwhile
             raise no_collection() from error
         raise
-
-
-def not_owner_of_collection() -> Forbidden:
-    """Return the error for a user who may see a collection, but not change it."""
-    message = "Only its owner and administrators may do this with a collection."
-    return Forbidden("collection", message)
 
 
 # -- common ---------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ async def _changed(context: Context, request: Request, work: Change[Collection])
         return _shown(context.base_url, store, work(store, found, user), user)
 
     body = await _change(context, request, AuditEvent.COLLECTION_CHANGED, change)
-    return json_response(200, body, NOT_KEPT)
+    return json_response(200, body, NO_STORE)
 
 
 async def _change(context: Context, request: Request, event: AuditEvent, work: Change[T]) -> T:
@@ -239,24 +241,6 @@ def _seen_file_ids(store: Store, ids: Sequence[str], user: User) -> list[int]:
     return [found[public_id].file_id for public_id in ids]
 
 
-def _title(text: str) -> str:
-    title = one_line(clean(text))
-    if not is_visible(title) or len(title) > COLLECTION_TITLE_LENGTH:
-        raise InvalidParameter(
-            f"The title value must be a text of 1 to {COLLECTION_TITLE_LENGTH} characters."
-        )
-    return title
-
-
-def _text(text: str) -> str:
-    cleaned = clean(text.replace("\r\n", "\n")).strip()
-    if len(cleaned) > COLLECTION_TEXT_LENGTH:
-        raise InvalidParameter(
-            f"The text value must be a text of up to {COLLECTION_TEXT_LENGTH} characters."
-        )
-    return cleaned
-
-
 def _visibility(text: str) -> Visibility:
     chosen = text.strip().lower()
     if chosen not in VISIBILITIES:
@@ -271,20 +255,3 @@ def _read_ids(values: object) -> list[str]:
     if len(ids) > MOST_COLLECTED:
         raise TooManyCollections("maps", MOST_COLLECTED)
     return ids
-
-
-def _read_object(body: bytes, keys: Sequence[str]) -> dict[str, object]:
-    values = _parsed(body)
-    if not isinstance(values, dict):
-        raise MalformedRequest("The body must be a JSON object.")
-    if not values.keys() <= set(keys):
-        raise InvalidParameter(f"The keys of the body must be some of {', '.join(keys)}.")
-    return values
-
-
-def _parsed(body: bytes) -> object:
-    try:
-        parsed: object = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    return parsed

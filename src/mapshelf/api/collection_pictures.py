@@ -7,6 +7,7 @@ topics. The same sandboxed child that draws ``thumbnails`` composes the picture.
 
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from mapshelf.accounts.permissions import is_shown
@@ -56,7 +57,7 @@ def _first(found: SeenCollection) -> list[Map]:
     collection = found.collection
     reader = found.reader if collection.visibility is Visibility.PRIVATE else None
     shown = (one for one in found.maps if is_shown(one, collection, reader))
-    return [one for _, one in zip(range(MOST_PICTURES), shown, strict=False)]
+    return list(islice(shown, MOST_PICTURES))
 
 
 def _of_part(asked: PictureQuery, records: list[Record]) -> PictureQuery:

@@ -14,19 +14,20 @@ import orjson
 import xxhash
 
 from mapshelf.accounts.permissions import may_change
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind, document_response
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
+from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.upload_reader import UploadReader
 from mapshelf.api.uploads import no_version, version_content
 from mapshelf.api.visible_maps import FoundMap, find_map, user_if_any
 from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
-from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.errors import InvalidParameter
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Outline, User, Visibility
-from mapshelf.query import read_parameters
+from mapshelf.query import number_up_to, read_parameters
 from mapshelf.store import Store
 from mapshelf.store.contract import Maps
 from mapshelf.writers.plain import sound
@@ -34,7 +35,9 @@ from mapshelf.writers.plain import sound
 PARAMETERS: Final = ("version", "other_version")
 """The parameters for the versions to compare, of the first map and of the other one."""
 
-_MOST_DIGITS: Final = 9
+_MOST_VERSIONS: Final = 10**9
+"""No map has that many versions."""
+
 _KIND: Final = Kind(b"application/json", CHECKED_EACH_TIME)
 
 _ORDER: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
@@ -75,10 +78,7 @@ class Side:
         Raises:
             NotFound: it has none.
         """
-        encoded = self.outline or store.outline(self.found.record.file_id)
-        if encoded is None:
-            raise NotFound("This map has no outline.")
-        return encoded
+        return self.outline or encoded_outline(store, self.found.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,10 @@ async def find_sides(context: Context, request: Request, base_url: bytes | None 
 def _number(name: str, value: str) -> int:
     if not value:
         return 0
-    if not (value.isascii() and value.isdigit() and int(value[:40]) > 0):
+    number = number_up_to(value, _MOST_VERSIONS)
+    if not number:
         raise InvalidParameter(f"The {name} value must be the number of a version.")
-    return int(value[:_MOST_DIGITS] if len(value) <= _MOST_DIGITS else "9" * _MOST_DIGITS)
+    return number
 
 
 async def _version(
@@ -188,7 +189,7 @@ def _made(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response
         )
     body = job.make(decode_outline(before), EncodedOutline(after), *job.facts)
     response = document_response(replace(job.kind, compress=False), body)
-    return packable(response) if job.kind.compress else response
+    return also_compressed(response) if job.kind.compress else response
 
 
 def _made_large(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response:

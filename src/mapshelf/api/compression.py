@@ -20,34 +20,34 @@ SMALLEST_COMPRESSED: Final = 1024
 _VARY: Final = (b"vary", b"Accept-Encoding")
 
 
-def packable(response: Response) -> Response:
-    """Return ``response`` with its compressed form in ``smaller``.
+def also_compressed(response: Response) -> Response:
+    """Return ``response`` with its compressed form in ``compressed``.
 
     The compressed form has its own ETag, because it is another representation of the same thing.
     """
     if len(response.body) < SMALLEST_COMPRESSED:
-        return with_smaller(response, None)
-    body = compressed(response.body)
-    return with_smaller(response, Response(response.status, (), body))
+        return with_compressed(response, None)
+    body = compress(response.body)
+    return with_compressed(response, Response(response.status, (), body))
 
 
-def compressed(body: bytes) -> bytes:
+def compress(body: bytes) -> bytes:
     """Return a body, compressed."""
     return gzip.compress(body, LEVEL, mtime=0)
 
 
-def with_smaller(response: Response, smaller: Response | None) -> Response:
-    """Return ``response`` with ``smaller``, whose body is compressed, as its compressed form."""
+def with_compressed(response: Response, compressed: Response | None) -> Response:
+    """Return ``response`` with ``compressed``, whose body is compressed, as its compressed form."""
     headers = (*response.headers, _VARY)
     whole = replace(response, headers=headers)
-    if smaller is not None:
-        changed = {b"content-length": str(smaller.size).encode()}
+    if compressed is not None:
+        changed = {b"content-length": str(compressed.size).encode()}
         etag = response.header(b"etag")
         if etag is not None:
             changed[b"etag"] = etag.removesuffix(b'"') + b'-gzip"'
-        packed = tuple((name, changed.get(name, value)) for name, value in headers)
-        encoded = (*packed, (b"content-encoding", b"gzip"))
-        whole.smaller = replace(smaller, status=response.status, headers=encoded)
+        sent = tuple((name, changed.get(name, value)) for name, value in headers)
+        encoded = (*sent, (b"content-encoding", b"gzip"))
+        whole.compressed = replace(compressed, status=response.status, headers=encoded)
     return whole
 
 

@@ -186,7 +186,7 @@ class CachedSnapshot:
 def _size(key: Key, response: Response) -> int:
     """Return the approximate size of a cached response in bytes."""
     size = len(key[0]) + len(key[1]) + _size_of(response)
-    return size + _size_of(response.smaller) if response.smaller else size
+    return size + _size_of(response.compressed) if response.compressed else size
 
 
 def _size_of(response: Response) -> int:

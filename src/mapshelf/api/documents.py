@@ -23,7 +23,7 @@ from typing import Final, TypeVar
 
 import xxhash
 
-from mapshelf.api.compression import compressed, with_smaller
+from mapshelf.api.compression import compress, with_compressed
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import CachedFile, DiskCache, Turn
@@ -187,10 +187,10 @@ class Documents:
 
     def _found(self, key: str, kind: Kind) -> Response | None:
         found = self._cache.find(key)
-        packed = self._cache.find(_packed(key)) if kind.compress else None
-        if found is None or (kind.compress and packed is None):
+        compressed = self._cache.find(_compressed_key(key)) if kind.compress else None
+        if found is None or (kind.compress and compressed is None):
             return None
-        return document_response(kind, found, packed or b"")
+        return document_response(kind, found, compressed or b"")
 
     def _made_by_child(self, task: _Task, kind: Kind) -> Response:
         if task.key in self._refused:
@@ -199,7 +199,7 @@ class Documents:
         if wait > 0:
             raise Overloaded(_BUSY, ceil(wait))
         try:
-            whole, smaller = self._child.call(_make, (task, self._cache), WALL_SECONDS)
+            whole, compressed = self._child.call(_make, (task, self._cache), WALL_SECONDS)
         except NotFound as error:
             _put(self._refused, task.key, str(error))
             raise
@@ -213,7 +213,7 @@ class Documents:
             raise NotFound(_TOO_LARGE) from error
         if whole:
             self._cache.put(task.key, whole)  # retried, because only this process can log why
-            return document_response(kind, whole, smaller)
+            return document_response(kind, whole, compressed)
         found = self._found(task.key, kind)
         if found is None:
             raise Overloaded("the document has been removed")
@@ -250,10 +250,12 @@ def _make(task: _Task, cache: DiskCache) -> Bodies:
     with processor_time(CPU_SECONDS):
         decoded: Outline = decode_outline(task.outline)
         body = task.make(decoded, *task.facts)
-        smaller = compressed(body) if task.compress else b""
-    if cache.put(task.key, body) and (not smaller or cache.put(_packed(task.key), smaller)):
+        compressed = compress(body) if task.compress else b""
+    if cache.put(task.key, body) and (
+        not compressed or cache.put(_compressed_key(task.key), compressed)
+    ):
         return b"", b""
-    return body, smaller
+    return body, compressed
 
 
 def _unpacked(file: KeptFile, content: Content) -> Iterator[bytes]:
@@ -277,12 +279,12 @@ def _damaged() -> StoreDamaged:
     return StoreDamaged("a file in the store cannot be unpacked")
 
 
-def _packed(key: str) -> str:
+def _compressed_key(key: str) -> str:
     """Return the key of the compressed form of a document."""
     return f"{key}-gzip"
 
 
-def document_response(kind: Kind, whole: Body, smaller: Body = b"") -> Response:
+def document_response(kind: Kind, whole: Body, compressed: Body = b"") -> Response:
     """Return the response of this kind with a body and its compressed form, if there is one."""
     response = _with_body(whole)
     headers = (
@@ -294,7 +296,7 @@ def document_response(kind: Kind, whole: Body, smaller: Body = b"") -> Response:
         digest = whole.digest if isinstance(whole, CachedFile) else xxhash.xxh3_128_hexdigest(whole)
         headers += ((b"etag", f'"{digest}"'.encode()),)
     response = replace(response, headers=headers)
-    return with_smaller(response, _with_body(smaller)) if kind.compress else response
+    return with_compressed(response, _with_body(compressed)) if kind.compress else response
 
 
 def _with_body(body: Body) -> Response:

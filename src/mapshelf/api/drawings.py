@@ -16,13 +16,14 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
+from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
-from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import is_large, may_have
 from mapshelf.model import Outline
-from mapshelf.query import read_parameters
+from mapshelf.query import number_up_to, read_parameters
 from mapshelf.render.render_request import DrawingRequest, Pictures
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
@@ -40,14 +41,11 @@ PARAMETERS: Final = ("topic", "sheet", "theme")
 PICTURE_WIDTH: Final = 640
 """Maximum width of the pictures in a drawing, in pixels."""
 
-MOST_PICTURES: Final = 200
 MOST_PICTURE_BYTES: Final = 32 << 20
-"""Maximum number and total bytes of pictures in a drawing: the others become empty frames."""
+"""Maximum total size in bytes of the pictures in a drawing: the others become empty frames."""
 
-PICTURE_SECONDS: Final = 8.0
-"""Seconds for the pictures of one drawing: those not made in time become empty frames."""
-
-_MOST_SHEET_DIGITS: Final = 6
+_MOST_SHEETS: Final = 10**6
+"""No map has that many sheets."""
 
 
 async def show_drawing(context: Context, request: Request) -> Response:
@@ -73,12 +71,17 @@ def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:
     theme = values.get("theme", LIGHT.name)
     if theme not in THEMES:
         raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
-    sheet = values.get("sheet", "")
-    if sheet and not (sheet.isascii() and sheet.isdigit() and int(sheet[:40]) > 0):
+    sheet = _sheet(values.get("sheet", ""))
+    return DrawingRequest("", drawing_format, theme, sheet, values.get("topic", ""))
+
+
+def _sheet(value: str) -> int:
+    if not value:
+        return 0
+    number = number_up_to(value, _MOST_SHEETS)
+    if not number:
         raise InvalidParameter("The sheet value must be the number of a sheet, from 1.")
-    # No map has that many.
-    number = int(sheet[:_MOST_SHEET_DIGITS] or 0) if len(sheet) <= _MOST_SHEET_DIGITS else 10**6
-    return DrawingRequest("", drawing_format, theme, number, values.get("topic", ""))
+    return number
 
 
 class DrawingMaker:
@@ -104,9 +107,7 @@ class DrawingMaker:
         return Deferred(documents.queue, make, lasting=True)
 
     def _outline(self, record: Record, parsed: DrawingRequest) -> bytes:
-        outline = self._store.outline(record.file_id)
-        if outline is None:
-            raise NotFound("This map has no outline.")
+        outline = encoded_outline(self._store, record)
         # The child would also detect this, but there is no end of wrong values.
         if not may_have(outline, parsed.topic, parsed.sheet):
             raise NotFound("This map has no such topic or sheet.")
@@ -121,17 +122,16 @@ class DrawingMaker:
             record.title, parsed.format, parsed.theme, parsed.sheet, parsed.topic
         )
         kind = _kind(drawing, caching)
-        digests = self._store.image_digests(record.file_id)
         pictures = self._pictures.of_map(
             record.file_id,
-            digests[:MOST_PICTURES],
+            self._store.image_digests(record.file_id),
+            most=MOST_PICTURES,
             width=PICTURE_WIDTH,
             most_bytes=MOST_PICTURE_BYTES,
             seconds=PICTURE_SECONDS,
         )
         response = documents.of_outline(draw_map, outline, (drawing, pictures), kind)
-        missing = pictures.missing + max(0, len(digests) - MOST_PICTURES)
-        response = with_missing_pictures(response, missing)
+        response = with_missing_pictures(response, pictures.missing)
         return response if pictures.complete else provisional(response)
 
 

@@ -9,10 +9,9 @@ from typing import Final
 from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.permissions import may_undo, owns
 from mapshelf.api.context import Context
-from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response
 from mapshelf.api.map_fields import details_of, read_json
 from mapshelf.api.map_writing import (
-    NOT_KEPT,
     map_response,
     sender_address,
     signed,
@@ -44,7 +43,7 @@ async def remove_map(context: Context, request: Request) -> Response:
     """Remove a map."""
     event = AuditEvent.MAP_REMOVED
     await with_map(context, request, context.queues.writing, _remove, event=event)
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 async def restore_map(context: Context, request: Request) -> Response:

@@ -11,7 +11,7 @@ from typing import Final
 
 import orjson
 
-from mapshelf.api.http import Headers, Response, json_response
+from mapshelf.api.http import NO_STORE, Headers, Response, json_response
 from mapshelf.api.tracing import facts_of
 from mapshelf.api.work_queue import LONGEST_RETRY
 from mapshelf.errors import (
@@ -195,11 +195,10 @@ def log_error(error: Exception, request_id: str, traceparent: bytes = b"") -> No
 
 def error_headers(error: Exception) -> Headers:
     """Return the headers of the response to an error, for JSON and for pages."""
-    no_store = (b"cache-control", b"no-store")
     if error_row(error).status == 503:
         known = error.retry_after if isinstance(error, Overloaded) else 0
-        return (no_store, (b"retry-after", str(known or RETRY_AFTER).encode()))
-    return (no_store, *_own_headers(error))
+        return (*NO_STORE, (b"retry-after", str(known or RETRY_AFTER).encode()))
+    return (*NO_STORE, *_own_headers(error))
 
 
 def _own_headers(error: Exception) -> Headers:

@@ -6,8 +6,7 @@ from functools import partial
 import orjson
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_response
-from mapshelf.api.maps import list_etag
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.model import Named
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.snapshot.read import Snapshot
@@ -83,4 +82,4 @@ def _named(counts: NamedCounts) -> list[dict[str, object]]:
 
 def _response(found: object) -> Response:
     body = orjson.dumps(found)
-    return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])
+    return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])

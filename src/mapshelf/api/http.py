@@ -4,7 +4,7 @@ They do not come from a framework, because making a response takes a few microse
 the Request and Response objects of a framework would take longer.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -17,9 +17,6 @@ from mapshelf.disk_cache import CachedFile
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
 MAXIMUM_QUERY_STRING: Final = 8192
@@ -33,6 +30,9 @@ CHECKED_EACH_TIME: Final[Headers] = (
     (b"vary", b"Authorization, Accept-Encoding"),
 )
 """Headers of responses that only the client may cache, and must revalidate before each use."""
+
+NO_STORE: Final[Headers] = ((b"cache-control", b"no-store"),)
+"""Headers of responses that nobody may cache."""
 
 READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
@@ -120,7 +120,7 @@ class Response:
         body: the body, unless it is in ``file``.
         file: the file with the body of a large response.
         provisional: whether a later response may be better, so that this one must not be cached.
-        smaller: the same response, compressed (``compression``), if there is one.
+        compressed: the same response, compressed (``compression``), if there is one.
         shared: whether pages of other origins may read it.
         text_headers: the headers as text, cached by a server interface that needs them.
     """
@@ -129,7 +129,7 @@ class Response:
     headers: Headers
     body: bytes = b""
     file: CachedFile | None = None
-    smaller: "Response | None" = None
+    compressed: "Response | None" = None
     provisional: bool = False
     shared: bool = True
     text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
@@ -142,7 +142,7 @@ class Response:
     def is_complete(self) -> bool:
         """Return whether the body can be sent: its file may have been evicted."""
         whole = self.file is None or self.file.is_there()
-        return whole and (self.smaller is None or self.smaller.is_complete())
+        return whole and (self.compressed is None or self.compressed.is_complete())
 
     def header(self, name: bytes) -> bytes | None:
         """Return the value of a header, ``None`` if it is missing."""
@@ -156,8 +156,8 @@ MISSING_PICTURES: Final = b"x-missing-pictures"
 def provisional(response: Response) -> Response:
     """Return ``response`` marked as not cacheable, because a later one may be better."""
     kept = [one for one in response.headers if one[0] not in (b"cache-control", b"etag")]
-    headers = (*kept, (b"cache-control", b"no-store"))
-    return replace(response, headers=headers, provisional=True, smaller=None)
+    headers = (*kept, *NO_STORE)
+    return replace(response, headers=headers, provisional=True, compressed=None)
 
 
 def with_missing_pictures(response: Response, missing: int) -> Response:
@@ -165,8 +165,8 @@ def with_missing_pictures(response: Response, missing: int) -> Response:
     if not missing:
         return response
     told = (MISSING_PICTURES, str(missing).encode())
-    smaller = response.smaller and with_missing_pictures(response.smaller, missing)
-    return replace(response, headers=(*response.headers, told), smaller=smaller)
+    compressed = response.compressed and with_missing_pictures(response.compressed, missing)
+    return replace(response, headers=(*response.headers, told), compressed=compressed)
 
 
 def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:

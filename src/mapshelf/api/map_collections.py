@@ -8,7 +8,15 @@ from urllib.parse import quote
 import orjson
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import CHECKED_EACH_TIME, Headers, Request, Response, etag, json_response
+from mapshelf.api.http import (
+    CHECKED_EACH_TIME,
+    NO_STORE,
+    Headers,
+    Request,
+    Response,
+    etag,
+    json_response,
+)
 from mapshelf.api.map_writing import map_object, signed
 from mapshelf.api.maps import list_response
 from mapshelf.api.visible_collections import find_collection
@@ -69,4 +77,4 @@ def collection_path(found: Collection) -> str:
 def new_collection_response(body: bytes, found: Collection, base_url: bytes) -> Response:
     """Return the response to the creation of a collection."""
     location: Headers = ((b"location", base_url + b"/collections/" + found.id.encode()),)
-    return json_response(201, body, (*location, (b"cache-control", b"no-store")))
+    return json_response(201, body, (*location, *NO_STORE))

@@ -26,7 +26,7 @@ from mapshelf.api.http import (
     with_missing_pictures,
 )
 from mapshelf.api.map_links import linked_maps
-from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
@@ -39,12 +39,6 @@ from mapshelf.writers.pictures import MOST_PICTURE_BYTES
 
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
 """The writers of outlines, by path suffix."""
-
-MOST_PICTURES: Final = 200
-"""Most pictures in an export. The others are left out."""
-
-PICTURE_SECONDS: Final = 8.0
-"""Seconds for the pictures of one export: those not made in time are left out."""
 
 
 async def show_map(context: Context, request: Request) -> Response:
@@ -103,16 +97,15 @@ class Export:
     def facts(self, store: ReadMaps, record: Record) -> tuple[object, ...]:
         """Return what the writer needs in addition to the outline."""
         if self.writer.embeds_pictures:
-            digests = store.image_digests(record.file_id)
             pictures = TopicPictures(store, self.image_worker)
             made = pictures.of_map(
                 record.file_id,
-                digests[:MOST_PICTURES],
+                store.image_digests(record.file_id),
+                most=MOST_PICTURES,
                 width=LARGEST_SIDE,
                 most_bytes=MOST_PICTURE_BYTES,
                 seconds=PICTURE_SECONDS,
             )
-            made.missing += max(0, len(digests) - MOST_PICTURES)
             return (made,)
         if not self.writer.refers_to_catalogue:
             return ()
@@ -131,7 +124,7 @@ def export_outline(store: ReadMaps, record: Record, export: Export) -> Response 
         NotFound: the map has no outline.
         StoreDamaged: the outline cannot be decoded.
     """
-    outline = _outline(store, record)
+    outline = encoded_outline(store, record)
     illustrated = export.writer.embeds_pictures and store.image_digests(record.file_id)
     if illustrated or is_large(outline):
         make = partial(_deferred_outline, store, record, export)
@@ -139,6 +132,18 @@ def export_outline(store: ReadMaps, record: Record, export: Export) -> Response 
     kind = _export_kind(record, export.writer)
     body = export.writer.write(decode_outline(outline), *export.facts(store, record))
     return body_response(200, kind.media_type, body, (*kind.headers, etag(body)))
+
+
+def encoded_outline(store: Maps, record: Record) -> bytes:
+    """Return the encoded outline of a map.
+
+    Raises:
+        NotFound: it has none.
+    """
+    outline = store.outline(record.file_id)
+    if outline is None:
+        raise NotFound("This map has no outline.")
+    return outline
 
 
 def original_file(store: Maps, record: Record, documents: Documents) -> Response:
@@ -160,16 +165,9 @@ def original_file(store: Maps, record: Record, documents: Documents) -> Response
     return documents.of_file(kept, content, Kind(b"application/octet-stream", headers))
 
 
-def _outline(store: Maps, record: Record) -> bytes:
-    outline = store.outline(record.file_id)
-    if outline is None:
-        raise NotFound("This map has no outline.")
-    return outline
-
-
 def _deferred_outline(store: ReadMaps, record: Record, export: Export) -> Response:
     # Read it again: holding it would use memory while the request waits in the queue.
-    outline = _outline(store, record)
+    outline = encoded_outline(store, record)
     writer, facts = export.writer, export.facts(store, record)
     kind = _export_kind(record, writer)
     response = export.documents.of_outline(writer.write, outline, facts, kind)

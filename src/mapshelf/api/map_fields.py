@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from mapshelf.api.forms import Form
-from mapshelf.errors import InvalidParameter, MalformedRequest
+from mapshelf.api.json_bodies import parse_object
+from mapshelf.api.text_values import read_line, read_lines
+from mapshelf.errors import InvalidParameter
 from mapshelf.model import (
     MOST_TAGS,
     TAG_LENGTH,
@@ -21,7 +21,7 @@ from mapshelf.model import (
     name_key,
     parse_tags,
 )
-from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
+from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.store.contract import Maps
 
 TITLE_LENGTH: Final = 500
@@ -39,8 +39,9 @@ class Field:
     Attributes:
         name: its name in forms and in JSON.
         meaning: describes its values, for messages and for the OpenAPI document.
-        read: converts its text into fields of ``MapDetails``; raises ``ValueError`` if the text is
-            invalid. References are looked up in a store.
+        read: converts its text into fields of ``MapDetails``; if the text is invalid, raises
+            ``ValueError``, or ``InvalidParameter`` with the message. References are looked up in a
+            store.
         blank: whether an empty text is a value.
         schema: the JSON Schema of its values.
     """
@@ -70,15 +71,7 @@ def read_json(body: bytes) -> dict[str, str]:
         MalformedRequest: the body is not a JSON object.
         InvalidParameter: it has an unknown key, or a value of the wrong type.
     """
-    try:
-        values = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(values, dict):
-        raise MalformedRequest("The body must be a JSON object.")
-    for key in values:
-        if key not in NAMES:
-            raise InvalidParameter(f"The keys of the body must be some of {', '.join(NAMES)}.")
+    values = parse_object(body, NAMES)
     return {name: _as_text(name, value) for name, value in values.items()}
 
 
@@ -120,17 +113,11 @@ def _as_text(name: str, value: object) -> str:
 
 
 def _title(text: str, store: Maps) -> dict[str, Any]:
-    title = one_line(clean(text))
-    if not is_visible(title) or len(title) > TITLE_LENGTH:
-        raise ValueError
-    return {"title": title}
+    return {"title": read_line("title", text, TITLE_LENGTH)}
 
 
 def _description(text: str, store: Maps) -> dict[str, Any]:
-    description = clean(text.replace("\r\n", "\n")).strip()
-    if len(description) > DESCRIPTION_LENGTH:
-        raise ValueError
-    return {"description": description}
+    return {"description": read_lines("description", text, DESCRIPTION_LENGTH)}
 
 
 def _category(text: str, store: Maps) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from mapshelf.api.work_queue import Disconnection, WorkQueue
+from mapshelf.lru_cache import LRUCache
 from mapshelf.model import Map, is_public_id
 from mapshelf.store.contract import MapsOfPeople
 
@@ -17,7 +18,7 @@ MISSING_FOR: Final = 1.0
 """Seconds for which a missing ID is cached."""
 
 MOST_MISSING: Final = 10_000
-"""Most missing IDs to cache; when the cache is full, it is cleared."""
+"""Most missing IDs to cache."""
 
 
 class MapFinder:
@@ -32,11 +33,11 @@ class MapFinder:
         """
         self._store = store
         self._queue = queue
-        self._missing: dict[str, float] = {}
+        self._missing: LRUCache[str, float] = LRUCache(MOST_MISSING)
 
     def forget(self, public_id: str) -> None:
         """Forget that no map had this ID: the map has been restored."""
-        self._missing.pop(public_id, None)
+        self._missing.remove(public_id)
 
     async def find(self, public_id: str, disconnection: Disconnection) -> Map | None:
         """Return the map with this public ID, whatever its visibility, ``None`` if there is none.
@@ -49,14 +50,10 @@ class MapFinder:
         if not is_public_id(public_id):
             return None
         missing_until = self._missing.get(public_id)
-        if missing_until is not None:
-            if time.monotonic() < missing_until:
-                return None
-            del self._missing[public_id]
+        if missing_until is not None and time.monotonic() < missing_until:
+            return None
         ask = partial(self._store().find_map, public_id)
         found = await self._queue.result(public_id, ask, disconnection)
         if found is None:
-            if len(self._missing) >= MOST_MISSING:
-                self._missing.clear()
-            self._missing[public_id] = time.monotonic() + MISSING_FOR
+            self._missing.put(public_id, time.monotonic() + MISSING_FOR)
         return found

@@ -6,15 +6,15 @@ Each change runs in a thread, with the current state of the map in the store.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import orjson
 
 from mapshelf.accounts.audit import about_map, done_by
-from mapshelf.accounts.permissions import may_change, may_see
+from mapshelf.accounts.permissions import may_change
 from mapshelf.api.context import Context, address_of
-from mapshelf.api.http import Headers, Request, Response, json_response
-from mapshelf.api.visible_maps import no_map
+from mapshelf.api.http import NO_STORE, Request, Response, json_response
+from mapshelf.api.visible_maps import no_map, visible_map
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import Forbidden, NotFound
 from mapshelf.model import AuditEntry, AuditEvent, Map, User
@@ -22,9 +22,6 @@ from mapshelf.snapshot.format.records import encode_record, page_path, with_base
 from mapshelf.store import Store
 
 T = TypeVar("T")
-
-NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"),)
-"""Headers of responses to writes."""
 
 Change = Callable[[Store, Map, User], T]
 """Changes a map that a user may see, or reads its restricted parts."""
@@ -93,7 +90,7 @@ def map_object(found: Map, base_url: bytes) -> bytes:
 
 def map_response(found: Map, base_url: bytes) -> Response:
     """Return the response to a change of a map."""
-    return json_response(200, map_object(found, base_url), NOT_KEPT)
+    return json_response(200, map_object(found, base_url), NO_STORE)
 
 
 def published_response(found: Map, base_url: bytes, *, new: bool) -> Response:
@@ -105,7 +102,7 @@ def published_response(found: Map, base_url: bytes, *, new: bool) -> Response:
     page = base_url.decode() + page_path(found)
     body = orjson.dumps({**values, "url": page, "map": page})
     location = (b"location", base_url + b"/maps/" + found.id.encode())
-    return json_response(201 if new else 200, body, (location, *NOT_KEPT))
+    return json_response(201 if new else 200, body, (location, *NO_STORE))
 
 
 def only_owner() -> Forbidden:
@@ -115,9 +112,7 @@ def only_owner() -> Forbidden:
 
 def change_map(store: Store, public_id: str, user: User, work: Change[T], own: bool) -> T:
     """Return the result of ``work`` with a map, in a thread; see ``with_map``."""
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
+    found = visible_map(store, public_id, user)
     if own and not may_change(found, user):
         raise only_owner()
     try:

@@ -41,7 +41,7 @@ def list_response(
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"x-total-count", str(total).encode()),
-        (b"etag", list_etag(body, total)),
+        (b"etag", _list_etag(body, total)),
         *CHECKED_EACH_TIME,
     ]
     if corrected:
@@ -52,7 +52,7 @@ def list_response(
     return Response(200, tuple(headers), body)
 
 
-def list_etag(body: bytes, total: int) -> bytes:
+def _list_etag(body: bytes, total: int) -> bytes:
     """Return an ETag for a page and for its total, which is sent in a header."""
     return f'"{xxhash.xxh3_128_hexdigest(body, seed=total)}"'.encode()
 

@@ -12,7 +12,7 @@ from typing import Final
 import orjson
 
 from mapshelf.api.current_snapshot import CurrentSnapshot
-from mapshelf.api.http import Response, json_response
+from mapshelf.api.http import NO_STORE, Response, json_response
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.errors import Ending, StoreError
 from mapshelf.settings import Settings
@@ -20,8 +20,6 @@ from mapshelf.store.contract import ChangeFeed
 
 ASKED_EVERY: Final = 1.0
 """Seconds between queries to the store, and the timeout of a query."""
-
-_UNCACHED: Final = ((b"cache-control", b"no-store"),)
 
 
 class NodeHealth:
@@ -105,4 +103,4 @@ def _revision(store: ChangeFeed) -> int | None:
 
 
 def _answer(told: dict[str, object]) -> Response:
-    return json_response(200, orjson.dumps(told), _UNCACHED)
+    return json_response(200, orjson.dumps(told), NO_STORE)

@@ -49,7 +49,13 @@ other maps, only the details are searched."""
 _KEYS: Final = {row.name: row.keys for row in FILTERS}
 _ORDERS: Final = {row.name: row for row in SORT_ORDERS}
 _COMPARED: Final = (
-    *("file_id", "title", "thumbs_up", "thumbs_down", "views", "downloads", "date_added"),
+    "file_id",
+    "title",
+    "thumbs_up",
+    "thumbs_down",
+    "views",
+    "downloads",
+    "date_added",
 )
 """The fields by which maps are sorted."""
 

@@ -56,19 +56,19 @@ class Pipe:
                 try:
                     piece = piece[os.write(self._writer, piece) :]
                 except BlockingIOError:
-                    if not await self._is_read(stream):
+                    if not await self._wait_for_room(stream):
                         return False
                 except BrokenPipeError:
                     return True
         return True
 
-    async def _is_read(self, stream: Stream) -> bool:
+    async def _wait_for_room(self, stream: Stream) -> bool:
         """Wait until the pipe has room again; return false if that takes too long."""
         loop = asyncio.get_running_loop()
         room: asyncio.Future[None] = loop.create_future()
         loop.add_writer(self._writer, _set, room)
         try:
-            if not await stream.is_taken(room):
+            if not await stream.wait_until_taken(room):
                 return False
         finally:
             loop.remove_writer(self._writer)

@@ -18,7 +18,7 @@ from typing import Final
 from mapshelf.api.context import address_of
 from mapshelf.api.http import Request
 from mapshelf.api.rate_table import RateTable
-from mapshelf.client_address import Sender
+from mapshelf.client_address import Sender, without_port
 from mapshelf.errors import TooManyRequests
 from mapshelf.settings import Budget, RateLimit, Settings
 
@@ -128,7 +128,7 @@ class RateLimits:
             self._table.close()
 
     def _by_address(self, limit: Limit, sender: Sender) -> Key:
-        peer = _without_port(sender.address())
+        peer = without_port(sender.address())
         known: str | tuple[str, bytes] = peer
         if self._trusted:
             known = peer, sender.header(b"x-forwarded-for")
@@ -161,10 +161,3 @@ def _refuse(limit: Limit, missing: int, request: Request) -> None:
     request.limited = (b"ratelimit", limit.header % (0, seconds)), limit.policy
     limit.refused += 1
     raise TooManyRequests(seconds)
-
-
-def _without_port(peer: str) -> str:
-    """Return the address of a peer without its port, which differs between connections."""
-    if peer.count(":") == 1 or peer.startswith("["):
-        return peer.rpartition(":")[0]
-    return peer

@@ -7,13 +7,14 @@ from typing import Any, Final
 import orjson
 
 from mapshelf.accounts.audit import about_collection, done_by, noted
-from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.accounts.permissions import owns
 from mapshelf.api.context import Context
-from mapshelf.api.http import BodyRule, Request, Response, json_response
-from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed, with_map
-from mapshelf.api.visible_collections import no_collection
-from mapshelf.api.visible_maps import no_map
-from mapshelf.errors import Forbidden, InvalidParameter, MalformedRequest
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response, json_response
+from mapshelf.api.json_bodies import parse_object
+from mapshelf.api.map_writing import sender_address, signed, with_map
+from mapshelf.api.visible_collections import visible_collection
+from mapshelf.api.visible_maps import visible_map
+from mapshelf.errors import Forbidden, InvalidParameter
 from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User
 from mapshelf.store import Store
 
@@ -34,7 +35,7 @@ async def report_map(context: Context, request: Request) -> Response:
         own=False,
         event=AuditEvent.MAP_REPORTED,
     )
-    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
+    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NO_STORE)
 
 
 async def report_collection(context: Context, request: Request) -> Response:
@@ -48,7 +49,7 @@ async def report_collection(context: Context, request: Request) -> Response:
     work = partial(add_collection_report, public_id, user, reason, note)
     do = partial(noted, entry, work, context.store.get())
     await context.queues.writing.result(object(), do, owner=user.id)
-    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
+    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NO_STORE)
 
 
 def read_report(said: Mapping[str, Any]) -> tuple[Reason, str]:
@@ -73,18 +74,14 @@ def find_reportable(store: Store, public_id: str, user: User) -> Map:
         NotFound: the user may see no such map.
         Forbidden: it is the user's own.
     """
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
+    found = visible_map(store, public_id, user)
     _refuse_own(found, user)
     return found
 
 
 def find_reportable_collection(store: Store, public_id: str, user: User) -> Collection:
     """Return a collection that a user may report; raises errors like ``find_reportable``."""
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
+    found = visible_collection(store, public_id, user)
     _refuse_own(found, user)
     return found
 
@@ -113,12 +110,7 @@ def _printable(line: str) -> str:
 
 
 def _read(body: bytes) -> dict[str, Any]:
-    try:
-        said = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(said, dict):
-        raise MalformedRequest("The body must be a JSON object.")
+    said = parse_object(body)
     if not said.keys() <= {"reason", "note"}:
         raise InvalidParameter("The keys of the body must be reason and, optionally, note.")
     return said

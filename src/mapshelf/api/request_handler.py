@@ -195,8 +195,9 @@ class RequestHandler:
             if self._admission.is_crowded() and method.budget is not None:
                 await self._admission.turn()
             response = await method.answer(self._context, request)
-        if response.smaller is not None and takes_gzip(request.sender.header(b"accept-encoding")):
-            response = response.smaller
+        compressed = response.compressed
+        if compressed is not None and takes_gzip(request.sender.header(b"accept-encoding")):
+            response = compressed
         if_none_match = request.headers.get(b"if-none-match")
         if if_none_match is None or request.method not in READING:
             return response
@@ -361,7 +362,7 @@ def _spans() -> "Spans":
 
 def _is_plain(response: Response) -> bool:
     """Return whether a response is small, and the same for every client."""
-    return response.smaller is None and response.file is None and len(response.body) < LARGE_BODY
+    return response.compressed is None and response.file is None and len(response.body) < LARGE_BODY
 
 
 def _is_navigation(request: Request) -> bool:

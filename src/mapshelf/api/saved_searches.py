@@ -15,6 +15,7 @@ from mapshelf.accounts.audit import about_search, done_by
 from mapshelf.api.context import Context
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
+    NO_STORE,
     BodyRule,
     Headers,
     Request,
@@ -22,12 +23,13 @@ from mapshelf.api.http import (
     etag,
     json_response,
 )
-from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
-from mapshelf.errors import InvalidParameter, MalformedRequest, NotFound
+from mapshelf.api.json_bodies import parse_object
+from mapshelf.api.map_writing import sender_address, signed
+from mapshelf.api.text_values import read_line
+from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
 from mapshelf.query import PARAMETERS, parse_query
-from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store
 
 SEARCH: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
@@ -103,7 +105,7 @@ async def remove_saved_search(context: Context, request: Request) -> Response:
 
     work = partial(remove, context.store.get())
     await context.queues.writing.result(object(), work, owner=user.id)
-    return Response(204, NOT_KEPT)
+    return Response(204, NO_STORE)
 
 
 # -- shared with pages --------------------------------------------------------------------------
@@ -128,12 +130,8 @@ def read_name(value: object) -> str:
     Raises:
         InvalidParameter: the name is invalid.
     """
-    name = one_line(clean(value)) if isinstance(value, str) and "\0" not in value else ""
-    if not is_visible(name) or len(name) > SEARCH_NAME_LENGTH:
-        raise InvalidParameter(
-            f"The name value must be a text of 1 to {SEARCH_NAME_LENGTH} characters."
-        )
-    return name
+    text = value if isinstance(value, str) and "\0" not in value else ""
+    return read_line("name", text, SEARCH_NAME_LENGTH)
 
 
 def read_search(query_string: bytes) -> str:
@@ -158,19 +156,12 @@ def no_search() -> NotFound:
 
 def _response(context: Context, status: int, found: SavedSearch, headers: Headers = ()) -> Response:
     body = orjson.dumps(search_facts(found, context.base_url.decode()))
-    return json_response(status, body, (*headers, *NOT_KEPT))
+    return json_response(status, body, (*headers, *NO_STORE))
 
 
 def _read_details(body: bytes) -> tuple[str | None, str | None]:
     """Return the name and the parameters in a body, ``None`` for a missing one."""
-    try:
-        said = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(said, dict):
-        raise MalformedRequest("The body must be a JSON object.")
-    if not said.keys() <= set(_KEYS):
-        raise InvalidParameter(f"The keys of the body must be some of {', '.join(_KEYS)}.")
+    said = parse_object(body, _KEYS)
     name = read_name(said["name"]) if "name" in said else None
     return name, _read_parameters(said["parameters"]) if "parameters" in said else None
 

@@ -12,8 +12,8 @@ from typing import Final
 import orjson
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_response
-from mapshelf.api.maps import list_etag, list_response
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
+from mapshelf.api.maps import list_response
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import outline_texts
 from mapshelf.query import MapQuery, parse_query
@@ -74,7 +74,7 @@ def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
             for topic in _topics(snapshot, store, query):
                 found.setdefault(normalize(topic), {"text": topic, "kind": "topic"})
     body = orjson.dumps(list(found.values())[: query.limit])
-    return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])
+    return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])
 
 
 def _file(source: str, highlighter: Highlighter) -> dict[str, str]:

@@ -72,7 +72,7 @@ class Stream:
         """Return for how many seconds the client has accepted nothing."""
         return time.monotonic() - self._since
 
-    async def is_taken(self, piece: Awaitable[None]) -> bool:
+    async def wait_until_taken(self, piece: Awaitable[None]) -> bool:
         """Wait until ``piece`` completes, which means that the client accepted it.
 
         Return false if that took too long, or the stream was cut off.
@@ -171,5 +171,5 @@ async def send_body(response: Response, send: Send, stream: Stream | None) -> No
             left -= len(piece)
             await stream.turn(len(piece))
             message = {"type": "http.response.body", "body": piece, "more_body": left > 0}
-            if not await stream.is_taken(send(message)):
+            if not await stream.wait_until_taken(send(message)):
                 return

@@ -7,12 +7,22 @@ are cached, so a repeated request gets those that were missing for lack of time.
 
 from collections.abc import Sequence
 from time import monotonic
+from typing import Final
 
 from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Overloaded
 from mapshelf.render.image_worker import ImageRequest, ImageWorker
 from mapshelf.render.render_request import Pictures
 from mapshelf.store.contract import Maps
+
+MOST_PICTURES: Final = 200
+"""Most pictures in a drawing or an export."""
+
+PICTURE_SECONDS: Final = 8.0
+"""Seconds for the pictures of one drawing or export.
+
+Pictures beyond these limits are left out of exports, and become empty frames in drawings.
+"""
 
 
 class TopicPictures:
@@ -22,24 +32,34 @@ class TopicPictures:
         self._store = store
         self._worker = worker
 
-    def of_map(
-        self, file_id: int, digests: Sequence[str], *, width: int, most_bytes: int, seconds: float
+    def of_map(  # noqa: PLR0913 - which pictures, and four limits
+        self,
+        file_id: int,
+        digests: Sequence[str],
+        *,
+        most: int | None = None,
+        width: int,
+        most_bytes: int,
+        seconds: float,
     ) -> Pictures:
         """Return pictures of a map as PNG, by digest.
 
-        Pictures are missing if they cannot be shown, exceed ``most_bytes``, or are not ready in
-        time (``Pictures.complete``); ``Pictures.missing`` counts them.
+        Pictures are missing if they cannot be shown, exceed ``most`` or ``most_bytes``, or are not
+        ready in time (``Pictures.complete``); ``Pictures.missing`` counts them.
 
         Args:
             file_id: the map.
             digests: the pictures, the most important ones first.
+            most: maximum number of pictures, if there is one.
             width: maximum width in pixels.
             most_bytes: maximum total size of all pictures.
             seconds: after this time, no further picture is converted.
         """
+        chosen = digests[:most]
         pictures, left = Pictures(), most_bytes
+        pictures.missing = len(digests) - len(chosen)
         end = monotonic() + seconds
-        for at, digest in enumerate(digests):
+        for at, digest in enumerate(chosen):
             asked = ImageRequest(digest, width)
             try:
                 picture = self._picture(file_id, asked, end)
@@ -55,7 +75,7 @@ class TopicPictures:
                 continue
             left -= len(picture)
             if left < 0:
-                pictures.missing += len(digests) - at
+                pictures.missing += len(chosen) - at
                 break
             pictures[digest] = picture
         return pictures

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from mapshelf.client_address import Network, Sender, is_trusted
+from mapshelf.client_address import Network, Sender, is_trusted, without_port
+from mapshelf.lru_cache import LRUCache
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:=+/@-]{1,128}")
 _TRACEPARENT: Final = re.compile(
@@ -18,7 +19,7 @@ _TRACEPARENT: Final = re.compile(
 )
 
 MOST_PEERS: Final = 1024
-"""Most peers for which trust is cached; when the cache is full, it is cleared."""
+"""Most peers for which trust is cached."""
 
 
 class CarriedNames:
@@ -26,7 +27,7 @@ class CarriedNames:
 
     def __init__(self, trusted: Sequence[Network]) -> None:
         self._trusted = trusted
-        self._known: dict[str, bool] = {}
+        self._known: LRUCache[str, bool] = LRUCache(MOST_PEERS)
 
     def names(self, sender: Sender) -> tuple[str, bytes]:
         """Return the request id and the traceparent of a request, empty if missing."""
@@ -40,14 +41,11 @@ class CarriedNames:
         )
 
     def _trusts(self, peer: str) -> bool:
-        # A peer may include its port, which differs between connections.
-        if peer.count(":") == 1 or peer.startswith("["):
-            peer = peer.rpartition(":")[0]
+        peer = without_port(peer)
         known = self._known.get(peer)
         if known is None:
-            if len(self._known) >= MOST_PEERS:
-                self._known.clear()
-            known = self._known[peer] = is_trusted(peer, self._trusted)
+            known = is_trusted(peer, self._trusted)
+            self._known.put(peer, known)
         return known
 
 

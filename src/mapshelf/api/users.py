@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import orjson
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import Request, Response, json_response
+from mapshelf.api.http import NO_STORE, Request, Response, json_response
 from mapshelf.model import User
 from mapshelf.snapshot.read import Snapshot
 
@@ -28,4 +28,4 @@ def _profile(user: User, snapshot: Snapshot) -> Response:
         "TotalMaps": str(snapshot.maps_of(user.name)),
         "DateRegistered": f"{registered:%Y-%m-%d}",
     }
-    return json_response(200, orjson.dumps(profile), [(b"cache-control", b"no-store")])
+    return json_response(200, orjson.dumps(profile), NO_STORE)

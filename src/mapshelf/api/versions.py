@@ -5,8 +5,8 @@ from functools import partial
 import orjson
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import Request, Response, json_response
-from mapshelf.api.map_writing import NOT_KEPT, map_response, with_map
+from mapshelf.api.http import NO_STORE, Request, Response, json_response
+from mapshelf.api.map_writing import map_response, with_map
 from mapshelf.api.uploads import Publisher
 from mapshelf.api.visible_maps import until_hidden
 from mapshelf.formats.ndjson_records import format_date
@@ -18,7 +18,7 @@ async def list_versions(context: Context, request: Request) -> Response:
     """Return the versions of a map, newest first."""
     found = await with_map(context, request, context.queues.lookups, _versions)
     body = orjson.dumps([_described(version) for version in found])
-    return json_response(200, body, NOT_KEPT)
+    return json_response(200, body, NO_STORE)
 
 
 async def restore_version(context: Context, request: Request) -> Response:

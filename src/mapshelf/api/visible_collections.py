@@ -4,15 +4,15 @@ Collections are few and not in the snapshot: they are read from the store for ea
 changes are visible immediately, and clients never see more than they may.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from mapshelf.accounts.permissions import is_shown, may_see
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
-from mapshelf.api.visible_maps import CACHING, NO_INDEX, user_if_any
+from mapshelf.api.visible_maps import guarded, user_if_any
 from mapshelf.errors import NotFound
-from mapshelf.model import Collection, Map, User, Visibility
+from mapshelf.model import Collection, Map, User
 from mapshelf.store.contract import ReadCollections
 
 
@@ -35,16 +35,6 @@ class SeenCollection:
     def guarded(self, response: Response) -> Response:
         """Return a response with the caching headers for the visibility of this collection."""
         return guarded(response, self.collection.visibility)
-
-
-def guarded(response: Response, visibility: Visibility) -> Response:
-    """Return a response with the caching headers for this visibility."""
-    if visibility is Visibility.PUBLISHED:
-        return response
-    kept = (one for one in response.headers if one[0] != b"cache-control")
-    caching = (b"cache-control", CACHING[visibility])
-    smaller = response.smaller and guarded(response.smaller, visibility)
-    return replace(response, headers=(*kept, caching, NO_INDEX), smaller=smaller, text_headers=None)
 
 
 async def find_collection(
@@ -79,12 +69,22 @@ def seen_collection(store: ReadCollections, public_id: str, user: User | None) -
     Raises:
         NotFound: they may see no such collection.
     """
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
+    found = visible_collection(store, public_id, user)
     maps = store.collected_maps(public_id)
     shown = [one for one in maps if is_shown(one, found, user)]
     return SeenCollection(found, shown, len(maps) - len(shown), user)
+
+
+def visible_collection(store: ReadCollections, public_id: str, user: User | None) -> Collection:
+    """Return a collection that a user or an anonymous visitor may see, in a thread.
+
+    Raises:
+        NotFound: there is no such collection that they may see.
+    """
+    found = store.find_collection(public_id)
+    if found is None or not may_see(found, user):
+        raise no_collection()
+    return found
 
 
 def no_collection() -> NotFound:

@@ -19,9 +19,10 @@ from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, Make
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InsufficientScope, InvalidToken, NotFound, Overloaded
-from mapshelf.model import User, Visibility
+from mapshelf.model import Map, User, Visibility
 from mapshelf.snapshot.format.records import encode_record, with_base_url
 from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.store.contract import MapsOfPeople
 from mapshelf.tokens import MAPS, scopes_of
 
 HIDDEN_WITHIN: Final = 5.0
@@ -78,9 +79,7 @@ class FoundMap:
 
     def guarded(self, response: Response) -> Response:
         """Return a response with the caching headers for the visibility of the map."""
-        if self.visibility is Visibility.PUBLISHED:
-            return response
-        return _guarded(response, (b"cache-control", CACHING[self.visibility]))
+        return guarded(response, self.visibility)
 
 
 async def find_map(
@@ -157,16 +156,30 @@ async def user_if_any(sessions: BrowserSessions, request: Request) -> User | Non
         return None
 
 
+def visible_map(store: MapsOfPeople, public_id: str, user: User) -> Map:
+    """Return a map in the store that a user may see, in a thread.
+
+    Raises:
+        NotFound: there is no such map that the user may see.
+    """
+    found = store.find_map(public_id)
+    if found is None or not may_see(found, user):
+        raise no_map()
+    return found
+
+
 def no_map() -> NotFound:
     """Return the error for a map that does not exist, or that the client may not see."""
     return NotFound("There is no map with this ID.")
 
 
-def _guarded(response: Response, caching: tuple[bytes, bytes]) -> Response:
+def guarded(response: Response, visibility: Visibility) -> Response:
+    """Return a response with the caching headers for the visibility of what it shows."""
+    if visibility is Visibility.PUBLISHED:
+        return response
     kept = (header for header in response.headers if header[0] != b"cache-control")
+    caching = (b"cache-control", CACHING[visibility])
+    compressed = response.compressed and guarded(response.compressed, visibility)
     return replace(
-        response,
-        headers=(*kept, caching, NO_INDEX),
-        smaller=_guarded(response.smaller, caching) if response.smaller else None,
-        text_headers=None,
+        response, headers=(*kept, caching, NO_INDEX), compressed=compressed, text_headers=None
     )

@@ -3,13 +3,12 @@
 from functools import partial
 from typing import Final
 
-import orjson
-
 from mapshelf.accounts.permissions import owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.json_bodies import parse_object
 from mapshelf.api.map_writing import map_response, with_map
-from mapshelf.errors import Forbidden, InvalidParameter, MalformedRequest
+from mapshelf.errors import Forbidden, InvalidParameter
 from mapshelf.model import Map, User, Vote
 from mapshelf.store import Store
 
@@ -35,12 +34,7 @@ def read_vote(body: bytes) -> Vote:
         MalformedRequest: the body is not a JSON object.
         InvalidParameter: it is not a valid vote.
     """
-    try:
-        values = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
-    if not isinstance(values, dict):
-        raise MalformedRequest("The body must be a JSON object.")
+    values = parse_object(body)
     vote = values.get("vote")
     if values.keys() != {"vote"} or not isinstance(vote, str) or vote not in VOTES:
         raise InvalidParameter(f"The body must have a vote, one of {', '.join(VOTES)}.")

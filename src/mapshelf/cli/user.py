@@ -114,11 +114,9 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _role(given: argparse.Namespace) -> int:
-    return _noted(given, AuditEvent.USER_ROLE, _giving(given))
-
-
-def _giving(given: argparse.Namespace) -> Callable[[Store], User]:
-    return lambda store: store.set_role(given.name, Role(given.role))
+    return _noted(
+        given, AuditEvent.USER_ROLE, lambda store: store.set_role(given.name, Role(given.role))
+    )
 
 
 def _disable(given: argparse.Namespace) -> int:

@@ -205,8 +205,8 @@ def _order(value: str | None, text: str) -> str | None:
 def _limit(value: str | None) -> int:
     if value is None:
         return DEFAULT_LIMIT
-    limit = _digits(value, MAXIMUM_LIMIT)
-    if limit is None:
+    limit = number_up_to(value, MAXIMUM_LIMIT + 1)
+    if limit is None or limit > MAXIMUM_LIMIT:
         raise InvalidParameter(f"The limit value must be between 0-{MAXIMUM_LIMIT}.")
     return limit
 
@@ -214,8 +214,8 @@ def _limit(value: str | None) -> int:
 def _offset(value: str | None) -> int:
     if value is None:
         return 0
-    offset = _digits(value, MAXIMUM_OFFSET)
-    if offset is None:
+    offset = number_up_to(value, MAXIMUM_OFFSET + 1)
+    if offset is None or offset > MAXIMUM_OFFSET:
         raise InvalidParameter(
             f"The offset value must be a whole number between 0 and {MAXIMUM_OFFSET}."
         )
@@ -231,24 +231,26 @@ def _is_on(name: str, values: dict[str, str]) -> bool:
     return name in values and _is_true(name, values[name])
 
 
-def _digits(value: str, most: int) -> int | None:
-    """Return the number that ``value`` spells in ASCII digits, ``None`` if over ``most``."""
+def number_up_to(value: str, most: int) -> int | None:
+    """Return the number that ``value`` spells in ASCII digits, ``None`` if it spells none.
+
+    A number above ``most`` counts as ``most``: nothing has it, so it need not be told from others.
+    """
     if not (value.isascii() and value.isdigit()):
         return None
     significant = value.lstrip("0")
-    # Python refuses to read numbers of thousands of digits, and none of them is in range.
+    # Python refuses to read numbers of thousands of digits.
     if len(significant) > len(str(most)):
-        return None
-    number = int(significant or "0")
-    return number if number <= most else None
+        return most
+    return min(int(significant or "0"), most)
 
 
 def _id(name: str) -> Callable[[str], int]:
     def parse(value: str) -> int:
-        if not (value.isascii() and value.isdigit()):
+        number = number_up_to(value, UNKNOWN_ID)
+        if number is None:
             raise InvalidParameter(f"The {name} value must be a whole number.")
-        number = _digits(value, UNKNOWN_ID)
-        return UNKNOWN_ID if number is None else number
+        return number
 
     return parse
 

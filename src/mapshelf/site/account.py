@@ -30,7 +30,7 @@ from mapshelf.errors import NotFound, SessionTooOld, WrongCredentials
 from mapshelf.model import LARGEST_ID, Access, AuditEvent, RefusalKind, Role
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.tokens import DEFAULT_SCOPES, LINK_PREFIX, PREFIX, SCOPES
@@ -59,25 +59,26 @@ class AccountPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done, address = self._personal.shown, self._personal.done, self._address
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        address = self._address
         sessions, password = "list and end sessions", "change the password"
         tokens, invitations = "make, list and revoke tokens", "make, list and withdraw invitations"
         return {
             "/account": (
-                shown(sessions, self._show_account),
-                done(sessions, self._end_sessions, address()),
+                page_for(sessions, self._show_account),
+                form_for(sessions, self._end_sessions, address()),
             ),
             "/account/password": (
-                shown(password, self._show_password),
-                done(password, self._change_password, address("password")),
+                page_for(password, self._show_password),
+                form_for(password, self._change_password, address("password")),
             ),
             "/account/tokens": (
-                shown(tokens, self._show_tokens),
-                done(tokens, self._change_tokens, address("tokens")),
+                page_for(tokens, self._show_tokens),
+                form_for(tokens, self._change_tokens, address("tokens")),
             ),
             "/account/invitations": (
-                shown(invitations, self._show_invitations),
-                done(invitations, self._change_invitations, address("invitations")),
+                page_for(invitations, self._show_invitations),
+                form_for(invitations, self._change_invitations, address("invitations")),
             ),
         }
 
@@ -159,7 +160,7 @@ class AccountPages:
                 change = partial(choose_first_password)
             work = partial(change, session=session.token, new=new, client=client, ending=ending)
             await self._personal.hash(request, work)
-        except (*SHOWN, SessionTooOld) as error:
+        except (*FORM_ERRORS, SessionTooOld) as error:
             return await self._password_page(request, session, ending, error)
         return see_other(self._after("password.access" if ending else "password"))
 
@@ -200,7 +201,7 @@ class AccountPages:
             secret = await self._personal.ask(
                 request, lambda store: add_own_token(store, user, new, milliseconds(), address)
             )
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._tokens_page(request, session, new=new, error=error)
         return self._personal.made.on(self._address("tokens"), secret)
 

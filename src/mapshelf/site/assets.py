@@ -13,7 +13,7 @@ from typing import Final
 
 import xxhash
 
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.http import Response, body_response
 from mapshelf.errors import NotFound
 from mapshelf.render.fonts import FILES
@@ -61,7 +61,7 @@ class Assets:
             media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
             caching = _FOREVER if current else FRESH
             made = body_response(200, media_type, self.bodies[name], (caching, _HARMLESS))
-            made = self._made[name, current] = packable(made)
+            made = self._made[name, current] = also_compressed(made)
         return made
 
 

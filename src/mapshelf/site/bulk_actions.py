@@ -21,7 +21,7 @@ from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, file_name, split_name
 from mapshelf.api.forms import Form
-from mapshelf.api.http import Request, Response
+from mapshelf.api.http import NO_STORE, Request, Response
 from mapshelf.api.map_writing import only_owner
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile, DiskCache
@@ -39,7 +39,7 @@ from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.collections_shown import card_of
 from mapshelf.site.data_export import KEPT_FOR, ROOM
-from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import STRICT, see_other
@@ -91,8 +91,9 @@ class BulkActionPages:
 
     def paths(self) -> Paths:
         """Return the handlers of the pages for signed-in users by path."""
-        shown, done, change = self._personal.shown, self._personal.done, "change a map"
-        return {"/tag": (shown(change, self._show_tags), done(change, self._tag, ""))}
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        change = "change a map"
+        return {"/tag": (page_for(change, self._show_tags), form_for(change, self._tag, ""))}
 
     # -- downloading ----------------------------------------------------------------------
 
@@ -112,7 +113,7 @@ class BulkActionPages:
             (b"content-type", b"application/zip"),
             (b"content-length", str(file.size).encode()),
             (b"content-disposition", attachment(say("several.file"), "zip")),
-            (b"cache-control", b"no-store"),
+            *NO_STORE,
             *STRICT,
         )
         return Response(200, headers, file=file)
@@ -144,7 +145,7 @@ class BulkActionPages:
             change = _read_tags(said["add"], said["remove"])
             work = partial(_tagged, ids, change, session.user, address)
             await self._personal.ask(request, work)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             if isinstance(error, Forbidden):
                 raise
             return await self._tag_page(request, session, ids, said, error)

@@ -9,16 +9,15 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.audit import about_collection, done_by, noted
-from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.reports import add_collection_report, read_report
-from mapshelf.api.visible_collections import no_collection
+from mapshelf.api.visible_collections import visible_collection
 from mapshelf.errors import InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
     AuditEvent,
-    Collection,
     CollectionDecision,
     DecisionKind,
     Report,
@@ -29,7 +28,7 @@ from mapshelf.model import (
 from mapshelf.site import report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -88,8 +87,9 @@ class CollectionReportPages:
 
     def paths(self) -> Paths:
         """Return the handlers of this page by path."""
-        shown, done, report = self._personal.shown, self._personal.done, "report a collection"
-        return {AT: (shown(report, self._show), done(report, self._report, ""))}
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        report = "report a collection"
+        return {AT: (page_for(report, self._show), form_for(report, self._report, ""))}
 
     async def _show(self, request: Request, session: Session) -> Response:
         return await self._page(request, session)
@@ -105,7 +105,7 @@ class CollectionReportPages:
 
         try:
             await self._personal.ask(request, partial(noted, entry, report))
-        except (*SHOWN, TooManyReports) as error:
+        except (*FORM_ERRORS, TooManyReports) as error:
             return await self._page(request, session, said, error)
         return see_other(f"{self._addresses.people.of(request).partition('?')[0]}?done=reported")
 
@@ -117,8 +117,9 @@ class CollectionReportPages:
         error: Exception | None = None,
     ) -> Response:
         public_id, user = request.parts["id"], session.user
-        look = partial(_visible_collection, public_id, user)
-        found = await self._personal.ask(request, look)
+        found = await self._personal.ask(
+            request, lambda store: visible_collection(store, public_id, user)
+        )
         address = self._addresses.collection(found.id, found.title)
         about = {
             "of": "collection",
@@ -189,10 +190,3 @@ def undo(decision_id: str, user: User, address: str, store: Store) -> None:
     entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
     with suppress(NotFound), store.auditing(entry):
         store.undo_collection_decision(decision_id)
-
-
-def _visible_collection(public_id: str, user: User, store: Store) -> Collection:
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
-    return found

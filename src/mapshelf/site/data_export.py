@@ -17,7 +17,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import InvalidParameter, Overloaded, SessionTooOld
 from mapshelf.model import AuditEntry, AuditEvent, MapsOfClosedAccount, User
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL
 from mapshelf.store import Store
@@ -44,17 +44,17 @@ class DataExportPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done = self._personal.shown, self._personal.done
+        page_for, form_for = self._personal.page_for, self._personal.form_for
         export = "export one's own data"
         delete, page = "delete one's own account", self._addresses.people.account("delete")
         return {
             "/account/export": (
-                shown(export, self._show_export),
-                done(export, self._export, self._addresses.people.account("export")),
+                page_for(export, self._show_export),
+                form_for(export, self._export, self._addresses.people.account("export")),
             ),
             "/account/delete": (
-                shown(delete, self._show_deletion),
-                done(delete, self._delete, page),
+                page_for(delete, self._show_deletion),
+                form_for(delete, self._delete, page),
             ),
         }
 
@@ -111,7 +111,7 @@ class DataExportPages:
                 client=client,
             )
             await self._personal.hash(request, delete)
-        except (*SHOWN, SessionTooOld) as error:
+        except (*FORM_ERRORS, SessionTooOld) as error:
             return await self._deletion_page(request, session, chosen, error)
         cleared = self._personal.context.sessions.session_cookie.clear()
         page = Page("account_deleted.html", {}, headers=(*PERSONAL, cleared))

@@ -40,8 +40,8 @@ class FeedAddressPage:
         operation = "make and withdraw the address of feeds"
         return {
             f"/account/{PLACE}": (
-                self._personal.shown(operation, self._show),
-                self._personal.done(operation, self._change, self._address),
+                self._personal.page_for(operation, self._show),
+                self._personal.form_for(operation, self._change, self._address),
             )
         }
 

@@ -39,7 +39,7 @@ from mapshelf.errors import (
 )
 from mapshelf.site.messages import counted, say
 
-SHOWN: Final = (
+FORM_ERRORS: Final = (
     AlreadyExists,
     Conflict,
     CrossSiteRequest,
@@ -54,8 +54,8 @@ SHOWN: Final = (
 )
 """Errors that are shown above the form, so that the user can try again."""
 
-UNTAKEN: Final = (
-    *SHOWN,
+ALL_FORM_ERRORS: Final = (
+    *FORM_ERRORS,
     BodyTooLarge,
     CannotWrite,
     Forbidden,
@@ -65,7 +65,7 @@ UNTAKEN: Final = (
     UnreadableFile,
     UnsupportedMediaType,
 )
-"""The same for forms with files, which can fail in more ways."""
+"""The same for forms that send files or change maps, which can fail in more ways."""
 
 MINUTE: Final = 60  # seconds
 

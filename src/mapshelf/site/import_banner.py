@@ -9,9 +9,9 @@ from typing import Final
 
 import orjson
 
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
-from mapshelf.api.http import Request, Response, body_response
+from mapshelf.api.http import NO_STORE, Request, Response, body_response
 from mapshelf.api.routes import Operation
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.site.page_maker import PageMaker
@@ -19,8 +19,6 @@ from mapshelf.site.responses import HTML, data_response
 
 MARK: Final = b"<!--importing-->"
 """The placeholder that is replaced by the banner."""
-
-NOT_KEPT: Final = (b"cache-control", b"no-store")
 
 _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-control", b"etag"))
 """Headers that are dropped from a changed page."""
@@ -64,7 +62,7 @@ class ImportBanner:
             return self._last[2]
         body = response.body.replace(MARK, line, 1)
         kept = (one for one in response.headers if one[0] not in _OF_OTHERS)
-        changed = packable(body_response(200, HTML, body, (*kept, NOT_KEPT)))
+        changed = also_compressed(body_response(200, HTML, body, (*kept, *NO_STORE)))
         self._last = response, line, changed
         return changed
 

@@ -9,16 +9,16 @@ from functools import partial
 from typing import Final, TypeVar
 
 from mapshelf.accounts.audit import done_by
-from mapshelf.accounts.permissions import may_change, may_see, owns
+from mapshelf.accounts.permissions import may_change, owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.documents import Kind
 from mapshelf.api.forms import MULTIPART, Form, FormLimits
-from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.http import NO_STORE, BodyRule, Request, Response
 from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
 from mapshelf.api.quotas import check_uploads
-from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
-from mapshelf.api.visible_maps import no_map, until_hidden
+from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile, no_version
+from mapshelf.api.visible_maps import until_hidden, visible_map
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InvalidParameter, NotFound
@@ -26,7 +26,7 @@ from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.map_forms import (
     BODY,
     LIMITS,
@@ -104,26 +104,26 @@ class MapActionPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done = self._personal.shown, self._personal.done
+        page_for, form_for = self._personal.page_for, self._personal.form_for
         details = FormKind(LIMITS, BODY, self._refuse_details)
         file = FormKind(FILE_LIMITS, FILE_BODY, self._refuse_file)
         return {
-            f"{AT}/vote": (shown("vote", self._show_vote), done("vote", self._vote, "")),
+            f"{AT}/vote": (page_for("vote", self._show_vote), form_for("vote", self._vote, "")),
             f"{AT}/edit": (
-                shown("change a map", self._show_details),
-                done("change a map", self._edit, "", details),
+                page_for("change a map", self._show_details),
+                form_for("change a map", self._edit, "", details),
             ),
             f"{AT}/versions": (
-                shown("list versions", self._show_versions),
-                done("replace a file", self._replace, "", file),
+                page_for("list versions", self._show_versions),
+                form_for("replace a file", self._replace, "", file),
             ),
             f"{AT}/versions/{{number}}": (
-                shown("list versions", self._download),
-                done("restore a version", self._restore, ""),
+                page_for("list versions", self._download),
+                form_for("restore a version", self._restore, ""),
             ),
             f"{AT}/remove": (
-                shown("remove a map", self._show_removal),
-                done("remove a map", self._remove, ""),
+                page_for("remove a map", self._show_removal),
+                form_for("remove a map", self._remove, ""),
             ),
         }
 
@@ -184,7 +184,7 @@ class MapActionPages:
                 lambda store, found, user: store.edit_map(found.file_id, details),
                 event=AuditEvent.MAP_CHANGED,
             )
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             form_again = MapForm("", said, from_file=not standing.uploaded)
             return await self._details(request, session, form_again, error)
         return see_other(self._addresses.map(found.id, found.title))
@@ -244,7 +244,7 @@ class MapActionPages:
         try:
             await until_hidden(context, request)
             found = await self._changed(request, session, queue, restore, event=event)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             return await self._versions(request, session, error)
         return see_other(self._addresses.map(found.id, found.title))
 
@@ -258,10 +258,10 @@ class MapActionPages:
     def _file_of(self, store: Store, file_id: int, number: int) -> Response:
         kept = store.version_file(file_id, number)
         if kept is None:
-            raise NotFound("This map has no such version.")
+            raise no_version()
         stem, suffix = split_name(kept.name)
         disposition = attachment(f"{stem} ({number})", suffix)
-        headers = ((b"content-disposition", disposition), (b"cache-control", b"no-store"))
+        headers = ((b"content-disposition", disposition), *NO_STORE)
         file = KeptFile(kept.name, kept.digest, len(kept.content))
         kind = Kind(b"application/octet-stream", headers)
         return self._context.documents.of_file(
@@ -337,9 +337,7 @@ class MapActionPages:
 def _standing_of(
     addresses: Addresses, public_id: str, user: User, own: bool, store: Store
 ) -> Standing:
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
+    found = visible_map(store, public_id, user)
     may = may_change(found, user)
     if own and not may:
         raise only_owner()

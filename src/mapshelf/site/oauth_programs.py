@@ -20,7 +20,7 @@ from mapshelf.errors import AddressTooLong, InvalidParameter, NotFound, OAuthRef
 from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Row, moment
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.people_addresses import LONGEST_RETURN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import leading_to, see_other
@@ -44,19 +44,19 @@ class ProgramPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done = self._personal.shown, self._personal.done
+        page_for, form_for = self._personal.page_for, self._personal.form_for
         let_in, listed = "let a program in", "list and withdraw programs"
-        consent = shown(let_in, self._show_consent), done(let_in, self._decide, "")
+        consent = page_for(let_in, self._show_consent), form_for(let_in, self._decide, "")
         return {
             "/oauth/auth": consent,
             AUTHORIZE: consent,
             DEVICE_PAGE: (
-                shown(let_in, self._show_device),
-                done(let_in, self._connect_device, self._addresses.root + DEVICE_PAGE),
+                page_for(let_in, self._show_device),
+                form_for(let_in, self._connect_device, self._addresses.root + DEVICE_PAGE),
             ),
             "/account/programs": (
-                shown(listed, self._show_programs),
-                done(listed, self._withdraw, self._addresses.people.account("programs")),
+                page_for(listed, self._show_programs),
+                form_for(listed, self._withdraw, self._addresses.people.account("programs")),
             ),
         }
 
@@ -142,7 +142,7 @@ class ProgramPages:
             await self._personal.ask(request, partial(decide, allow=allow))
         except NotFound as error:
             return await self._device_page(session, "", InvalidParameter(str(error)))
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._device_page(session, "", error)
         return see_other(self._after("allowed" if allow else "denied"))
 

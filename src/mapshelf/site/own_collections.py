@@ -11,21 +11,20 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from mapshelf.accounts.audit import about_collection, done_by
-from mapshelf.accounts.permissions import is_shown, may_change, may_see
+from mapshelf.accounts.permissions import is_shown, may_see
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.collection_editing import (
     DETAILS,
     Change,
     added,
     change_collection,
+    changeable_collection,
     collected,
-    not_owner_of_collection,
     read_details,
     taken_out,
 )
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.visible_collections import no_collection
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import (
@@ -43,7 +42,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.bulk_actions import asked_ids, selected_ids
 from mapshelf.site.cards import Card
 from mapshelf.site.collections_shown import card_of, collection_card
-from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.map_forms import BODY, LIMITS
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.pinned import PinnedCollections
@@ -93,17 +92,20 @@ class OwnCollectionPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done = self._personal.shown, self._personal.done
+        page_for, form_for = self._personal.page_for, self._personal.form_for
         own = self._addresses.people.account(OWN)
         make, change = "make a collection", "change a collection"
         remove, pin = "remove a collection", "pin a collection"
         kind = FormKind(LIMITS, BODY)
         return {
-            f"/account/{OWN}": (shown(make, self._show_own), done(make, self._make, own)),
-            "/collect": (shown(change, self._show_chosen), done(change, self._collect, "")),
-            f"{AT}/edit": (shown(change, self._show), done(change, self._edit, "", kind)),
-            f"{AT}/remove": (shown(remove, self._show_removal), done(remove, self._remove, "")),
-            f"{AT}/pin": (shown(pin, self._show_pin), done(pin, self._pin, "")),
+            f"/account/{OWN}": (page_for(make, self._show_own), form_for(make, self._make, own)),
+            "/collect": (page_for(change, self._show_chosen), form_for(change, self._collect, "")),
+            f"{AT}/edit": (page_for(change, self._show), form_for(change, self._edit, "", kind)),
+            f"{AT}/remove": (
+                page_for(remove, self._show_removal),
+                form_for(remove, self._remove, ""),
+            ),
+            f"{AT}/pin": (page_for(pin, self._show_pin), form_for(pin, self._pin, "")),
         }
 
     # -- the user's collections -----------------------------------------------------------
@@ -114,7 +116,7 @@ class OwnCollectionPages:
     async def _make(self, request: Request, session: Session, form: Form) -> Response:
         try:
             found = await self._made(request, session, form.text("title"), [])
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             return await self._own(request, session, form.text("title"), error)
         return see_other(self._page_of(found, "edit"))
 
@@ -158,7 +160,7 @@ class OwnCollectionPages:
                 found = await self._changed(request, session, form.text("collection"), work)
             else:
                 found = await self._made(request, session, form.text("title"), ids)
-        except (*UNTAKEN, NotFound) as error:
+        except (*ALL_FORM_ERRORS, NotFound) as error:
             return await self._chosen(request, session, ids, form.text("title"), error)
         return see_other(self._page_of(found))
 
@@ -215,7 +217,7 @@ class OwnCollectionPages:
                 details = read_details(said)
                 work = partial(_said, details)
             found = await self._changed(request, session, public_id, work)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             return await self._edited(request, session, said, error, adding="map" in form.fields)
         if "title" in form.fields:
             return see_other(self._page_of(found))
@@ -267,7 +269,7 @@ class OwnCollectionPages:
         work = partial(_pinned, pinned)
         try:
             found = await self._changed(request, session, public_id, work, event)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             found = await self._own_one(request, session)
             return await self._about(found, "pin_collection.html", {}, session, error)
         self._pinned.forget()
@@ -293,7 +295,9 @@ class OwnCollectionPages:
 
     async def _own_one(self, request: Request, session: Session) -> Collection:
         public_id, user = request.parts["id"], session.user
-        return await self._personal.ask(request, partial(_changeable, public_id, user))
+        return await self._personal.ask(
+            request, lambda store: changeable_collection(store, public_id, user)
+        )
 
     def _page_of(self, found: Collection, page: str = "") -> str:
         address = self._addresses.collection(found.id, found.title)
@@ -321,23 +325,8 @@ class OwnCollectionPages:
         return await self._personal.page(page, session)
 
 
-def _changeable(public_id: str, user: User, store: Store) -> Collection:
-    """Return a collection that a user may change.
-
-    Raises:
-        NotFound: there is no such collection that the user may see.
-        Forbidden: the user may see it, but not change it.
-    """
-    found = store.find_collection(public_id)
-    if found is None or not may_see(found, user):
-        raise no_collection()
-    if not may_change(found, user):
-        raise not_owner_of_collection()
-    return found
-
-
 def _edited_by(addresses: Addresses, public_id: str, user: User, store: Store) -> Edited:
-    found = _changeable(public_id, user, store)
+    found = changeable_collection(store, public_id, user)
     maps = store.collected_maps(public_id)
     shown = [one for one in maps if is_shown(one, found, user)]
     cards = [card_of(one, addresses) for one in shown]

@@ -20,7 +20,7 @@ from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.cards import Card, card
 from mapshelf.site.choices import Choice
-from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.library import PAGE_SIZE
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
@@ -92,8 +92,8 @@ class OwnMapsPages:
         address = self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
-                self._personal.shown("list one's own maps", self._show),
-                self._personal.done("undo a removal", self._undo, address),
+                self._personal.page_for("list one's own maps", self._show),
+                self._personal.form_for("undo a removal", self._undo, address),
             )
         }
 
@@ -111,7 +111,7 @@ class OwnMapsPages:
         try:
             found = await self._personal.ask(request, undo)
             self._context.map_finder.forget(found.id)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             return await self._list(request, session, error)
         return see_other(self._addresses.map(found.id, found.title))  # available at once
 

@@ -14,7 +14,13 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Kind
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.map_detail import FORMATS, Export, export_outline, original_file
+from mapshelf.api.map_detail import (
+    FORMATS,
+    Export,
+    encoded_outline,
+    export_outline,
+    original_file,
+)
 from mapshelf.api.visible_maps import FoundMap, find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
@@ -217,7 +223,7 @@ class Pages:
         return page_response(200, self._map_body(None, known, embedded), headers)
 
     def _map_data(self, record: Record) -> Response | Deferred:
-        encoded = self._outline(record)
+        encoded = encoded_outline(self._context.store.get(), record)
         if is_large(encoded):
             make = partial(self._large_map_data, record)
             return Deferred(self._queues.documents, make, lasting=True)
@@ -228,13 +234,8 @@ class Pages:
 
     def _large_map_data(self, record: Record) -> Response:
         kind = Kind(JSON, (FRESH,), compress=True)
-        return self._context.documents.of_outline(large_map_data, self._outline(record), (), kind)
-
-    def _outline(self, record: Record) -> bytes:
-        outline = self._context.store.get().outline(record.file_id)
-        if outline is None:
-            raise NotFound("This map has no outline.")
-        return outline
+        encoded = encoded_outline(self._context.store.get(), record)
+        return self._context.documents.of_outline(large_map_data, encoded, (), kind)
 
     # -- common ---------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ from mapshelf.accounts.passkeys import NAME_LENGTH, sign_in_with_passkey
 from mapshelf.accounts.relying_party import RelyingParty
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
-from mapshelf.api.http import Headers, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, Request, Response, json_response
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld
 from mapshelf.model import AuditEvent, Passkey
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import see_other
@@ -30,7 +30,6 @@ from mapshelf.site.sign_in import SignInPages
 PAGE: Final = "passkeys"
 SIGN_IN: Final = "/signin/passkey"
 DONE: Final = ("added", "removed")
-NO_STORE: Final[Headers] = ((b"cache-control", b"no-store"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +63,10 @@ class PasskeyPages:
         operation, page = "add, list and remove passkeys", self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
-                self._personal.shown(operation, self._show),
-                self._personal.done(operation, self._change, page),
+                self._personal.page_for(operation, self._show),
+                self._personal.form_for(operation, self._change, page),
             ),
-            SIGN_IN: (for_everybody(self._lead), self._personal.taken(self._use)),
+            SIGN_IN: (for_everybody(self._lead), self._personal.open_form(self._use)),
         }
 
     # -- signing in -----------------------------------------------------------------------
@@ -91,7 +90,7 @@ class PasskeyPages:
                 request,
                 lambda store: sign_in_with_passkey(store, party, secret, credential, client),
             )
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._sign_in.form_page(request, returning, error=error)
         return self._personal.signed_in(session, self._addresses.people.after(returning))
 
@@ -116,7 +115,7 @@ class PasskeyPages:
             add = partial(accounts.add, party=party, user=user, secret=secret, client=client)
             name = form.text("name")
             await self._personal.ask(request, partial(add, credential=credential, name=name))
-        except (*SHOWN, SessionTooOld) as error:
+        except (*FORM_ERRORS, SessionTooOld) as error:
             return await self._page(request, session, error)
         return see_other(self._after("added"))
 

@@ -26,7 +26,7 @@ from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
 from mapshelf.site.flash_secret import FlashSecret
-from mapshelf.site.form_errors import UNTAKEN, failure
+from mapshelf.site.form_errors import ALL_FORM_ERRORS, failure
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML, PERSONAL, see_other
 from mapshelf.site.signed_in import with_publish_link
@@ -116,7 +116,7 @@ class Personal:
 
     # -- authorisation --------------------------------------------------------------------
 
-    def shown(self, operation: str, show: Show, otherwise: str = "") -> Operation:
+    def page_for(self, operation: str, show: Show, otherwise: str = "") -> Operation:
         """Restrict ``show`` to users with permission for an operation of ``PERMISSIONS``.
 
         Requests without a session are redirected to ``otherwise``, by default the sign-in page.
@@ -133,7 +133,7 @@ class Personal:
 
         return guard
 
-    def done(self, operation: str, act: Act, page: str, kind: FormKind = USUAL) -> Method:
+    def form_for(self, operation: str, act: Act, page: str, kind: FormKind = USUAL) -> Method:
         """Restrict ``act`` to users with permission for an operation.
 
         Args:
@@ -154,14 +154,14 @@ class Personal:
                 async with context.bodies.form(request, kind.limits) as form:
                     context.sessions.check_form(request, form.text(FIELD), session.secret)
                     return await act(request, session, form)
-            except UNTAKEN as error:
+            except ALL_FORM_ERRORS as error:
                 if kind.refuse is None:
                     raise
                 return await kind.refuse(request, session, error)
 
         return Method(guard, None, body=kind.body, budget=Budget.PAGES)
 
-    def taken(self, take: Take, *, hashing: bool = False) -> Method:
+    def open_form(self, take: Take, *, hashing: bool = False) -> Method:
         """Open ``take`` to everyone; it must call ``check_form`` itself.
 
         Args:

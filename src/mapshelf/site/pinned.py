@@ -10,7 +10,7 @@ import asyncio
 import time
 from typing import Final
 
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response, body_response, etag
 from mapshelf.api.routes import Operation
@@ -68,7 +68,7 @@ class PinnedCollections:
             return self._last[2]
         body = response.body.replace(MARK, html, 1)
         kept = (one for one in response.headers if one[0] not in _OF_OTHERS)
-        changed = packable(body_response(200, HTML, body, (*kept, etag(body))))
+        changed = also_compressed(body_response(200, HTML, body, (*kept, etag(body))))
         self._last = response, html, changed
         return changed
 

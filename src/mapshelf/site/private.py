@@ -77,19 +77,19 @@ def for_feed_readers(answer: Answer) -> Operation:
             raise UnknownPath("There is nothing at this address.")
         request.user = found.user if found else None
         response = private_response(await answer(request))
-        smaller = response.smaller and replace(
-            response.smaller, headers=(*response.smaller.headers, NO_REFERRER)
+        compressed = response.compressed and replace(
+            response.compressed, headers=(*response.compressed.headers, NO_REFERRER)
         )
-        return replace(response, headers=(*response.headers, NO_REFERRER), smaller=smaller)
+        return replace(response, headers=(*response.headers, NO_REFERRER), compressed=compressed)
 
     return operation
 
 
 def private_response(response: Response) -> Response:
     """Return ``response`` with private cache headers."""
-    smaller = response.smaller and private_response(response.smaller)
+    compressed = response.compressed and private_response(response.compressed)
     headers = _private(response.headers)
-    return replace(response, headers=headers, smaller=smaller, text_headers=None)
+    return replace(response, headers=headers, compressed=compressed, text_headers=None)
 
 
 def _private(headers: Headers) -> Headers:

@@ -29,7 +29,7 @@ from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
 from mapshelf.site.account_rows import moment
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import SECOND, Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, see_other
@@ -69,9 +69,12 @@ class ProviderPages:
     def paths(self) -> Paths:
         """Return the handlers of the page with linked identities by path."""
         operation, page = "link and unlink identities", self._addresses.people.account(PAGE)
-        shown = self._personal.shown(operation, self._show_identities)
-        done = self._personal.done(operation, self._change_identities, page)
-        return {f"/account/{PAGE}": (shown, done)}
+        return {
+            f"/account/{PAGE}": (
+                self._personal.page_for(operation, self._show_identities),
+                self._personal.form_for(operation, self._change_identities, page),
+            )
+        }
 
     def ways(self) -> Mapping[str, Operation]:
         """Return the handlers that lead to the provider and receive its response, by path."""
@@ -85,7 +88,7 @@ class ProviderPages:
         attempt = new_attempt(Purpose.SIGN_IN, returning, milliseconds())
         try:
             address = await self._authorization_address(request, attempt, "")
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._sign_in.form_page(request, returning, error=error)
         return see_other(address, self._cookie(attempt))
 
@@ -105,7 +108,7 @@ class ProviderPages:
             else:
                 assert session is not None, "its secret is part of the state"
                 response = await self._linked(request, session, attempt, answer)
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             if session and attempt and attempt.purpose is Purpose.LINK:
                 response = await self._identities_page(request, session, error)
             else:
@@ -136,7 +139,7 @@ class ProviderPages:
             if subject:
                 return await self._unlink(request, session, form.text("issuer"), subject)
             return await self._begin_linking(request, session)
-        except (*SHOWN, SessionTooOld) as error:
+        except (*FORM_ERRORS, SessionTooOld) as error:
             return await self._identities_page(request, session, error)
 
     async def _unlink(

@@ -29,7 +29,7 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
 from mapshelf.query import read_parameters
 from mapshelf.site.cards import Card, card
-from mapshelf.site.form_errors import UNTAKEN, failure
+from mapshelf.site.form_errors import ALL_FORM_ERRORS, failure
 from mapshelf.site.map_actions import DONE
 from mapshelf.site.map_forms import (
     BODY,
@@ -121,24 +121,21 @@ class PublishPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done, address = (
-            self._personal.shown,
-            self._personal.done,
-            self._addresses.people.publish(),
-        )
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        address = self._addresses.people.publish()
         publish = "publish a map"
         files = FormKind(FILES_LIMITS, FILES_BODY, self._refuse_files)
         said = FormKind(LIMITS, BODY)
         return {
             "/publish": (
-                shown(publish, self._show_choice),
-                done(publish, self._take_files, address, files),
+                page_for(publish, self._show_choice),
+                form_for(publish, self._take_files, address, files),
             ),
             "/publish/preview": (
-                shown(publish, self._show_preview),
-                done(publish, self._publish, address, said),
+                page_for(publish, self._show_preview),
+                form_for(publish, self._publish, address, said),
             ),
-            "/publish/published": (shown(publish, self._show_published), None),
+            "/publish/published": (page_for(publish, self._show_published), None),
         }
 
     # -- files ----------------------------------------------------------------------------
@@ -201,7 +198,7 @@ class PublishPages:
         work = partial(publisher.publish, sent, DRAFT, user, None, address=address)
         try:
             found, _ = await self._context.queues.uploads.result(object(), work, owner=user.id)
-        except UNTAKEN as error:
+        except ALL_FORM_ERRORS as error:
             return _refusal(file.name, error)
         return found
 

@@ -51,8 +51,8 @@ class RefusedFilePages:
         operation = "see and dismiss refused files"
         return {
             "/account/imports": (
-                self._personal.shown(operation, self._show),
-                self._personal.done(operation, self._dismiss, self._address),
+                self._personal.page_for(operation, self._show),
+                self._personal.form_for(operation, self._dismiss, self._address),
             )
         }
 

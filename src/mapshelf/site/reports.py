@@ -10,19 +10,18 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.audit import about_map, about_user, done_by, noted
-from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.reports import find_reportable, read_report
-from mapshelf.api.visible_maps import no_map
+from mapshelf.api.visible_maps import no_map, visible_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
     LARGEST_ID,
     AuditEvent,
     Decision,
     DecisionKind,
-    Map,
     ReportedMap,
     User,
     Visibility,
@@ -33,7 +32,7 @@ from mapshelf.site import collection_reports, report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.collection_reports import ReportRow, row_of_report
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -102,13 +101,14 @@ class ReportPages:
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
-        shown, done, report = self._personal.shown, self._personal.done, "report a map"
+        page_for, form_for = self._personal.page_for, self._personal.form_for
+        report = "report a map"
         decide, page = "decide about reports", self._addresses.people.account("reports")
         return {
-            "/report/{id}": (shown(report, self._show_form), done(report, self._report, "")),
+            "/report/{id}": (page_for(report, self._show_form), form_for(report, self._report, "")),
             "/account/reports": (
-                shown(decide, self._show_reports),
-                done(decide, self._decide, page),
+                page_for(decide, self._show_reports),
+                form_for(decide, self._decide, page),
             ),
         }
 
@@ -129,7 +129,7 @@ class ReportPages:
 
         try:
             await self._personal.ask(request, partial(noted, entry, report))
-        except (*SHOWN, TooManyReports) as error:
+        except (*FORM_ERRORS, TooManyReports) as error:
             return await self._form_page(request, session, said, error)
         return see_other(f"{self._addresses.people.report(public_id)}?done=reported")
 
@@ -204,18 +204,6 @@ class ReportPages:
         except (AlreadyDecided, NotFound, Conflict):
             done = "changed"
         return see_other(f"{self._addresses.people.account('reports')}?done={done}")
-
-
-def visible_map(store: Store, public_id: str, user: User) -> Map:
-    """Return a map that a user may see.
-
-    Raises:
-        NotFound: there is no such map that the user may see.
-    """
-    found = store.find_map(public_id)
-    if found is None or not may_see(found, user):
-        raise no_map()
-    return found
 
 
 def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: Store) -> None:

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from mapshelf.api.compression import packable
-from mapshelf.api.http import Headers, Response, body_response, etag
+from mapshelf.api.compression import also_compressed
+from mapshelf.api.http import NO_STORE, Headers, Response, body_response, etag
 from mapshelf.site.choices import choice_rows
 from mapshelf.site.escaping import breakable
 from mapshelf.site.messages import ENGLISH, counted, say
@@ -49,14 +49,14 @@ STRICT: Final[Headers] = (*_safety(), *_ALONE)
 PERSONAL: Final[Headers] = (
     *_safety(referrer=b"same-origin"),
     *_ALONE,
-    (b"cache-control", b"no-store"),
+    *NO_STORE,
 )
 """Headers of pages about a person."""
 
 SECRET: Final[Headers] = (
     *_safety(referrer=b"no-referrer"),
     *_ALONE,
-    (b"cache-control", b"no-store"),
+    *NO_STORE,
 )
 """Headers of pages with a secret URL: they suppress the Referer header."""
 
@@ -160,7 +160,7 @@ class Templates:
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
     """Return an HTML response, with an ETag if the status is 200."""
     validator = (etag(body),) if status == 200 else ()
-    return packable(body_response(status, HTML, body, (*headers, *validator)))
+    return also_compressed(body_response(status, HTML, body, (*headers, *validator)))
 
 
 def fragment_response(body: bytes) -> Response:
@@ -170,7 +170,7 @@ def fragment_response(body: bytes) -> Response:
 
 def data_response(media_type: bytes, body: bytes) -> Response:
     """Return a response with data that is not HTML, such as JSON or a feed."""
-    return packable(body_response(200, media_type, body, (FRESH, etag(body))))
+    return also_compressed(body_response(200, media_type, body, (FRESH, etag(body))))
 
 
 def redirect(address: str, query_string: bytes = b"") -> Response:
@@ -187,7 +187,7 @@ def redirect(address: str, query_string: bytes = b"") -> Response:
 def see_other(address: str, *headers: tuple[bytes, bytes]) -> Response:
     """Return a 303 redirect: the browser requests ``address`` with GET, whatever the method was."""
     own = ((b"location", address.encode()), (b"content-length", b"0"))
-    return Response(303, (*own, (b"cache-control", b"no-store"), *headers))
+    return Response(303, (*own, *NO_STORE, *headers))
 
 
 def quoted_query(query_string: bytes) -> str:

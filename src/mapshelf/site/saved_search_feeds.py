@@ -79,5 +79,5 @@ class SavedSearchFeeds:
 
 def _unlisted(response: Response) -> Response:
     """Return a response with a header that keeps it out of search engines."""
-    smaller = response.smaller and _unlisted(response.smaller)
-    return replace(response, headers=(*response.headers, NO_INDEX), smaller=smaller)
+    compressed = response.compressed and _unlisted(response.compressed)
+    return replace(response, headers=(*response.headers, NO_INDEX), compressed=compressed)

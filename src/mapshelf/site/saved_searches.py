@@ -20,7 +20,7 @@ from mapshelf.query import parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.facets import KEYWORD_FILTERS, language_name
-from mapshelf.site.form_errors import UNTAKEN
+from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.messages import ENGLISH, say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
@@ -71,8 +71,8 @@ class SavedSearchPages:
         """Return the handlers of this page by path."""
         return {
             f"/account/{PLACE}": (
-                self._personal.shown("list saved searches", self._show),
-                self._personal.done("save a search", self._change, self._address),
+                self._personal.page_for("list saved searches", self._show),
+                self._personal.form_for("save a search", self._change, self._address),
             )
         }
 
@@ -84,7 +84,7 @@ class SavedSearchPages:
         asked = form.text("search").encode("utf-8", "replace")
         try:
             done = await self._changed(request, session, form)
-        except (*UNTAKEN, NotFound) as error:
+        except (*ALL_FORM_ERRORS, NotFound) as error:
             try:
                 parameters = read_search(asked)
             except InvalidParameter:

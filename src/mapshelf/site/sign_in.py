@@ -22,7 +22,7 @@ from mapshelf.errors import NotFound
 from mapshelf.model import Access, AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other
@@ -48,21 +48,21 @@ class SignInPages:
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
         personal, home = self._personal, self._addresses.library({})
-        show_sign_out = personal.shown("sign out", self._sign_out_page, otherwise=home)
+        show_sign_out = personal.page_for("sign out", self._sign_out_page, otherwise=home)
         paths: dict[str, tuple[Operation, Method]] = {
             "/signin": (
                 for_everybody(self._sign_in_page),
-                personal.taken(self._sign_in, hashing=True),
+                personal.open_form(self._sign_in, hashing=True),
             ),
-            "/signout": (show_sign_out, personal.done("sign out", self._sign_out, home)),
+            "/signout": (show_sign_out, personal.form_for("sign out", self._sign_out, home)),
             "/link/{secret}": (
                 for_everybody(self._link_page),
-                personal.taken(self._use_link, hashing=True),
+                personal.open_form(self._use_link, hashing=True),
             ),
         }
         if self._settings.registration is Registration.OPEN:
-            taken = personal.taken(self._register, hashing=True)
-            paths["/register"] = (for_everybody(self._register_page), taken)
+            register = personal.open_form(self._register, hashing=True)
+            paths["/register"] = (for_everybody(self._register_page), register)
         return paths
 
     # -- signing in and out ---------------------------------------------------------------
@@ -84,7 +84,7 @@ class SignInPages:
                 request,
                 lambda store: sign_in_by_proxy(store, name, client, auto_create=proxy.auto_create),
             )
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self.form_page(request, returning, error=error)
         return self._personal.signed_in(session, self._addresses.people.after(returning))
 
@@ -97,7 +97,7 @@ class SignInPages:
                 request,
                 partial(accounts.sign_in, name=name, password=password, client=client),
             )
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self.form_page(request, returning, name, error)
         return self._personal.signed_in(session, self._addresses.people.after(returning))
 
@@ -157,7 +157,7 @@ class SignInPages:
             if found.kind is LinkKind.INVITATION:
                 use = partial(accounts.register, secret=secret, name=name, password=password)
             session = await self._personal.hash(request, partial(use, client=client))
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._link_form(request, found, name, ending, error)
         except NotFound:
             return await self._no_link(request)
@@ -212,7 +212,7 @@ class SignInPages:
             session = await self._personal.hash(
                 request, partial(register, password=new_password(form))
             )
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._register_form(request, name, error)
         return self._registered(session)
 

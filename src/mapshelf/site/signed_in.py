@@ -14,9 +14,9 @@ from typing import Final
 from markupsafe import Markup
 
 from mapshelf.api.browser_sessions import Session
-from mapshelf.api.compression import packable
+from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
-from mapshelf.api.http import Headers, Request, Response, body_response, etag
+from mapshelf.api.http import NO_STORE, Headers, Request, Response, body_response, etag
 from mapshelf.api.routes import Operation
 from mapshelf.errors import Overloaded, StoreUnavailable
 from mapshelf.site.addresses import Addresses
@@ -34,7 +34,6 @@ LARGEST: Final = 8 << 20
 link to a page with the same buttons (``map_actions.py``)."""
 
 KEPT: Final = (b"cache-control", b"private, no-cache")
-NOT_KEPT: Final = (b"cache-control", b"no-store")
 
 _OF_OTHERS: Final = frozenset(
     (b"content-type", b"content-length", b"cache-control", b"etag", b"vary")
@@ -102,17 +101,17 @@ def _changed(response: Response, addresses: Addresses, part: Part | None) -> Res
         body = before + part.html + rest.partition(PERSONAL_PART[1])[2]
     caching: Headers = (KEPT, validator)
     if b"no-store" in (response.header(b"cache-control") or b""):  # a private map
-        caching = (NOT_KEPT,)
+        caching = NO_STORE
     kept = tuple(one for one in response.headers if one[0] not in _OF_OTHERS)
-    changed = packable(body_response(200, HTML, body, (*kept, *caching)))
+    changed = also_compressed(body_response(200, HTML, body, (*kept, *caching)))
     return _varying(changed)
 
 
 def _varying(response: Response) -> Response:
     kept = (one for one in response.headers if one[0] != b"vary")
     headers = (*kept, (b"vary", b"Accept-Encoding, Cookie"))
-    smaller = response.smaller and _varying(response.smaller)
-    return replace(response, headers=headers, smaller=smaller)
+    compressed = response.compressed and _varying(response.compressed)
+    return replace(response, headers=headers, compressed=compressed)
 
 
 def _body_of(response: Response) -> bytes:

@@ -10,7 +10,7 @@ from mapshelf.model import AuditEvent, parse_tags
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.choices import Choice
-from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -31,8 +31,8 @@ class TagNamesPage:
         """Return the handlers of the page by path."""
         return {
             "/account/tags": (
-                self._personal.shown("rename tags", self._show),
-                self._personal.done("rename tags", self._rename, self._address),
+                self._personal.page_for("rename tags", self._show),
+                self._personal.form_for("rename tags", self._rename, self._address),
             )
         }
 
@@ -63,7 +63,7 @@ class TagNamesPage:
         said = {name: form.text(name) for name in ("tag", "name")}
         try:
             await self._renamed(request, session, _tag(said["tag"]), _tag(said["name"]))
-        except SHOWN as error:
+        except FORM_ERRORS as error:
             return await self._page(request, session, said, error)
         return see_other(f"{self._address}?done=renamed")
 

@@ -116,7 +116,7 @@ class DuplicatePages:
     def paths(self) -> Paths:
         """Return the handlers of the page by path."""
         return {
-            "/account/duplicates": (self._personal.shown("see duplicates", self._show), None),
+            "/account/duplicates": (self._personal.page_for("see duplicates", self._show), None),
         }
 
     async def _show(self, request: Request, session: Session) -> Response:

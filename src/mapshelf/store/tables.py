@@ -77,8 +77,15 @@ class CatalogueCounters:
 USERS: Final = Table(
     "users",
     (
-        *("id", "name", "name_key", "registered", "disabled", "role", "password"),
-        *("closed", "closing"),
+        "id",
+        "name",
+        "name_key",
+        "registered",
+        "disabled",
+        "role",
+        "password",
+        "closed",
+        "closing",
     ),
     ("id",),
 )

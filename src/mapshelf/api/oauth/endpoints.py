@@ -21,7 +21,7 @@ from mapshelf.accounts.oauth_tokens import give_tokens, revoke
 from mapshelf.accounts.permissions import PERMISSIONS
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
-from mapshelf.api.http import BodyRule, Headers, Request, Response, json_response
+from mapshelf.api.http import BodyRule, Request, Response, json_response
 from mapshelf.api.oauth.metadata import (
     DEVICE_AUTHORIZATION,
     DEVICE_PAGE,
@@ -34,7 +34,7 @@ from mapshelf.api.oauth.metadata import (
     resource_metadata,
     server_metadata,
 )
-from mapshelf.api.oauth.registration import REGISTRATION, register_program
+from mapshelf.api.oauth.registration import REGISTRATION, WITH_SECRET, register_program
 from mapshelf.api.routes import Method, Operation, Route
 from mapshelf.api.throttle import Throttle
 from mapshelf.clock import milliseconds
@@ -50,9 +50,6 @@ BODY: Final = BodyRule(32_768, (URL_ENCODED,))
 
 ASKING: Final = PERMISSIONS["ask to be let in as a program"]
 """The permission for these endpoints: no token, because programs come here to get one."""
-
-NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))
-"""RFC 6749, section 5.1."""
 
 REFUSALS_PER_SECOND: Final = 50
 """Refusals a second that are sent without delay; also the burst after a pause."""
@@ -125,7 +122,7 @@ class Endpoints:
             return answer(store, identified(store, who), form, address)
 
         found = await self._context.queues.programs.result(object(), make, request.disconnection)
-        return json_response(200, orjson.dumps(found), NOT_KEPT)
+        return json_response(200, orjson.dumps(found), WITH_SECRET)
 
     async def _form(self, request: Request) -> Mapping[str, str]:
         """Return the fields of a form that have a value (RFC 6749, section 3.2)."""

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import orjson
 
+from mapshelf.accounts.dynamic_registration import AUTHENTICATION_METHODS
 from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.api.http import Response, etag, json_response
 from mapshelf.tokens import SCOPES
@@ -19,8 +20,6 @@ DEVICE_PAGE: Final = "/oauth/device"
 
 SERVER: Final = "/.well-known/oauth-authorization-server"
 RESOURCE: Final = "/.well-known/oauth-protected-resource"
-
-_AUTHENTICATION: Final = ["client_secret_basic", "client_secret_post", "none"]
 
 
 def server_metadata(base_url: str, *, registration: bool = False) -> Mapping[str, Any]:
@@ -42,8 +41,8 @@ def server_metadata(base_url: str, *, registration: bool = False) -> Mapping[str
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": list(GRANT_TYPES),
-        "token_endpoint_auth_methods_supported": _AUTHENTICATION,
-        "revocation_endpoint_auth_methods_supported": _AUTHENTICATION,
+        "token_endpoint_auth_methods_supported": AUTHENTICATION_METHODS,
+        "revocation_endpoint_auth_methods_supported": AUTHENTICATION_METHODS,
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "service_documentation": f"{base_url}/docs",

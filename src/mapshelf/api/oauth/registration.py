@@ -8,14 +8,16 @@ import orjson
 
 from mapshelf.accounts.dynamic_registration import register_itself
 from mapshelf.api.context import Context, address_of
-from mapshelf.api.http import BodyRule, Headers, Request, Response, json_response
+from mapshelf.api.http import NO_STORE, BodyRule, Headers, Request, Response, json_response
+from mapshelf.api.json_bodies import parse_object
 from mapshelf.clock import milliseconds
-from mapshelf.errors import OAuthRefusal
+from mapshelf.errors import MalformedRequest, OAuthRefusal
 
 REGISTRATION: Final = BodyRule(16_384, ("application/json",))
 """The body rule of a registration."""
 
-NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))
+WITH_SECRET: Final[Headers] = (*NO_STORE, (b"pragma", b"no-cache"))
+"""Headers of responses with a secret (RFC 6749, section 5.1)."""
 
 
 async def register_program(context: Context, request: Request) -> Response:
@@ -27,7 +29,7 @@ async def register_program(context: Context, request: Request) -> Response:
     store, now = context.store.get(), milliseconds()
     make = partial(register_itself, store, metadata, address, now)
     registered = await context.queues.programs.result(object(), make, request.disconnection)
-    return json_response(201, orjson.dumps(registered.answer()), NOT_KEPT)
+    return json_response(201, orjson.dumps(registered.answer()), WITH_SECRET)
 
 
 def read_metadata(body: bytes) -> Mapping[str, Any]:
@@ -37,9 +39,6 @@ def read_metadata(body: bytes) -> Mapping[str, Any]:
         OAuthRefusal: the body is not a JSON object.
     """
     try:
-        found = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise OAuthRefusal("invalid_client_metadata", "The body is not valid JSON.") from error
-    if not isinstance(found, dict):
-        raise OAuthRefusal("invalid_client_metadata", "The body must be a JSON object.")
-    return found
+        return parse_object(body)
+    except MalformedRequest as error:
+        raise OAuthRefusal("invalid_client_metadata", str(error)) from error

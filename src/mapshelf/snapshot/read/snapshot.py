@@ -184,11 +184,7 @@ class Snapshot:
             correct: whether to correct the spelling if nothing matches.
         """
         found = self._search_engine.select(query, correct=correct)
-        records = []
-        for slot in found.slots:
-            body = self._record(slot)
-            file_id, _ = record_ids(body)
-            records.append(Record(file_id, with_base_url(body, base_url), self._details(slot)))
+        records = self.at(found.slots, base_url)
         highlighter = Highlighter(found.terms, self._text.languages)
         return Hits(found.total, records, highlighter, _correction(found, query))
 
@@ -240,7 +236,7 @@ class Snapshot:
         for slot in self._id_index.candidates(public_id):
             record = self._record(slot)
             file_id, found = record_ids(record)
-            if found == public_id:
+            if found == public_id:  # _slot and _full would read the record twice
                 return Record(file_id, with_base_url(record, base_url), self._details(slot))
         return None
 

@@ -3,6 +3,7 @@
 import heapq
 import time
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from mapshelf.errors import StoreError
@@ -67,7 +68,7 @@ class SQLiteChangeFeed(DatabaseUser):
                 (Change(row[0], row[1], None, None) for row in gone),
                 key=lambda change: change.revision,
             )
-            return [change for change, _ in zip(both, range(limit), strict=False)]
+            return list(islice(both, limit))
 
     def wait(self, after: int, seconds: float) -> bool:
         """See ``Store``. SQLite does not signal writes of other processes, but polling is cheap."""

@@ -1,4 +1,4 @@
-"""What clients that take gzip get: the same, smaller, under a validator of its own."""
+"""What clients that take gzip get: the same, compressed, under a validator of its own."""
 
 import gzip
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.api.compression import SMALLEST_COMPRESSED, packable, takes_gzip
+from mapshelf.api.compression import SMALLEST_COMPRESSED, also_compressed, takes_gzip
 from mapshelf.api.http import body_response
 
 
@@ -31,21 +31,23 @@ def test_nothing_a_client_says_is_an_error(said: bytes) -> None:
 
 @given(st.binary(min_size=SMALLEST_COMPRESSED, max_size=5000))
 def test_the_smaller_answer_is_the_same(body: bytes) -> None:
-    whole = packable(body_response(200, b"text/html", body, [(b"etag", b'"a"'), (b"x", b"y")]))
+    whole = also_compressed(
+        body_response(200, b"text/html", body, [(b"etag", b'"a"'), (b"x", b"y")])
+    )
     assert whole.body == body
     assert whole.header(b"etag") == b'"a"'
-    smaller = whole.smaller
-    assert smaller
-    assert gzip.decompress(smaller.body) == body
-    assert smaller.header(b"etag") == b'"a-gzip"'
-    assert smaller.header(b"content-encoding") == b"gzip"
-    assert smaller.header(b"content-length") == str(len(smaller.body)).encode()
-    assert smaller.header(b"x") == b"y"
-    assert whole.header(b"vary") == smaller.header(b"vary") == b"Accept-Encoding"
-    assert len([name for name, _ in smaller.headers if name == b"content-length"]) == 1
+    compressed = whole.compressed
+    assert compressed
+    assert gzip.decompress(compressed.body) == body
+    assert compressed.header(b"etag") == b'"a-gzip"'
+    assert compressed.header(b"content-encoding") == b"gzip"
+    assert compressed.header(b"content-length") == str(len(compressed.body)).encode()
+    assert compressed.header(b"x") == b"y"
+    assert whole.header(b"vary") == compressed.header(b"vary") == b"Accept-Encoding"
+    assert len([name for name, _ in compressed.headers if name == b"content-length"]) == 1
 
 
 def test_what_is_small_already_stays_as_it_is() -> None:
-    whole = packable(body_response(200, b"text/html", b"short", ()))
-    assert whole.smaller is None
+    whole = also_compressed(body_response(200, b"text/html", b"short", ()))
+    assert whole.compressed is None
     assert whole.header(b"vary") == b"Accept-Encoding"
