@@ -102,7 +102,7 @@ def test_how_the_last_backup_went_is_told(
         return line, parse(expose(look(data, None)).decode())
 
     line, metrics = told()
-    assert "none that Mapshelf made" in line
+    assert "none made by Mapshelf" in line
     assert metrics.value("backup_failing") == 0
     assert "mapshelf_backup_last_success_timestamp_seconds" not in metrics.types
 
@@ -252,7 +252,7 @@ def test_what_was_there_then_is_there_again_and_the_other_is_kept(
 
     out, err = capsys.readouterr()
     done, kept = out.splitlines()
-    aside = Path(kept.removeprefix("the catalogue that was there is now in "))
+    aside = Path(kept.removeprefix("the former catalogue is now in "))
     assert done == "restored 2 maps, revision 2"
     assert "sign in again" in err
     assert titles(data) == {"Soil", "Water"}
