@@ -390,8 +390,8 @@ def flipped(whole: bytes, place: int) -> bytes:
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (lambda whole, _: b"", "it is no backup"),
-        (lambda whole, _: b"To whom it may concern " * 100, "it is no backup"),
+        (lambda whole, _: b"", "it is not a backup"),
+        (lambda whole, _: b"To whom it may concern " * 100, "it is not a backup"),
         (lambda whole, _: whole[: len(whole) // 2], "it is cut off"),
         (lambda whole, _: whole[:-1], "it is cut off"),
         (lambda whole, _: whole + b"\n", "it is cut off"),

@@ -90,7 +90,7 @@ def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest,
     program = store.program(request.program_id) if request else None
     if request is None or program is None:
         store.note_failure([key], now)
-        raise NotFound("no device waits with this code")
+        raise NotFound("no device is waiting with this code")
     return request, program
 
 

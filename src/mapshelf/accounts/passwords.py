@@ -124,7 +124,7 @@ def verify(password: str, encoded: str | None) -> bool:
     except (InvalidHashError, VerificationError) as error:
         if str(error) == NO_MEMORY:
             raise Overloaded("there is not enough memory to verify a password") from error
-        raise StoreDamaged("what is kept of a password is no hash") from error
+        raise StoreDamaged("a stored password hash is damaged") from error
 
 
 def _broken_rule(password: str, name: str) -> str:

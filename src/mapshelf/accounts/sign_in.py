@@ -238,7 +238,7 @@ def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
     try:
         store.add_audit_entry(entry)
     except StoreError as error:
-        log.warning("a failed sign-in could not be noted: %s", error)
+        log.warning("a failed sign-in could not be recorded: %s", error)
 
 
 def _record(store: SignIn, name: str) -> PasswordRecord | None:

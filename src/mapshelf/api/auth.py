@@ -53,7 +53,7 @@ THREADS: Final = 2
 """Concurrent queries to the store: one for the version, one for tokens."""
 
 MOST_LOOKUPS: Final = 4096
-"""Maximum of unknown tokens being looked up; beyond it, the store does not keep up, and requests
+"""Maximum unknown tokens being looked up; beyond it, the store does not keep up, and requests
 are rejected."""
 
 RENEWED_AT: Final = 0.75
@@ -67,13 +67,13 @@ LONGEST_DELAY: Final = 2.0
 """Maximum delay of the rejection of an invalid token, in seconds."""
 
 MOST_DELAYED_REFUSALS: Final = 4096
-"""Maximum of delayed rejections; further ones are sent immediately, because waiting uses memory."""
+"""Maximum delayed rejections; further ones are sent immediately, because waiting uses memory."""
 
 LONGEST_HEADER: Final = 512
-"""Maximum of bytes of an Authorization header; every valid one is far shorter."""
+"""Maximum bytes of an Authorization header; valid ones are far shorter."""
 
 MOST_CACHED_TOKENS: Final = 10_000
-"""Maximum of cached tokens."""
+"""Maximum cached tokens."""
 
 USE_NOTED_EVERY: Final = 60.0
 """Seconds between updates of the last use of tokens in the store."""

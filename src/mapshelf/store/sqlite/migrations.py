@@ -69,7 +69,7 @@ def migrations_had(database: apsw.Connection) -> int:
     found, application = (_pragma(database, name) for name in ("user_version", "application_id"))
     if application != APPLICATION_ID:
         if found or application or database.execute("SELECT 1 FROM sqlite_schema").fetchone():
-            raise StoreDamaged("the database holds something other than a catalogue")
+            raise StoreDamaged("the database contains something other than a catalogue")
         return 0
     version = found & 0xFF
     if version > len(MIGRATIONS):
@@ -77,7 +77,7 @@ def migrations_had(database: apsw.Connection) -> int:
     if found != _user_version(version):
         raise StoreDamaged(
             "the database was made by a development version of Mapshelf, with another schema;"
-            " export with that version and import anew"
+            " export with that version and import again"
         )
     return version
 
