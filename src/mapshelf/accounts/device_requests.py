@@ -38,7 +38,7 @@ WAIT: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class NewDeviceRequest:
-    """A new request: the user code to show, and the device code to poll with."""
+    """A new request: the device code to poll with, and the user code to show."""
 
     device_code: str
     user_code: str
