@@ -58,7 +58,7 @@ def test_names_joined_by_and_are_all_seen() -> None:
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names that statements define, and those that their classes do; imports define none."""
+    """Yield the names that statements and their classes define; an import defines none."""
     for statement in body:
         match statement:
             case ast.ClassDef():
