@@ -6,8 +6,8 @@ thread of a worker, that would slow down every other request, so a child process
 clients do not hold it in memory.
 
 Pages and exports of small maps are made directly, in a thread, unless an export embeds pictures.
-Drawings of small maps are made by a child of their own (``Context.small_drawings``), so that they do
-not wait for large documents.
+Drawings of small maps are made by a child of their own (``Context.small_drawings``), so that they
+do not wait for large documents.
 """
 
 import logging
