@@ -27,10 +27,10 @@ from mapshelf.store.contract import RegisteredPrograms
 from mapshelf.tokens import MAPS, MAPS_WRITE, PROGRAM_SECRET_PREFIX, new_token, token_digest
 
 LONGEST_URI: Final = 500
-"""Most characters of a redirect URI."""
+"""Maximum characters of a redirect URI."""
 
 LONGEST_NAME: Final = 60
-"""Most characters of the name of a program, which people read before they authorize it."""
+"""Maximum characters of the name of a program, which people read before they authorize it."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 _SECRET: Final = re.compile(r"[A-Za-z0-9._~-]{20,200}")

@@ -68,7 +68,7 @@ LONGEST_WAIT_OF_ADDRESS: Final = MINUTE
 
 
 REGISTRATIONS: Final = 100
-"""Most open registrations from an address in a day. Many people may share an address."""
+"""Maximum open registrations from an address in a day. Many people may share an address."""
 
 REGISTRATION_WAIT: Final = 60 * MINUTE
 """The ``retry_after`` at that limit."""

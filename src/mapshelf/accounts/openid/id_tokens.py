@@ -22,10 +22,10 @@ LEEWAY: Final = 60
 """Tolerated difference between the clocks of the provider and this machine, in seconds."""
 
 LONGEST: Final = 20_000
-"""Most characters of an ID token."""
+"""Maximum characters of an ID token."""
 
 LONGEST_SUBJECT: Final = 255
-"""Most characters of a subject (section 2)."""
+"""Maximum characters of a subject (section 2)."""
 
 SMALLEST_RSA_KEY: Final = 2048
 """Minimum size of an RSA key in bits (RFC 7518, section 3.3)."""
