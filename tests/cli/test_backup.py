@@ -116,7 +116,7 @@ def test_how_the_last_backup_went_is_told(
     assert main(["backup", str(tmp_path / "file"), "--data", str(data)]) == 1  # it exists
     line, metrics = told()
     assert "failing for" in line
-    assert "exists already" in line
+    assert "already exists" in line
     assert metrics.value("backup_failing") == 1
     assert metrics.value("backup_last_success_timestamp_seconds") >= began
 
@@ -164,7 +164,7 @@ def test_no_file_is_overwritten(
 ) -> None:
     before = backup.read_bytes()
     assert main(["backup", str(backup), "--data", str(data)]) == 1
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert backup.read_bytes() == before
 
 
