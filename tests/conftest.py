@@ -180,5 +180,5 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make hashes of the least cost."""
     least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
-    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher.from_parameters(least))
-    monkeypatch.setattr(passwords, "NO_PASSWORD", passwords._encoded_zeros(least))
+    monkeypatch.setattr(passwords, "HASHER", PasswordHasher.from_parameters(least))
+    monkeypatch.setattr(passwords, "NO_PASSWORD", passwords.encoded_zeros(least))

@@ -143,7 +143,7 @@ def test_a_folder_that_cannot_be_written_is_told_of_once(
     cache.put(KEY, b"picture")
     assert cache.get(KEY) is None
     assert [record.message for record in caplog.records] == [
-        f"results cannot be kept in {tmp_path / 'file'}: Not a directory"
+        f"cannot keep results in {tmp_path / 'file'}: Not a directory"
     ]
 
 

@@ -153,7 +153,7 @@ class DiskCache:
             return True
         except OSError as error:
             if not self._told:
-                log.warning("results cannot be kept in %s: %s", self._folder, error.strerror)
+                log.warning("cannot keep results in %s: %s", self._folder, error.strerror)
             self._told = True
             return False
         finally:

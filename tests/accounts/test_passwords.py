@@ -105,7 +105,7 @@ def test_without_memory_it_is_overloaded(monkeypatch: pytest.MonkeyPatch) -> Non
         def verify(self, encoded: str, password: str) -> bool:
             raise VerificationError("Memory allocation error")
 
-    monkeypatch.setattr(passwords, "_HASHER", Poor())
+    monkeypatch.setattr(passwords, "HASHER", Poor())
     with pytest.raises(Overloaded):
         hash_password(GOOD, "ann")
     with pytest.raises(Overloaded):

@@ -188,7 +188,7 @@ def test_a_file_that_harms_the_child_costs_one_upload(
     context = people.service.application.application.context
     evil = SandboxedReader(1, limits, hostile_readers)
     with evil, monkeypatch.context() as patch:
-        patch.setattr(context.upload_reader, "_reader", evil)
+        patch.setattr(context.upload_reader, "reader", evil)
         answer = people.upload(OWNER, f"!{act}".encode(), title="Evil")
         openapi.check(answer)
         assert answer.status_code == (413 if act == "swallow" else 422)

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, Final, NoReturn
 
 import apsw
 import pytest
@@ -29,7 +29,7 @@ from mapshelf.settings import snapshots_folder, sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.snapshot.format.manifest import read_manifest
-from mapshelf.store import Store, backup_file, open_store, restoring
+from mapshelf.store import Store, open_store, restoring
 from mapshelf.store.sqlite import migrations
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from mapshelf.tokens import token_digest
@@ -102,7 +102,7 @@ def test_how_the_last_backup_went_is_told(
         return line, parse(expose(look(data, None)).decode())
 
     line, metrics = told()
-    assert "none that Mapshelf made" in line
+    assert "none made by Mapshelf" in line
     assert metrics.value("backup_failing") == 0
     assert "mapshelf_backup_last_success_timestamp_seconds" not in metrics.types
 
@@ -116,7 +116,7 @@ def test_how_the_last_backup_went_is_told(
     assert main(["backup", str(tmp_path / "file"), "--data", str(data)]) == 1  # it exists
     line, metrics = told()
     assert "failing for" in line
-    assert "exists already" in line
+    assert "already exists" in line
     assert metrics.value("backup_failing") == 1
     assert metrics.value("backup_last_success_timestamp_seconds") >= began
 
@@ -164,7 +164,7 @@ def test_no_file_is_overwritten(
 ) -> None:
     before = backup.read_bytes()
     assert main(["backup", str(backup), "--data", str(data)]) == 1
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert backup.read_bytes() == before
 
 
@@ -252,7 +252,7 @@ def test_what_was_there_then_is_there_again_and_the_other_is_kept(
 
     out, err = capsys.readouterr()
     done, kept = out.splitlines()
-    aside = Path(kept.removeprefix("the catalogue that was there is now in "))
+    aside = Path(kept.removeprefix("the former catalogue is now in "))
     assert done == "restored 2 maps, revision 2"
     assert "sign in again" in err
     assert titles(data) == {"Soil", "Water"}
@@ -362,9 +362,13 @@ def test_the_way_back_from_a_newer_version(
 # -- what is refused, and changes nothing --------------------------------------------------------
 
 
+LAST_LINE: Final = b"\nmapshelf backup 1, SHA-256 %s\n"
+"""What a backup has after the database; ``%s`` is the checksum of the database."""
+
+
 def with_line(database: bytes) -> bytes:
-    """Return a database with the line of a sound backup."""
-    return database + backup_file._line(sha256(database).hexdigest())
+    """Return a database with the last line of a sound backup."""
+    return database + LAST_LINE % sha256(database).hexdigest().encode()
 
 
 def foreign(database: apsw.Connection) -> None:
@@ -377,7 +381,7 @@ def newer(database: apsw.Connection) -> None:
 
 def changed(change: Callable[[apsw.Connection], None], whole: bytes, folder: Path) -> bytes:
     path = folder / "changed.db"
-    path.write_bytes(whole[: -backup_file._LINE_SIZE])
+    path.write_bytes(whole[: -len(LAST_LINE % bytes(64))])
     with closing(apsw.Connection(str(path))) as database:
         change(database)
     return with_line(path.read_bytes())
@@ -390,8 +394,8 @@ def flipped(whole: bytes, place: int) -> bytes:
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (lambda whole, _: b"", "it is no backup"),
-        (lambda whole, _: b"To whom it may concern " * 100, "it is no backup"),
+        (lambda whole, _: b"", "it is not a backup"),
+        (lambda whole, _: b"To whom it may concern " * 100, "it is not a backup"),
         (lambda whole, _: whole[: len(whole) // 2], "it is cut off"),
         (lambda whole, _: whole[:-1], "it is cut off"),
         (lambda whole, _: whole + b"\n", "it is cut off"),
@@ -441,7 +445,11 @@ def test_a_catalogue_that_is_used(
     assert restore(backup, data) == 0
 
 
-@pytest.mark.parametrize("step", ["make_successor", "_keep_aside", "_unpack"])
+def full(*_: object) -> NoReturn:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("step", ["pieces_of_copy", "make_successor"])
 def test_a_restore_that_fails_half_way(
     data: Path,
     backup: Path,
@@ -449,10 +457,21 @@ def test_a_restore_that_fails_half_way(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(restoring, step, full)
+    assert refusal(backup, data, capsys).endswith("cannot be replaced: No space left on device")
 
-    monkeypatch.setattr(restoring, step, fail)
+
+def test_a_restore_that_cannot_keep_the_old_catalogue(
+    data: Path, backup: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Path.mkdir
+
+    def full_for_old_ones(path: Path, mode: int = 0o777, **given: bool) -> None:
+        if path.name.startswith("before-restore-"):
+            full()
+        make(path, mode, **given)
+
+    monkeypatch.setattr(Path, "mkdir", full_for_old_ones)
     assert refusal(backup, data, capsys).endswith("cannot be replaced: No space left on device")
 
 

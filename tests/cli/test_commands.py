@@ -171,7 +171,7 @@ def test_import_with_a_report_that_cannot_be_written_imports_nothing(
 def test_import_of_a_path_that_is_not_there(mapshelf: Mapshelf, tmp_path: Path) -> None:
     done = mapshelf.run("import", tmp_path / "nowhere", expect=1)
 
-    assert done.stderr == f"mapshelf: there is no {tmp_path}/nowhere\n"
+    assert done.stderr == f"mapshelf: {tmp_path}/nowhere does not exist\n"
 
 
 def test_import_of_records_reports_bad_lines_by_number(mapshelf: Mapshelf, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_what_cannot_be_moved_is_told_in_a_line(tmp_path: Path, new_url: Callabl
     origin.run("user", "add", "bob")
     Mapshelf(tmp_path / "other", url).run("user", "add", "eve")
     done = origin.run("migrate", "--from", origin.data, "--to", url, expect=1, placed=False)
-    assert done.stderr.splitlines() == ["mapshelf: the target holds another catalogue"]
+    assert done.stderr.splitlines() == ["mapshelf: the target contains another catalogue"]
     origin.run("migrate", "--from", origin.data, expect=2, placed=False)
 
 

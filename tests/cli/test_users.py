@@ -39,7 +39,7 @@ def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None
         ("carl", "active", "administrator"),
     ]
     assert taken.stderr == (
-        "mapshelf: there is a user ALICE already; mapshelf user link ALICE prints a link\n"
+        "mapshelf: there is a user ALICE already; for a link, run: mapshelf user link ALICE\n"
     )
     assert taken.stdout == ""
     assert unknown.stderr == "mapshelf: there is no user bob\n"

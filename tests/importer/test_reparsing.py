@@ -1,4 +1,4 @@
-"""Maps that an older version read are read anew, from what is kept of them."""
+"""Maps that an older version read are read again, from what is stored of them."""
 
 import logging
 from collections.abc import Iterator
@@ -90,8 +90,8 @@ def test_outline_and_pictures_are_renewed_and_nothing_else(
     with caplog.at_level(logging.INFO, "mapshelf"):
         assert reparse_outlines(store, reader, [folder], on) == 1
     assert [record.message for record in caplog.records] == [
-        "reading maps anew that an older version read, in the background",
-        "read 1 maps anew",
+        "reading maps again, in the background, because an older version read them",
+        "read 1 maps again",
     ]
     assert store.outline(found.file_id) == first
     assert colours(store, found) == ["red", "blue"]

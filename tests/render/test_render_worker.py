@@ -67,7 +67,7 @@ def test_a_map_that_takes_too_long_gets_its_card_and_is_tried_again_after_a_whil
     worker.picture(render_request(None))  # starts the child
     wanted = render_request(tree(3))
     with monkeypatch.context() as patched:
-        patched.setattr(module, "_draw", draw_cards_only)
+        patched.setattr(module, "draw", draw_cards_only)
         patched.setattr(module, "WALL_SECONDS", 1.0)
         card = worker.picture(wanted)
     assert card.body == b"card of A title"

@@ -147,7 +147,7 @@ def test_a_backup_that_fails_is_tried_again_less_and_less_often(
     stop = Stop(8)
     keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop, BackupStatusFile(tmp_path))
     assert stop.long == [60, 120, 240, 480, 960, 1920, 3600, 3600]
-    assert caplog.text.count(f"the backup is tried again in 1 minutes: {reason}") == 1
+    assert caplog.text.count(f"the backup will be retried in 1 minutes: {reason}") == 1
     assert caplog.text.count(reason) == 8
     status = BackupStatusFile(tmp_path).read()
     assert reason in status.reason

@@ -51,7 +51,7 @@ def test_counts_of_all_workers_add_up_though_one_is_killed(
 def test_status_says_what_is_missing(tmp_path: Path) -> None:
     done = Mapshelf(tmp_path / "nothing").run("status", expect=1)
     assert "not running" in done.stdout
-    assert "out of reach" in done.stdout
+    assert "unreachable" in done.stdout
     assert not (tmp_path / "nothing").exists()
 
 

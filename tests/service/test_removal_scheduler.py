@@ -71,4 +71,4 @@ def test_a_store_that_is_away_is_left_alone_for_a_while(
     scheduler = RemovalScheduler(store)
     for _ in range(2):
         scheduler.purge_due()
-    assert caplog.text.count("removed maps are deleted later") == 1
+    assert caplog.text.count("removed maps will be deleted later") == 1

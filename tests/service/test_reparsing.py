@@ -1,4 +1,4 @@
-"""A running service reads maps anew that an older version read, once, and says so."""
+"""A running service reads maps again that an older version read, once, and says so."""
 
 from pathlib import Path
 

@@ -67,4 +67,4 @@ def test_a_store_that_is_away_is_left_alone_for_a_while(
     scheduler = VisitCountScheduler(store)
     scheduler.apply_due()
     scheduler.apply_due()
-    assert caplog.text.count("pending visit counts are applied later") == 1
+    assert caplog.text.count("pending visit counts will be applied later") == 1

@@ -700,7 +700,7 @@ def world(
         patch.setattr(endpoints, "REFUSALS_PER_SECOND", 1_000_000)
         patch.setattr(dynamic_registration, "PROGRAMS_OF_ADDRESS", 1_000_000)
         least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
-        patch.setattr(passwords, "_HASHER", PasswordHasher.from_parameters(least))
+        patch.setattr(passwords, "HASHER", PasswordHasher.from_parameters(least))
         settings = replace(
             shelf.settings,
             private=bool(request.param),

@@ -136,7 +136,7 @@ def test_a_store_that_is_away_costs_no_page(house: House, caplog: pytest.LogCapt
     for n in range(9):
         house.ask(PAGE, f"192.0.2.{n}")
     assert house.counted() == (0, 0)
-    assert "visits wait to be counted" in caplog.text
+    assert "visits are waiting to be counted" in caplog.text
     assert "9 visits were not counted" in caplog.text
     assert "192.0.2" not in caplog.text
 

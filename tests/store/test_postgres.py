@@ -413,7 +413,7 @@ def test_a_server_that_is_too_old_is_refused(
     if there:
         open_store(untouched).close()
     monkeypatch.setattr(postgres_schema, "MINIMUM_VERSION", 990_000)
-    with pytest.raises(StoreError, match=r"of version \d\d; version 99 or newer is needed"):
+    with pytest.raises(StoreError, match=r"has version \d\d; version 99 or newer is needed"):
         open_store(untouched)
     with session(untouched) as connection:
         made = connection.execute("SELECT to_regnamespace('mapshelf') IS NOT NULL").fetchone()

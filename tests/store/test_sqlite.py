@@ -5,12 +5,14 @@ import stat
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     InvalidSetting,
     StoreDamaged,
@@ -34,6 +36,7 @@ from mapshelf.store import open_store, scripts, seed
 from mapshelf.store.sqlite import connection as sqlite_connection
 from mapshelf.store.sqlite import migrations
 from mapshelf.store.sqlite.change_feed import GONE
+from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.links import FILE_NAME
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.child import ROOT, command
@@ -68,12 +71,14 @@ def raw(path: Path, *statements: str) -> None:
 # -- durability -------------------------------------------------------------------------------
 
 
-def test_both_connections_are_durable(store: SQLiteStore) -> None:
-    for connection in (store._database.writer, store._database.reader):
+def test_both_connections_are_durable(path: Path) -> None:
+    both = Database(path, milliseconds, create=True)
+    for connection in (both.writer, both.reader):
         with connection.locked() as database:
             assert database.pragma("journal_mode") == "wal"
             assert database.pragma("synchronous") == 2  # FULL
             assert database.pragma("foreign_keys") == 1
+    both.close()
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
@@ -324,18 +329,20 @@ def test_maps_from_files_are_read_again_by_readers_that_find_more(path: Path) ->
     store.close()
 
 
-def test_files_and_links_are_found_by_indexes(store: SQLiteStore, path: Path) -> None:
+def test_files_and_links_are_found_by_indexes(path: Path) -> None:
+    SQLiteStore(path).close()
     name = f"SELECT path FROM sources AS s WHERE {FILE_NAME} = ? LIMIT 9"
     for query in (name, "SELECT topic FROM links WHERE name IN (?, ?)"):
-        with store._database.reader.locked() as database:
+        with closing(apsw.Connection(str(path))) as database:
             found = "X" * query.count("?")
             plan = str(database.execute(f"EXPLAIN QUERY PLAN {query}", found).fetchall())
         assert "USING INDEX" in plan, plan
 
 
-def test_maps_that_are_not_published_are_found_by_an_index(store: SQLiteStore) -> None:
+def test_maps_that_are_not_published_are_found_by_an_index(path: Path) -> None:
     """A million published maps must not be read through for each page of the feed."""
-    with store._database.reader.locked() as database:
+    SQLiteStore(path).close()
+    with closing(apsw.Connection(str(path))) as database:
         for column in ("file_id", "id"):
             query = f"EXPLAIN QUERY PLAN {GONE.format(column)}"
             plan = str(database.execute(query, (0, 9)).fetchall())
@@ -345,7 +352,7 @@ def test_maps_that_are_not_published_are_found_by_an_index(store: SQLiteStore) -
 
 def _before(number: int) -> int:
     """Return the version of a database that has not had this migration."""
-    return migrations._user_version(number - 1)
+    return migrations.user_version(number - 1)
 
 
 def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -402,7 +409,7 @@ def test_an_empty_file_becomes_a_catalogue(path: Path) -> None:
 def test_damaged_pages_are_reported_not_served(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
-    with store._database.reader.locked() as database:
+    with closing(apsw.Connection(str(path))) as database:
         query = "SELECT pageno FROM dbstat WHERE name <> 'sqlite_schema'"
         numbers = [number for (number,) in database.execute(query)]
     store.close()
@@ -421,7 +428,7 @@ def test_damaged_pages_are_reported_not_served(path: Path) -> None:
 def test_damage_met_while_reading(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
-    with store._database.reader.locked() as database:
+    with closing(apsw.Connection(str(path))) as database:
         query = "SELECT rootpage FROM sqlite_schema WHERE name = 'maps'"
         rows: list[tuple[Any, ...]] = database.execute(query).fetchall()
         ((root,),) = rows
@@ -545,19 +552,24 @@ def test_an_exclusively_locked_database_cannot_be_opened_yet(
     SQLiteStore(path).close()
 
 
-def test_a_full_disk_is_unavailable_and_leaves_nothing(store: SQLiteStore) -> None:
+def test_a_full_disk_is_unavailable_and_leaves_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[apsw.Connection] = []
+    monkeypatch.setattr(apsw, "connection_hooks", [opened.append])
+    store = SQLiteStore(path)
     fill(store, 1)
-    with store._database.writer.locked() as database:
-        pages = database.pragma("page_count")
-        database.pragma("max_page_count", pages)
+    for database in opened:
+        database.pragma("max_page_count", database.pragma("page_count"))
     with pytest.raises(StoreUnavailable):
         fill(store, 2000)
     assert len(store.maps(0, 10_000)) == 1
     assert store.revision() == 1
-    with store._database.writer.locked() as database:
+    for database in opened:
         database.pragma("max_page_count", 1_000_000)
     fill(store, 10)
     assert len(store.maps(0, 10_000)) == 11
+    store.close()
 
 
 # -- migrations -------------------------------------------------------------------------------

@@ -346,7 +346,7 @@ def test_writing_meanwhile_is_noticed(new: New) -> None:
     def write(_: int) -> None:
         origin.put_maps([MapDraft(title="meanwhile")])
 
-    with pytest.raises(Conflict, match="written to"):
+    with pytest.raises(Conflict, match="changed while"):
         transfer_catalogue(origin, there, write)
     transfer_catalogue(origin, there, quietly)
     assert list(differences(origin, there)) == []

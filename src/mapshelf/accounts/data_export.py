@@ -40,7 +40,7 @@ AT_ONCE: Final = 500
 """Rows read at a time."""
 
 MOST_BYTES: Final = 2 << 30
-"""Most bytes of map files in a ZIP: twice a member's default quota. Further files are left out, and
+"""Maximum bytes of map files in a ZIP: twice a member's default quota. Others are left out, and
 ``account.json`` counts them."""
 
 LEVEL: Final = 1

@@ -27,10 +27,10 @@ LENGTH: Final = 8
 """User codes are 34 random bits as consonants, so that they spell no word (RFC 8628, 6.1)."""
 
 DEVICES_OF_ADDRESS: Final = 1000
-"""Most requests from one address in a day: without a limit, it could displace all others."""
+"""Maximum requests from one address in a day; without it, one address could displace all others."""
 
 WRONG_CODES: Final = 30
-"""Most wrong user codes that a user may enter in a day."""
+"""Maximum wrong user codes that a user may enter in a day."""
 
 WAIT: Final = 900
 """The ``retry_after`` at either of these limits, in seconds."""
@@ -38,7 +38,7 @@ WAIT: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class NewDeviceRequest:
-    """A new request: the user code to show, and the device code to poll with."""
+    """A new request: the device code to poll with, and the user code to show."""
 
     device_code: str
     user_code: str
@@ -65,7 +65,7 @@ def begin(store: Store, program: Program, scope: str, now: int, address: str) ->
         )
         try:
             store.add_device_request(request, now)
-        except AlreadyExists:  # one in a million times, with as many devices as there may be
+        except AlreadyExists:  # once in a million requests, with as many devices as there can be
             continue
         return NewDeviceRequest(device_code, shown(code))
 
@@ -90,7 +90,7 @@ def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest,
     program = store.program(request.program_id) if request else None
     if request is None or program is None:
         store.note_failure([key], now)
-        raise NotFound("no device waits with this code")
+        raise NotFound("no device is waiting with this code")
     return request, program
 
 

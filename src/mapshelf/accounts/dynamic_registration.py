@@ -17,14 +17,14 @@ from mapshelf.model import DAY, HOUR, Program
 from mapshelf.store import Store
 
 MOST_PROGRAMS: Final = 1000
-"""Most programs that registered themselves. At the limit, those that no user authorized within a
+"""Maximum programs that registered themselves. At the limit, those that no user authorized within a
 day are removed."""
 
 PROGRAMS_OF_ADDRESS: Final = 20
-"""Most registrations from one address in a day."""
+"""Maximum registrations from one address in a day."""
 
 MOST_URIS: Final = 10
-"""Most redirect URIs of one program."""
+"""Maximum redirect URIs of one program."""
 
 NAME: Final = "Program without a name"
 

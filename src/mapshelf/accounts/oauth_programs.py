@@ -27,10 +27,10 @@ from mapshelf.store.contract import RegisteredPrograms
 from mapshelf.tokens import MAPS, MAPS_WRITE, PROGRAM_SECRET_PREFIX, new_token, token_digest
 
 LONGEST_URI: Final = 500
-"""Most characters of a redirect URI."""
+"""Maximum characters of a redirect URI."""
 
 LONGEST_NAME: Final = 60
-"""Most characters of the name of a program, which people read before they authorize it."""
+"""Maximum characters of the name of a program, which people read before they authorize it."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 _SECRET: Final = re.compile(r"[A-Za-z0-9._~-]{20,200}")
@@ -169,17 +169,21 @@ def _new_id(*, dynamic: bool) -> str:
 def _check(registration: Registration) -> None:
     name = registration.name
     if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise InvalidSetting(f"a name is one printable line of at most {LONGEST_NAME} characters")
+        raise InvalidSetting(
+            f"a name must be one printable line of at most {LONGEST_NAME} characters"
+        )
     if has_invisible(name):
-        raise InvalidSetting("a name has no letters that nobody sees")
+        raise InvalidSetting("a name must not contain invisible characters")
     if registration.id and not _ID.fullmatch(registration.id):
-        raise InvalidSetting("an id has 1 to 100 letters, digits and any of -._~")
+        raise InvalidSetting("an id must be 1 to 100 letters, digits and any of -._~")
     if registration.id.startswith(DYNAMIC_ID):
-        raise InvalidSetting(f"ids that begin with {DYNAMIC_ID} are of programs that registered")
+        raise InvalidSetting(
+            f"{DYNAMIC_ID} is reserved for the ids of programs that register themselves"
+        )
     if registration.secret and not _SECRET.fullmatch(registration.secret):
-        raise InvalidSetting("a secret has 20 to 200 letters, digits and any of -._~")
+        raise InvalidSetting("a secret must be 20 to 200 letters, digits and any of -._~")
     if registration.public and registration.secret:
-        raise InvalidSetting("a public program has no secret")
+        raise InvalidSetting("a public program cannot have a secret")
     if registration.public and registration.legacy:
         raise InvalidSetting("a public program needs PKCE, which a legacy program does not have")
     for uri in registration.redirect_uris:
@@ -194,7 +198,7 @@ def check_redirect_uri(uri: str) -> None:
     """
     found = _URI.fullmatch(uri)
     if not found or len(uri) > LONGEST_URI:
-        raise InvalidSetting(f"a redirect URI is absolute and has no fragment: {uri!r}")
+        raise InvalidSetting(f"a redirect URI must be absolute, without a fragment: {uri!r}")
     scheme = found["scheme"].lower()
     if scheme in ("http", "https"):
         try:
@@ -204,10 +208,10 @@ def check_redirect_uri(uri: str) -> None:
         except ValueError:
             valid = False
         if not valid:
-            raise InvalidSetting(f"a redirect URI needs a host, and no user: {uri!r}")
+            raise InvalidSetting(f"a redirect URI must have a host and no user: {uri!r}")
         if scheme == "http" and not is_loopback(uri):
             raise InvalidSetting(
-                f"over http, browsers are sent back to http://localhost/ only, not to {uri!r}"
+                f"a redirect URI with http must be on this machine (http://localhost/): {uri!r}"
             )
     elif "." not in scheme:
         raise InvalidSetting(

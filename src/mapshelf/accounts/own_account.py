@@ -1,7 +1,7 @@
 """Changing the password of one's own account, and deleting the account.
 
 Both require fresh proof of identity, so that a stranger at an open browser cannot take over the
-account: the password, or, for users without one, a session that began a moment ago.
+account. The proof is the password, or for users without one, a session that began a moment ago.
 """
 
 from collections.abc import Collection

@@ -38,7 +38,7 @@ CHALLENGE_LIFETIME: Final = 5 * 60 * 1000
 
 NAME_LENGTH: Final = 100
 LONGEST_ID: Final = 1023
-"""Most bytes of a passkey id (section 4)."""
+"""Maximum bytes of a passkey id (section 4)."""
 
 SITE_NAME: Final = "Mapshelf"
 

@@ -65,7 +65,8 @@ THREADS: Final = 2
 NICENESS: Final = 10
 """The niceness of the hashing threads, on systems where each thread has a priority."""
 
-_HASHER: Final = PasswordHasher.from_parameters(PARAMETERS)
+HASHER: Final = PasswordHasher.from_parameters(PARAMETERS)
+"""Computes and verifies hashes; see ``hash_password`` and ``verify``."""
 
 
 def _give_way() -> None:
@@ -76,7 +77,7 @@ def _give_way() -> None:
 _HASHING: Final = ThreadPoolExecutor(THREADS, "hashing", _give_way)
 
 
-def _encoded_zeros(parameters: Parameters) -> str:
+def encoded_zeros(parameters: Parameters) -> str:
     """Return an encoded hash with these parameters that matches no known password."""
     salt, digest = (
         b64encode(bytes(size)).decode().rstrip("=")
@@ -86,7 +87,7 @@ def _encoded_zeros(parameters: Parameters) -> str:
     return f"$argon2id$v={parameters.version}${cost}${salt}${digest}"
 
 
-NO_PASSWORD: Final = _encoded_zeros(PARAMETERS)
+NO_PASSWORD: Final = encoded_zeros(PARAMETERS)
 """Verified if there is no password, so that the response takes the same time."""
 
 
@@ -102,7 +103,7 @@ def hash_password(password: str, name: str) -> str:
     if broken:
         raise UnacceptablePassword(broken, RULES[broken])
     try:
-        return _HASHING.submit(_HASHER.hash, normalized).result()
+        return _HASHING.submit(HASHER.hash, normalized).result()
     except HashingError as error:
         raise Overloaded("there is not enough memory to hash a password") from error
 
@@ -118,13 +119,13 @@ def verify(password: str, encoded: str | None) -> bool:
     if encoded is None or len(normalized) > LONGEST or not _is_text(normalized):
         encoded, normalized = NO_PASSWORD, ""
     try:
-        return _HASHING.submit(_HASHER.verify, encoded, normalized).result()
+        return _HASHING.submit(HASHER.verify, encoded, normalized).result()
     except VerifyMismatchError:
         return False
     except (InvalidHashError, VerificationError) as error:
         if str(error) == NO_MEMORY:
             raise Overloaded("there is not enough memory to verify a password") from error
-        raise StoreDamaged("what is kept of a password is no hash") from error
+        raise StoreDamaged("a stored password hash is damaged") from error
 
 
 def _broken_rule(password: str, name: str) -> str:

@@ -19,10 +19,10 @@ MAX_LIFETIME: Final = 36_500
 """Maximum lifetime of a token in days."""
 
 LABEL_LENGTH: Final = 100
-"""Most characters of a label."""
+"""Maximum characters of a label."""
 
 MOST_TOKENS: Final = 100
-"""Most tokens that a user can create on the account page."""
+"""Maximum tokens that a user can create on the account page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ LIFETIME: Final = 30 * DAY
 """Maximum lifetime of a session, in milliseconds."""
 
 LABEL_LENGTH: Final = 100
-"""Most characters of the label of a session."""
+"""Maximum characters of the label of a session."""
 
 AGENT_LENGTH: Final = 1000
-"""Most characters of a User-Agent to examine."""
+"""Maximum characters of a User-Agent to examine."""
 
 _BROWSERS: Final = (
     ("Edge", r"\bEdg(?:e|A|iOS)?/"),

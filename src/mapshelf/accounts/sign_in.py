@@ -68,7 +68,7 @@ LONGEST_WAIT_OF_ADDRESS: Final = MINUTE
 
 
 REGISTRATIONS: Final = 100
-"""Most open registrations from an address in a day. Many people may share an address."""
+"""Maximum open registrations from an address in a day. Many people may share an address."""
 
 REGISTRATION_WAIT: Final = 60 * MINUTE
 """The ``retry_after`` at that limit."""
@@ -238,7 +238,7 @@ def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
     try:
         store.add_audit_entry(entry)
     except StoreError as error:
-        log.warning("a failed sign-in could not be noted: %s", error)
+        log.warning("a failed sign-in could not be recorded: %s", error)
 
 
 def _record(store: SignIn, name: str) -> PasswordRecord | None:

@@ -17,6 +17,7 @@ no token is rejected as invalid.
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,7 @@ THREADS: Final = 2
 """Concurrent queries to the store: one for the version, one for tokens."""
 
 MOST_LOOKUPS: Final = 4096
-"""Maximum of unknown tokens being looked up; beyond it, the store does not keep up, and requests
+"""Maximum unknown tokens being looked up; beyond it, the store does not keep up, and requests
 are rejected."""
 
 RENEWED_AT: Final = 0.75
@@ -67,13 +68,13 @@ LONGEST_DELAY: Final = 2.0
 """Maximum delay of the rejection of an invalid token, in seconds."""
 
 MOST_DELAYED_REFUSALS: Final = 4096
-"""Maximum of delayed rejections; further ones are sent immediately, because waiting uses memory."""
+"""Maximum delayed rejections; further ones are sent immediately, because waiting uses memory."""
 
 LONGEST_HEADER: Final = 512
-"""Maximum of bytes of an Authorization header; every valid one is far shorter."""
+"""Maximum bytes of an Authorization header; valid ones are far shorter."""
 
 MOST_CACHED_TOKENS: Final = 10_000
-"""Maximum of cached tokens."""
+"""Maximum cached tokens."""
 
 USE_NOTED_EVERY: Final = 60.0
 """Seconds between updates of the last use of tokens in the store."""
@@ -120,10 +121,27 @@ def read_token(header: bytes) -> str:
 class Authenticator:
     """Finds the user of a request."""
 
-    def __init__(self, store: Credentials, note: Path) -> None:
-        """Use ``store``; ``note`` is a file that all workers of the node share."""
+    def __init__(
+        self,
+        store: Credentials,
+        note: Path,
+        *,
+        patience: float = PATIENCE,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create an authenticator.
+
+        Args:
+            store: where tokens are looked up.
+            note: a file that all workers of the node share.
+            patience: see ``PATIENCE``.
+            now: returns the time in seconds.
+        """
         self._store = store
-        self._shared_version = SharedAnswer(store.tokens_version, store.tokens_version_age, note)
+        self._patience = patience
+        self._now = now
+        age = store.tokens_version_age
+        self._shared_version = SharedAnswer(store.tokens_version, age, note, now)
         self._version = Answer("", -TRUSTED_FOR)
         self._version_query: asyncio.Future[Answer] | None = None
         self._renewal_begun = -TRUSTED_FOR  # when the last renewal started
@@ -157,7 +175,7 @@ class Authenticator:
                 raise InvalidToken(sent=True)
             digest = self._digests.get(header) or self._digest(header)
             found = self._cached_tokens.get(digest)
-            if found is None or found.until < time.monotonic():
+            if found is None or found.until < self._now():
                 found = await self._renewed(digest, found)
         except InvalidToken as error:
             if error.sent:
@@ -178,7 +196,7 @@ class Authenticator:
         If this is false, the token may still be valid: see ``user``.
         """
         found = self._cached_tokens.get(self._digests.get(header, b""))
-        if found is None or found.until < time.monotonic() or scope not in found.scopes:
+        if found is None or found.until < self._now() or scope not in found.scopes:
             return False
         self._used[found.credential.token.id] = 0
         return True
@@ -202,7 +220,7 @@ class Authenticator:
                 raise InvalidToken(sent=True)
             digest = token_digest(secret)
             found = self._cached_tokens.get(digest)
-            if found is None or found.until < time.monotonic():
+            if found is None or found.until < self._now():
                 found = await self._renewed(digest, found)
         except InvalidToken:
             await self._refusals.turn()
@@ -237,7 +255,7 @@ class Authenticator:
 
     async def _renewed(self, digest: bytes, known: _CachedToken | None) -> _CachedToken:
         """Return the current answer of the store, or ``known`` if the store is unreachable."""
-        now = time.monotonic()
+        now = self._now()
         if known is not None and self._holds(known):
             self._renew_version()
             return self._cache_if_valid(digest, known.credential, self._version)
@@ -249,9 +267,9 @@ class Authenticator:
             query = self._shared_query(digest, known)
             if self._away_until:  # the look-up continues, and notices when the store is back
                 return _still_valid(known)
-            return await asyncio.wait_for(asyncio.shield(query), PATIENCE)
+            return await asyncio.wait_for(asyncio.shield(query), self._patience)
         except (TimeoutError, StoreUnavailable):
-            self._away_until = time.monotonic() + RETRIED_AFTER
+            self._away_until = self._now() + RETRIED_AFTER
             return _still_valid(known)
 
     def _shared_query(
@@ -285,7 +303,7 @@ class Authenticator:
                 credential, version = await self._batches.find(digest, version)
         except StoreError:
             if self._away_until:
-                self._away_until = time.monotonic() + RETRIED_AFTER
+                self._away_until = self._now() + RETRIED_AFTER
             raise
         finally:
             del self._token_queries[digest]
@@ -309,7 +327,7 @@ class Authenticator:
             del self._cached_tokens[next(iter(self._cached_tokens))]  # the one renewed longest ago
         until, expires = version.queried_at + self._renewed_after, credential.token.expires
         if expires is not None:
-            until = min(until, time.monotonic() + (expires - now) / 1000)
+            until = min(until, self._now() + (expires - now) / 1000)
         scopes = scopes_of(credential.token.scopes)
         found = self._cached_tokens[digest] = _CachedToken(credential, scopes, version, until)
         return found
@@ -317,12 +335,12 @@ class Authenticator:
     def _holds(self, known: _CachedToken) -> bool:
         """Return whether a cached answer is valid for the version known to this worker."""
         version = self._version
-        fresh = version.queried_at + self._store.tokens_version_age >= time.monotonic()
+        fresh = version.queried_at + self._store.tokens_version_age >= self._now()
         return fresh and known.version.value == version.value
 
     async def _current_version(self) -> Answer:
         """Return the tokens version, read once for all requests that wait for it."""
-        if self._version.queried_at + self._store.tokens_version_age >= time.monotonic():
+        if self._version.queried_at + self._store.tokens_version_age >= self._now():
             return self._version
         return await asyncio.shield(
             self._version_query or self._read_version(self._store.tokens_version_age)
@@ -330,7 +348,7 @@ class Authenticator:
 
     def _renew_version(self) -> None:
         """Renew the tokens version in advance; after a failure, wait before trying again."""
-        now, after = time.monotonic(), self._renewed_after
+        now, after = self._now(), self._renewed_after
         if (
             self._version_query is None
             and max(self._version.queried_at, self._renewal_begun) + after < now

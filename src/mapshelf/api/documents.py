@@ -5,7 +5,9 @@ thread of a worker, that would slow down every other request, so a child process
 (``sandbox.pool``). The result is stored on disk and sent from there, so it is made once, and slow
 clients do not hold it in memory.
 
-Documents of small maps are made directly, in a thread.
+Pages and exports of small maps are made directly, in a thread, unless an export embeds pictures.
+Drawings of small maps are made by a child of their own (``Context.small_drawings``), so that they
+do not wait for large documents.
 """
 
 import logging

@@ -20,7 +20,7 @@ from mapshelf.model import User
 Headers = tuple[tuple[bytes, bytes], ...]
 
 MAXIMUM_QUERY_STRING: Final = 8192
-"""Maximum of bytes of a query string; every valid one is far shorter."""
+"""Maximum bytes of a query string; valid ones are far shorter."""
 
 MAXIMUM_BODY: Final = 65_536
 """Maximum size in bytes of an ignored body: some clients always send one."""

@@ -19,21 +19,41 @@ from mapshelf.settings import Settings
 from mapshelf.store.contract import ChangeFeed
 
 ASKED_EVERY: Final = 1.0
-"""Seconds between queries to the store, and the timeout of a query."""
+"""Seconds between queries to the store."""
+
+PATIENCE: Final = 1.0
+"""Seconds to wait for the answer to a query."""
 
 
 class NodeHealth:
     """The health of a node."""
 
     def __init__(
-        self, snapshot: CurrentSnapshot, settings: Settings, store: StoreConnection
+        self,
+        snapshot: CurrentSnapshot,
+        settings: Settings,
+        store: StoreConnection,
+        *,
+        asked_every: float = ASKED_EVERY,
+        patience: float = PATIENCE,
     ) -> None:
+        """Report the health of a node.
+
+        Args:
+            snapshot: the snapshot that the node answers from.
+            settings: the settings of the node.
+            store: the connection to the database.
+            asked_every: see ``ASKED_EVERY``.
+            patience: see ``PATIENCE``.
+        """
+        self._asked_every = asked_every
+        self._patience = patience
         self._snapshot = snapshot
         self._draining = settings.draining
         self._store = store
         self._thread = ThreadPoolExecutor(1, "health")
         self._query: asyncio.Future[int | None] | None = None
-        self._queried_at = -ASKED_EVERY
+        self._queried_at = -asked_every
         self._revision: int | None = None
         self._current = time.monotonic()
 
@@ -74,7 +94,7 @@ class NodeHealth:
         if store is None:
             return None
         now = time.monotonic()
-        if self._query is None and now - self._queried_at > ASKED_EVERY:
+        if self._query is None and now - self._queried_at > self._asked_every:
             loop = asyncio.get_running_loop()
             self._queried_at = now
             self._query = loop.run_in_executor(self._thread, _revision, store)
@@ -83,7 +103,7 @@ class NodeHealth:
         query = self._query
         if query is None:
             return self._revision
-        patience = max(0.0, self._queried_at + ASKED_EVERY - now)
+        patience = max(0.0, self._queried_at + self._patience - now)
         done, _ = await asyncio.wait([query], timeout=patience)
         return query.result() if done else None
 

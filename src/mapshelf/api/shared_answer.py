@@ -31,12 +31,27 @@ class Answer:
 
 
 class SharedAnswer:
-    """Caches the result of ``query`` for ``age`` seconds; workers share it in the file ``note``."""
+    """Caches the answer of a query for a while; all workers of a node share it."""
 
-    def __init__(self, query: Callable[[], str], age: float, note: Path) -> None:
+    def __init__(
+        self,
+        query: Callable[[], str],
+        age: float,
+        note: Path,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create a shared answer.
+
+        Args:
+            query: queries the store.
+            age: seconds for which an answer is used.
+            note: the file in which the workers share it.
+            now: returns the time in seconds.
+        """
         self._query = query
         self._age = age
         self._note = note
+        self._now = now
         self._lock = note.with_name(f"{note.name}.lock")
 
     def current(self, age: float | None = None) -> Answer:
@@ -61,7 +76,7 @@ class SharedAnswer:
     def _query_store(self) -> Answer:
         """Return a new answer, and write it to the file."""
         # The age counts from before the query, so that a slow answer is not used for longer.
-        queried_at = time.monotonic()
+        queried_at = self._now()
         answer = Answer(self._query(), queried_at)
         with suppress(OSError):  # a full disk: then every worker queries on its own
             fresh = self._note.with_name(f"{self._note.name}.new")
@@ -83,7 +98,7 @@ class SharedAnswer:
         except (OSError, ValueError):
             return None
         # The clock restarts with the machine: a time in the future is from before a reboot.
-        passed = time.monotonic() - answer.queried_at
+        passed = self._now() - answer.queried_at
         return answer if 0 <= passed < (self._age if age is None else age) else None
 
     @contextmanager

@@ -101,8 +101,10 @@ class Stream:
 class Streams:
     """The large bodies that a worker is sending. Use it in its event loop only."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = STALLED_AFTER) -> None:
+        """Begin without any; each client has ``patience`` seconds to accept a piece."""
         self._streams: set[Stream] = set()
+        self._patience = patience
         self._rate = SendRate()
 
     @contextmanager
@@ -118,7 +120,7 @@ class Streams:
         self._make_room(
             [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
         )
-        stream = Stream(address, rate=self._rate)
+        stream = Stream(address, self._patience, self._rate)
         self._streams.add(stream)
         try:
             yield stream

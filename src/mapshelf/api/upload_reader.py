@@ -39,10 +39,14 @@ class ReadUpload:
 
 
 class UploadReader:
-    """Parses one file at a time. It may be closed from another thread."""
+    """Parses one file at a time. It may be closed from another thread.
+
+    Attributes:
+        reader: runs the child that parses.
+    """
 
     def __init__(self) -> None:
-        self._reader = SandboxedReader(workers=1)
+        self.reader = SandboxedReader(workers=1)
         self._closed = False
 
     def read(self, name: str, content: bytes) -> ReadUpload:
@@ -60,7 +64,7 @@ class UploadReader:
         name = name[-LONGEST_NAME:].strip() or NAMELESS
         # Compressed only because the reader expects the format of the store.
         again = FileAgain(zlib.compress(content, 1), name, "")
-        (result,) = self._reader.read_again([again])
+        (result,) = self.reader.read_again([again])
         if isinstance(result, ReadFile):
             return ReadUpload(_uploaded_file(name, result), *_facts(result))
         if self._closed:
@@ -70,7 +74,7 @@ class UploadReader:
     def close(self) -> None:
         """Kill the child, even if it is parsing a file."""
         self._closed = True
-        self._reader.close()
+        self.reader.close()
 
 
 def digest_of(content: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """The command line: it turns options and environment variables into settings, and passes them on.
 
-There is one module per command, imported only when the command is run: the processes of ``serve``
-import this module, too, and start faster without the others. The exit code is 0 if everything was
-done, 1 if something was not (with the reason on standard error), 2 if the usage was wrong.
+Each command is a module, imported only when the command runs, so that the processes of ``serve``,
+which import this package, start faster. The exit code is 0 if everything was done, 1 if something
+failed (standard error says why), and 2 if the usage was wrong.
 """
 
 import argparse
@@ -32,12 +32,12 @@ COMMANDS: Final = {
     "config": ("config", "show the settings in force and where each comes from"),
     "check": ("check", "verify the database, the snapshot and the settings"),
 }
-"""Each command with its module and its help."""
+"""Each command with its module and its help text."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; ``arguments`` default to those of the process."""
-    # NumPy starts threads for linear algebra, which nothing here does: 0.1 s for each process.
+    # Nothing here uses the threads that NumPy starts for linear algebra: they cost 0.1 s a process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         given = _parse(sys.argv[1:] if arguments is None else arguments)
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(error, 2)
     except MapshelfError as error:
         return _fail(error, 1)
-    except BrokenPipeError:  # the reader of our output has closed it
+    except BrokenPipeError:  # whoever reads our output has closed it
         _discard_output()
         return 1
-    except OSError as error:  # a full disk, a file that disappeared: no traceback for these
+    except OSError as error:  # such as a full disk or a deleted file: no traceback
         _discard_output()
         return _fail(_translated(error), 1)
     except KeyboardInterrupt:
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """Discard the rest of the output if it cannot be written; Python would complain at its exit."""
+    """Discard output that cannot be written; otherwise Python would report an error at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -77,13 +77,13 @@ def _fail(error: MapshelfError, code: int) -> int:
 
 
 def _resolve_catalogue(given: argparse.Namespace) -> None:
-    """Fill in the catalogue's folder and database, unless the command has options of its own."""
+    """Fill in the catalogue's folder and database if the command has these options."""
     if "database" in given:
         given.data, given.database = _catalogue(given.data, given.database)
 
 
 def _catalogue(data: Path | None, database: str | None) -> tuple[Path, str]:
-    """Return folder and database of the catalogue; options override the environment."""
+    """Return the folder and database of the catalogue; options override the environment."""
     if database is None and data is None:
         database = os.environ.get("MAPSHELF_DATABASE") or None
     folder = _checked_folder(data or _default_data())
@@ -94,7 +94,7 @@ def _default_data() -> Path:
     configured = os.environ.get("MAPSHELF_DATA")
     if configured:
         return Path(configured)
-    from platformdirs import user_data_path  # noqa: PLC0415 - a tenth of the time of most commands
+    from platformdirs import user_data_path  # noqa: PLC0415 - takes a tenth of the time of most commands
 
     return user_data_path("mapshelf", appauthor=False)
 
@@ -104,7 +104,7 @@ def _checked_folder(folder: Path) -> Path:
         expanded = folder.expanduser()
         str(expanded).encode()
     except RuntimeError as error:
-        raise InvalidSetting(f"{str(folder)!r} names a home folder that does not exist") from error
+        raise InvalidSetting(f"the home folder in {str(folder)!r} does not exist") from error
     except UnicodeEncodeError as error:
         raise InvalidSetting(f"the data folder needs a UTF-8 name, not {str(folder)!r}") from error
     return expanded
@@ -124,7 +124,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
-    """Parse a command line, and what the configuration file adds to it."""
+    """Parse the command line, with the options that the configuration file adds."""
     variables = {name for name in VARIABLES.values() if os.environ.get(name)}
     file = find_config(arguments)
     file.set_variables()
@@ -140,7 +140,7 @@ def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argpars
 
 
 class _Version(argparse.Action):
-    """Shows the version, which takes time to read: other commands should not spend it."""
+    """Shows the version. Reading it takes time, which other commands need not spend."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib import metadata  # noqa: PLC0415

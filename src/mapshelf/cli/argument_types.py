@@ -10,7 +10,7 @@ def user_name(text: str) -> str:
     """Accept a username."""
     if not is_user_name(text):
         raise argparse.ArgumentTypeError(
-            "a username is one printable line without spaces around it"
+            "a username must be one printable line without spaces around it"
         )
     return text
 
@@ -18,19 +18,19 @@ def user_name(text: str) -> str:
 def category_name(text: str) -> str:
     """Accept the name of a category, and remove spaces around it."""
     if not text.strip() or not text.isprintable():
-        raise argparse.ArgumentTypeError("a category is one printable line")
+        raise argparse.ArgumentTypeError("a category must be one printable line")
     return text.strip()
 
 
 def one_line(text: str) -> str:
-    """Accept a text that fits into a table."""
+    """Accept a text that is one printable line, so that it fits into a table."""
     if not text.isprintable():
         raise argparse.ArgumentTypeError("must be one printable line")
     return text
 
 
 def whole_number(most: int) -> Callable[[str], int]:
-    """Return the type of whole numbers from 1 to ``most``."""
+    """Return an argument type for whole numbers from 1 to ``most``."""
 
     def parse(text: str) -> int:
         digits = text.isascii() and text.isdigit() and len(text) <= len(str(most))
@@ -42,7 +42,7 @@ def whole_number(most: int) -> Callable[[str], int]:
 
 
 def listen_address(text: str) -> tuple[str, int]:
-    """Accept an address to listen on, as ``127.0.0.1:9000`` or ``[::1]:9000``."""
+    """Accept an address to listen on, such as ``127.0.0.1:9000`` or ``[::1]:9000``."""
     host, _, port = text.rpartition(":")
     if not host or (":" in host and not (host.startswith("[") and host.endswith("]"))):
         raise argparse.ArgumentTypeError(f"must be like 127.0.0.1:9000, not {text!r}")

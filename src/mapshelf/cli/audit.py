@@ -19,7 +19,7 @@ AT_ONCE: Final = 1000
 """Records read at a time."""
 
 LONGEST: Final = KEPT // DAY
-"""Days that the log goes back."""
+"""How many days the log goes back."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +33,9 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="DAYS",
         type=whole_number(LONGEST),
         default=LONGEST,
-        help=f"only the last days, default all {LONGEST}",
+        help=f"only the last DAYS days; default: {LONGEST}, all that is kept",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=_run)
 
 

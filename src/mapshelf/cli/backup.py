@@ -1,4 +1,4 @@
-"""``mapshelf backup``: the whole catalogue in one file, verified, while it is used."""
+"""``mapshelf backup``: write the whole catalogue to one file, verified, while it is in use."""
 
 import argparse
 from pathlib import Path
@@ -11,7 +11,7 @@ from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.store.backup_file import write_backup
 
 INSTEAD: Final = "pg_dump --format=custom --no-unlogged-table-data"
-"""What backs up a catalogue in PostgreSQL."""
+"""The command to use instead for a catalogue in PostgreSQL, for the error message."""
 
 MEGABYTE: Final = 1_000_000
 
@@ -26,7 +26,7 @@ class Megabytes:
         bar.begin(description)
 
     def show(self, done: int, total: int) -> None:
-        """Show that so many bytes are done."""
+        """Show how many bytes are done."""
         if not total:
             return
         megabytes = -(-done // MEGABYTE)
@@ -42,7 +42,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_catalogue_options(parser)
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="the file to write, which must not exist"
+        "file", metavar="FILE", type=Path, help="the file to write; it must not exist"
     )
     parser.set_defaults(run=_run)
 

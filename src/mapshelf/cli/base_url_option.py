@@ -1,4 +1,4 @@
-"""The option that says where clients reach the service, for commands that print addresses of it."""
+"""The option for the public URL of the service, for commands that print addresses."""
 
 import argparse
 import os
@@ -7,7 +7,7 @@ from typing import Final
 from mapshelf.settings import DEFAULT_HOST, DEFAULT_PORT, checked_base_url
 
 DEFAULT_BASE_URL: Final = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
-"""Where ``mapshelf serve`` answers without options."""
+"""The address of ``mapshelf serve`` without options."""
 
 
 def add_base_url_option(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The options that say where the catalogue is, and the store that they name."""
+"""The options that say where the catalogue is, and opening its store."""
 
 import argparse
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from mapshelf.store import Store, open_store, sqlite_path
 
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--data`` and ``--database``, which every command but ``migrate`` has."""
+    """Add ``--data``, ``--database`` and ``--config``, which all commands but ``migrate`` have."""
     parser.add_argument(
         "--data",
         metavar="DIR",
@@ -29,9 +29,10 @@ def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def open_catalogue(given: argparse.Namespace, *, create: bool = False) -> Iterator[Store]:
-    """Open the store that the options name, and close it afterwards.
+    """Open the store that the options name, and close it at the end.
 
-    Only commands that fill a catalogue ``create`` one. Others would hide a mistyped folder.
+    Only commands that fill a catalogue ``create`` one: a command that only reads should fail if the
+    folder is mistyped.
     """
     store = open_store(given.database, create=create)
     try:
@@ -41,19 +42,19 @@ def open_catalogue(given: argparse.Namespace, *, create: bool = False) -> Iterat
 
 
 def sqlite_database(database: str, instead: str) -> Path:
-    """Return the file of the catalogue's database.
+    """Return the database file of a catalogue in SQLite.
 
     Args:
         database: its URL.
         instead: what to use if it is in PostgreSQL.
 
     Raises:
-        InvalidSetting: it is in PostgreSQL, or the URL is not valid.
+        InvalidSetting: the catalogue is in PostgreSQL, or the URL is not valid.
     """
     path = sqlite_path(database)
     if path is None:
         raise InvalidSetting(
-            f"this is for catalogues in SQLite; for one in PostgreSQL, use {instead}"
+            f"this needs a catalogue in SQLite; for one in PostgreSQL, use {instead}"
             " (docs/operating.md, Backups)"
         )
     return path

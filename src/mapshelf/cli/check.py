@@ -34,11 +34,11 @@ def _faults_of_snapshot(store: ChangeFeed, folder: Path) -> Iterator[str]:
     try:
         manifest = verify(directory.folder(directory.current()))
     except SnapshotMissing:
-        print("snapshot: none yet, serve builds it")
+        print("snapshot: none yet; serve will build it")
         return
     except SnapshotDamaged as error:
-        yield f"the snapshot is damaged, serve rebuilds it: {error}"
+        yield f"the snapshot is damaged (serve will rebuild it): {error}"
         return
     print(f"snapshot: {manifest['maps']} maps, revision {manifest['revision']}")
     if manifest["store"] != store.lineage(manifest["revision"]):
-        yield "the snapshot is that of another store, serve rebuilds it"
+        yield "the snapshot was built from another store; serve will rebuild it"

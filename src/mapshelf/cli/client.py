@@ -1,4 +1,4 @@
-"""``mapshelf client``: register programs that people may let in (OAuth 2), list and remove them."""
+"""``mapshelf client``: register, list and remove programs that people may authorize (OAuth 2)."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import AuditEvent, Program
 
 FROM_INPUT = "-"
-"""What is given as the secret if it is on standard input."""
+"""The value of ``--secret`` that means: read it from standard input."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     add.add_argument(
         "--public",
         action="store_true",
-        help="public client without a secret, in a browser or on the user's machine",
+        help="public client without a secret, which runs in a browser or on the user's machine",
     )
     add.add_argument(
         "--legacy", action="store_true", help="exempt from the rules of RFC 9700, for old programs"

@@ -1,4 +1,4 @@
-"""``mapshelf config``: the settings that ``serve`` would use, and where each is from."""
+"""``mapshelf config``: the settings that ``serve`` would use, and where each comes from."""
 
 import argparse
 import os
@@ -21,9 +21,9 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    """Print a line for each setting: name, value, where it is from."""
+    """Print a line for each setting: its name, its value, and where it comes from."""
     names = sorted(set(vars(given)) - NO_SETTINGS)
-    # With this default, whatever has a value is on the command line.
+    # With ``None`` as the default of all options, only those on the command line have a value.
     own = argparse.ArgumentParser()
     serve.define(own)
     own.set_defaults(**dict.fromkeys(names))
@@ -51,7 +51,7 @@ def _origin(key: str, given: argparse.Namespace, *, option: bool) -> str:
 
 
 def _shown(key: str, value: object) -> object:
-    """Return a value as the command line has it, without passwords."""
+    """Return a value as it is written on the command line, without passwords."""
     if key == "database":
         return without_password(str(value))
     if key == "metrics" and isinstance(value, tuple):

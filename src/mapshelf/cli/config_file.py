@@ -1,9 +1,9 @@
-"""The configuration file: options of ``mapshelf serve`` in a file, instead of on the command line.
+"""The configuration file: options of ``mapshelf serve`` in a file instead of on the command line.
 
-A key is an option without its dashes (``base-url = "https://maps.example.org"``), ``folders`` has
-the folders to serve. The file is turned into words of a command line, so that it takes what options
-take, and is refused as they are. What the environment says goes before the file, what the command
-line says before both.
+A key is an option without its dashes (``base-url = "https://maps.example.org"``), and ``folders``
+lists the folders to serve. The file is turned into arguments of the command line, so both accept
+the same values and give the same errors. The environment overrides the file, and the command line
+overrides both.
 """
 
 import os
@@ -22,7 +22,7 @@ VARIABLES: Final = {
     "database": "MAPSHELF_DATABASE",
     "base-url": "MAPSHELF_BASE_URL",
 }
-"""Options that are variables, too: what the file says of these is for every command."""
+"""Options that can also be set as variables: in the file, these apply to every command."""
 
 FOLDERS: Final = "folders"
 _OPTION: Final = "--config"
@@ -33,29 +33,29 @@ class ConfigFile:
     """A configuration file.
 
     Attributes:
-        path: where it is, ``None`` if there is none.
-        values: what it says, by key.
+        path: where the file is; ``None`` without a file.
+        values: its values by key.
     """
 
     path: Path | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def set_variables(self) -> None:
-        """Set the variables that the environment lacks.
+        """Set the environment variables that are not set yet.
 
         Raises:
-            InvalidSetting: a value is no text.
+            InvalidSetting: a value is not a string.
         """
         for key, variable in VARIABLES.items():
-            # An empty variable counts as none everywhere.
+            # An empty variable counts as unset everywhere.
             if key in self.values and not os.environ.get(variable):
                 (os.environ[variable],) = self._texts(key)
 
     def words(self, given: Sequence[str]) -> list[str]:
-        """Return the options in the file, as words; ``given`` are those of the command line.
+        """Return the options in the file as arguments, except those in ``given``, the command line.
 
         Raises:
-            InvalidSetting: a value is of a type that options do not have.
+            InvalidSetting: a value has a type that no option has.
         """
         words: list[str] = []
         for key, value in self.values.items():
@@ -72,15 +72,15 @@ class ConfigFile:
         """Return the folders to serve.
 
         Raises:
-            InvalidSetting: they are no texts.
+            InvalidSetting: a value is not a string.
         """
         return [Path(text).expanduser() for text in self._texts(FOLDERS)]
 
     def check_keys(self, known: set[str]) -> None:
-        """Refuse keys that are none of ``known``.
+        """Check that all keys are in ``known``.
 
         Raises:
-            InvalidSetting: there is one.
+            InvalidSetting: a key is not in it.
         """
         for key in self.values:
             if key not in known:
@@ -89,20 +89,22 @@ class ConfigFile:
     def _texts(self, key: str) -> Iterator[str]:
         value = self.values.get(key, [])
         if key in VARIABLES and not (isinstance(value, str) and value):
-            raise InvalidSetting(f"{self.path}: {key} must be a text")
+            raise InvalidSetting(f"{self.path}: {key} must be a non-empty string")
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, bool) or not isinstance(one, str | int):
-                raise InvalidSetting(f"{self.path}: {key} has a value that is no text or number")
+                raise InvalidSetting(
+                    f"{self.path}: {key} must be a string, a whole number or a list of these"
+                )
             yield str(one)
 
 
 def find_config(arguments: Sequence[str]) -> ConfigFile:
-    """Return the file that the command line or the environment names, an empty one without.
+    """Return the file that the command line or the environment names, or an empty one.
 
-    The command line is looked through before it is parsed, because the file adds to it.
+    This searches the command line before it is parsed, because the file adds arguments to it.
 
     Raises:
-        InvalidSetting: the file cannot be read, or is no TOML.
+        InvalidSetting: the file cannot be read, or is not TOML.
     """
     found = os.environ.get(VARIABLE) or ""
     for place, word in enumerate(arguments):

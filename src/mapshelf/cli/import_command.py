@@ -21,7 +21,7 @@ from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.contract import MapWriter
 
 RECORDS: Final = ".ndjson"
-"""Extension of files with records."""
+"""The extension of files with records."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _run(given: argparse.Namespace) -> int:
     for path in given.paths:
         if not path.exists():
-            raise UnreadableFile(f"there is no {path}")
+            raise UnreadableFile(f"{path} does not exist")
     records = [path for path in given.paths if path.suffix.lower() == RECORDS and path.is_file()]
     maps = [path for path in given.paths if path not in records]
     report = Report()
@@ -66,7 +66,7 @@ def _run(given: argparse.Namespace) -> int:
                 if maps:
                     attribution = Attribution(given.owner, given.category)
                     _import_maps(store, maps, attribution, report, progress)
-        finally:  # also after a failure: what was imported before it stays
+        finally:  # also after a failure, because what was imported before it stays
             _print_report(report)
             if file:
                 _write_report(report, file)
@@ -87,7 +87,7 @@ def _import_maps(
     progress: ImportProgress,
 ) -> None:
     progress.begin("Looking for maps")
-    before = len(report.refusals)  # of records, which are no files
+    before = len(report.refusals)  # those of records, which are not files
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
         reader.expect(len(candidates))

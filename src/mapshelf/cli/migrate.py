@@ -1,4 +1,4 @@
-"""``mapshelf migrate``: copy the catalogue, such as from SQLite to PostgreSQL or back."""
+"""``mapshelf migrate``: copy the catalogue to another database, for example to PostgreSQL."""
 
 import argparse
 import sys

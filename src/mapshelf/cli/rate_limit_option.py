@@ -8,7 +8,7 @@ from typing import Final
 from mapshelf.settings import RECOMMENDED_LIMITS, Budget, RateLimit
 
 RECOMMENDED: Final = "recommended"
-"""Stands for all limits that we recommend."""
+"""Sets all limits that we recommend."""
 
 MOST_REQUESTS: Final = 1_000_000
 MOST_SECONDS: Final = 86_400
@@ -32,7 +32,7 @@ def add_rate_limit_option(parser: argparse.ArgumentParser) -> None:
 
 
 def rate_limits(words: Iterable[str]) -> dict[Budget, RateLimit]:
-    """Return the limits that the option gives; later words go before earlier ones."""
+    """Return the limits that the option sets; later words override earlier ones."""
     limits: dict[Budget, RateLimit] = {}
     for word in words:
         if word == RECOMMENDED:
@@ -46,14 +46,14 @@ def rate_limits(words: Iterable[str]) -> dict[Budget, RateLimit]:
 
 
 def _checked(word: str) -> str:
-    """Accept a word of the option, which stays as it is."""
+    """Check a word of the option, and return it unchanged."""
     if word != RECOMMENDED:
         _read(word)
     return word
 
 
 def _read(word: str) -> tuple[Budget, RateLimit | None]:
-    """Return what a word limits, and how; ``None`` for no limit.
+    """Return the budget that a word limits, and the limit; ``None`` for no limit.
 
     Raises:
         ArgumentTypeError: it is not well-formed.
@@ -66,7 +66,7 @@ def _read(word: str) -> tuple[Budget, RateLimit | None]:
     name, off, requests, seconds = found.groups()
     if name not in list(Budget):
         names = ", ".join(budget.value for budget in Budget)
-        raise argparse.ArgumentTypeError(f"there is a limit of {names}, not of {name!r}")
+        raise argparse.ArgumentTypeError(f"must be one of {names}, not {name!r}")
     if off:
         return Budget(name), None
     limit = RateLimit(int(requests), int(seconds))

@@ -1,4 +1,4 @@
-"""``mapshelf restore``: replace a SQLite catalogue by a backup."""
+"""``mapshelf restore``: replace a SQLite catalogue with a backup."""
 
 import argparse
 import sys
@@ -11,13 +11,13 @@ from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.service.restoring import restore
 
 INSTEAD: Final = "pg_restore --clean --if-exists"
-"""The command to use instead for PostgreSQL, for the error message."""
+"""The command to use instead for a catalogue in PostgreSQL, for the error message."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_catalogue_options(parser)
-    parser.add_argument("file", metavar="FILE", type=Path, help="a file that backup has written")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a file written by backup")
     parser.set_defaults(run=_run)
 
 
@@ -27,10 +27,10 @@ def _run(given: argparse.Namespace) -> int:
         done = restore(given.data, database, given.file, Megabytes(bar, "Verifying (MB)").show)
     print(f"restored {done.facts.held.maps} maps, revision {done.facts.held.revision}")
     if done.aside is not None:
-        print(f"the catalogue that was there is now in {done.aside}")
+        print(f"the former catalogue is now in {done.aside}")
     print(
         "mapshelf: everybody has to sign in again. Changes since the backup, such as disabling a"
-        " user, are lost; tokens revoked in the catalogue that was there stay revoked",
+        " user, are lost; tokens revoked in the former catalogue stay revoked",
         file=sys.stderr,
     )
     return 0

@@ -77,7 +77,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--private",
         action="store_true",
-        help="require signing in, or a token, to see anything",
+        help="require signing in or a token for everything",
     )
     parser.add_argument(
         "--dynamic-registration",
@@ -188,7 +188,7 @@ def _add_backup_options(parser: argparse.ArgumentParser) -> None:
 def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
     if given.backup_dir is None:
         if given.backup_keep is not None:
-            raise InvalidSetting("--backup-keep is of backups: name their folder by --backup-dir")
+            raise InvalidSetting("--backup-keep needs --backup-dir")
         return None
     sqlite_database(given.database, INSTEAD)
     folder = given.backup_dir.expanduser().absolute()
@@ -200,7 +200,7 @@ def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
 def _run(given: argparse.Namespace) -> int:
     set_up_logging(LogFormat(given.log_format))
     if (given.owner or given.category) and not given.folders:
-        raise InvalidSetting("--owner and --category are of maps in folders: name a FOLDER")
+        raise InvalidSetting("--owner and --category need a FOLDER")
     for folder in given.folders:
         if not folder.is_dir():
             raise InvalidSetting(f"{folder} is not a folder")
@@ -249,20 +249,18 @@ def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # what it is a part of is not there
+    except ModuleNotFoundError:  # its parent package is missing
         return False
 
 
 def _with_opentelemetry(given: argparse.Namespace) -> bool:
-    """Tell whether spans are wanted.
+    """Return whether to send spans.
 
     Raises:
-        InvalidSetting: they are, and cannot be had.
+        InvalidSetting: they are requested, but the packages for them are not installed.
     """
     if given.opentelemetry and not _is_installed("opentelemetry.sdk"):
-        raise InvalidSetting(
-            "--opentelemetry needs packages that are not there: install mapshelf[opentelemetry]"
-        )
+        raise InvalidSetting("--opentelemetry needs more packages: install mapshelf[opentelemetry]")
     return bool(given.opentelemetry)
 
 

@@ -1,7 +1,7 @@
-"""The options by which others sign people in: an OpenID provider, or a proxy.
+"""Options for signing in through others: an OpenID provider or a proxy.
 
-The secret of a provider comes from a file or from the environment: what is on the command line,
-every user of the machine can read.
+The secret of a provider comes from a file or from the environment, because every user of the
+machine can read the command line.
 """
 
 import argparse
@@ -22,7 +22,7 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
 _OF_CLIENTS: Final = frozenset(
     {"authorization", "cookie", "host", "origin", "user-agent", "x-csrf-token", "x-forwarded-for"}
 )
-"""Headers that mean something else."""
+"""Headers with another meaning, which clients may send."""
 
 
 def add_sign_in_options(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_sign_in_options(parser: argparse.ArgumentParser) -> None:
         "--oidc-client-secret-file",
         metavar="FILE",
         type=Path,
-        help=f"file with the secret that the provider gave out (or {SECRET}, the secret itself)",
+        help=f"file with the client secret from the provider (or {SECRET}, the secret itself)",
     )
     parser.add_argument(
         "--oidc-name",
@@ -78,13 +78,13 @@ def provider_settings(given: argparse.Namespace) -> ProviderSettings | None:
         for name in ("client_id", "client_secret_file", "name", "auto_create"):
             if getattr(given, f"oidc_{name}"):
                 option = name.replace("_", "-")
-                raise InvalidSetting(f"--oidc-{option} is of no use without --oidc-issuer")
+                raise InvalidSetting(f"--oidc-{option} needs --oidc-issuer")
         return None
     if not given.oidc_client_id:
         raise InvalidSetting("--oidc-issuer needs --oidc-client-id")
     parts = checked_url(given.oidc_issuer)
     if parts.query:
-        raise InvalidSetting("the issuer of a provider has no query")
+        raise InvalidSetting("--oidc-issuer must not have a query")
     return ProviderSettings(
         issuer=given.oidc_issuer,
         client_id=given.oidc_client_id,
@@ -102,10 +102,10 @@ def proxy_user_settings(given: argparse.Namespace) -> ProxyUserSettings | None:
     """
     if given.proxy_user_header is None:
         if given.proxy_auto_create:
-            raise InvalidSetting("--proxy-auto-create is of no use without --proxy-user-header")
+            raise InvalidSetting("--proxy-auto-create needs --proxy-user-header")
         return None
     if not given.trusted_proxy:
-        raise InvalidSetting("--proxy-user-header needs --trusted-proxy: others can send it, too")
+        raise InvalidSetting("--proxy-user-header needs --trusted-proxy: anyone can send it")
     if given.registration == Registration.OPEN:
         raise InvalidSetting(
             "--proxy-user-header cannot be used with --registration open: somebody could register"
@@ -113,7 +113,7 @@ def proxy_user_settings(given: argparse.Namespace) -> ProxyUserSettings | None:
         )
     name = given.proxy_user_header.lower()
     if not _HEADER.fullmatch(name) or name in _OF_CLIENTS:
-        raise InvalidSetting(f"the header of the user cannot be {given.proxy_user_header!r}")
+        raise InvalidSetting(f"--proxy-user-header cannot be {given.proxy_user_header!r}")
     return ProxyUserSettings(name.encode(), given.proxy_auto_create)
 
 

@@ -1,4 +1,4 @@
-"""``mapshelf status``: what a person wants to know of an installation at a glance."""
+"""``mapshelf status``: the state of an installation at a glance."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _ask(url: str) -> tuple[StoreState | None, str]:
-    """Return what a store says, or why it says nothing."""
+    """Return the state of the store, or the error if it cannot be reached."""
     try:
         store = open_store(url, create=False)
         try:
@@ -52,7 +52,7 @@ def _ask(url: str) -> tuple[StoreState | None, str]:
 
 
 def _facts(overview: Overview, *, serving: bool, fault: str) -> dict[str, Any]:
-    """Return an overview as JSON has it; keys are added, never renamed."""
+    """Return an overview as JSON values; keys may be added, but never renamed."""
     return {
         "serving": serving,
         "store": _store(overview.store, fault),
@@ -112,12 +112,12 @@ def _moment(seconds: float) -> str:
 
 
 def _seconds_since(moment: float) -> int:
-    """Return how long ago a moment was; a clock that was set back since makes it now."""
+    """Return how long ago a moment was; 0 if the clock has been set back since."""
     return max(0, round(time.time() - moment))
 
 
 def _requests(counts: Counts) -> dict[str, Any]:
-    """Return what the workers have done since the service was started."""
+    """Return what the workers have done since the service started."""
     statuses: dict[str, int] = {}
     for about, (count,) in counts.totals.get("requests", {}).items():
         status = about.rpartition("\t")[2]
@@ -148,7 +148,7 @@ def _requests(counts: Counts) -> dict[str, Any]:
 
 
 def _quantile(counts: Counts, share: float) -> float | None:
-    """Return a bound below which this share of all requests took; ``None`` if there is none."""
+    """Return a duration that this share of all requests stayed within; ``None`` if unknown."""
     sums = [0.0] * (len(BOUNDS) + 1)
     for numbers in counts.totals.get("durations", {}).values():
         sums = [one + other for one, other in zip(sums, numbers[:-1], strict=True)]
@@ -175,15 +175,15 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "data", facts["data"]
     yield "database", facts["database"]
     if not store["reachable"]:
-        yield "store", f"out of reach: {store['error']}"
+        yield "store", f"unreachable: {store['error']}"
     else:
         yield "store", f"answers in {store['milliseconds']} ms, revision {store['revision']}"
         yield "sessions", f"{store['sessions']:,}"
-        yield "outdated", f"{store['outdated_maps']:,} maps are to be read anew"
+        yield "outdated", f"{store['outdated_maps']:,} maps will be read again"
         refused = ", ".join(f"{count:,} {kind}" for kind, count in store["refused_files"].items())
         yield "files", refused
     if snapshot is None:
-        yield "snapshot", "none yet: serve builds it"
+        yield "snapshot", "none yet; serve will build it"
     else:
         yield (
             "snapshot",
@@ -193,7 +193,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             ),
         )
         if snapshot["pending_changes"] is not None:
-            yield "pending", f"{snapshot['pending_changes']:,} changes are not in it yet"
+            yield "pending", f"{snapshot['pending_changes']:,} changes are not in the snapshot yet"
     if facts["import"]:
         yield "import", f"{facts['import']['done']:,} of {facts['import']['total']:,} files"
     yield "backup", _backup_text(facts["backup"])
@@ -215,12 +215,12 @@ def _rows_of_requests(requests: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, queue in requests["queues"].items():
         yield (
             f"queue {name}",
-            f"{queue['waiting']:,} wait, {queue['done']:,} done, {queue['refused']:,} refused",
+            f"{queue['waiting']:,} waiting, {queue['done']:,} done, {queue['refused']:,} refused",
         )
 
 
 def _backup_text(backup: dict[str, Any]) -> str:
-    text = "none that Mapshelf made"
+    text = "none made by Mapshelf"
     if backup["made"] is not None:
         text = f"made {_time(backup['age_seconds'])} ago, {_bytes(backup['bytes'])}"
     if backup["failing_seconds"] is not None:

@@ -41,7 +41,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         choices=SCOPES,
-        help=f"what the token allows, of {', '.join(SCOPES)}; may be repeated;"
+        help=f"what the token allows: {', '.join(SCOPES)}; may be repeated;"
         f" default: {' and '.join(DEFAULT_SCOPES)}",
     )
     create.set_defaults(run=_create)
@@ -96,7 +96,7 @@ def _revoke(given: argparse.Namespace) -> int:
 
 
 def _about(user: str, label: str) -> str:
-    """Return what to call a token in the audit log."""
+    """Return the name of a token in the audit log."""
     return f"{about_user(user)}, {about_token(label)}"
 
 

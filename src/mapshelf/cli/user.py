@@ -1,4 +1,4 @@
-"""``mapshelf user``: add and list users, let them choose passwords, change what they may do."""
+"""``mapshelf user``: add and list users, print links to choose passwords, change roles."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ from mapshelf.service.data_folder_lock import base_url_in_use
 from mapshelf.store import Store
 
 LINK_HOURS: Final = LIFETIMES[LinkKind.PASSWORD] // HOUR
-"""How long a link to choose a password is good."""
+"""How many hours a link to choose a password is valid."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         "role", metavar="ROLE", choices=[one.value for one in Role], help=" or ".join(Role)
     )
     role.set_defaults(run=_role)
-    disable = _of_one_user(actions, "disable", "refuse the tokens and sessions of a user")
+    disable = _of_one_user(actions, "disable", "refuse the sessions and tokens of a user")
     disable.set_defaults(run=_disable)
     enable = _of_one_user(actions, "enable", "undo disable")
     enable.set_defaults(run=_enable)
@@ -78,8 +78,8 @@ def _add(given: argparse.Namespace) -> int:
 def _new_user(store: Store, name: str, role: Role) -> User:
     try:
         return store.add_user(name, role)
-    except AlreadyExists as error:  # perhaps an import has named them as an owner
-        raise AlreadyExists(f"{error}; mapshelf user link {name} prints a link") from error
+    except AlreadyExists as error:  # an import may have added them as an owner
+        raise AlreadyExists(f"{error}; for a link, run: mapshelf user link {name}") from error
 
 
 def _link(given: argparse.Namespace) -> int:
@@ -95,7 +95,7 @@ def _link(given: argparse.Namespace) -> int:
 
 
 def _address(given: argparse.Namespace) -> str:
-    """Return the base URL of links: if none is given, that of the running service."""
+    """Return the base URL for links; if none is given, the running service's."""
     return base_url(given, base_url_in_use(given.data) or DEFAULT_BASE_URL)
 
 
@@ -128,7 +128,7 @@ def _enable(given: argparse.Namespace) -> int:
 
 
 def _noted(given: argparse.Namespace, event: AuditEvent, change: Callable[[Store], User]) -> int:
-    """Change the user that was given."""
+    """Change the given user, and add the event to the audit log."""
     entry = done_by_command(event, about_user(given.name))
     with open_catalogue(given) as store, store.auditing(entry):
         change(store)

@@ -61,14 +61,14 @@ def reparse_outlines(
         if not page and not after:
             break
         if page and not told:
-            log.info("reading maps anew that an older version read, in the background")
+            log.info("reading maps again, in the background, because an older version read them")
             told = True
         after = page[-1].file_id if page else 0
         changed += store.replace_outlines(_reparsed_maps(store, reader, tops, page)) if page else 0
         if page and pause():
             return changed
     if told:
-        log.info("read %d maps anew", changed)
+        log.info("read %d maps again", changed)
     return changed
 
 

@@ -54,7 +54,7 @@ class CountFile:
         try:
             self._file = _claimed(folder)
         except OSError as error:
-            log.warning("what this worker does is not counted: %s", error)
+            log.warning("the requests of this worker are not counted: %s", error)
             return
         written = _read(self._file)
         if written:
@@ -134,7 +134,7 @@ def _claimed(folder: Path) -> int:
             raise
         else:
             return file
-    raise OSError(f"all files in {folder} are taken")
+    raise OSError(f"all files in {folder} are in use")
 
 
 def _packed(said: Mapping[str, Any]) -> bytes:

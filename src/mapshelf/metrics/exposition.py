@@ -165,7 +165,7 @@ def _of_store(store: StoreState | None) -> Iterator[Family]:
     yield _one("store_seconds", "gauge", "Time that the store took to answer.", store.seconds)
     yield _one("store_revision", "gauge", "The revision of the store.", store.revision)
     yield _one("sessions", "gauge", "Sessions that have not ended.", store.figures.sessions)
-    yield _one("outdated_maps", "gauge", "Maps that are to be read anew.", store.figures.outdated)
+    yield _one("outdated_maps", "gauge", "Maps that will be read again.", store.figures.outdated)
     refused = _family(
         "import_refusals", "gauge", "Files that imports did not take, dismissed ones left out."
     )

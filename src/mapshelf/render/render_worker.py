@@ -208,7 +208,7 @@ class RenderWorker:
                 pictures = pictures_of(shown[:MOST_PICTURES])
                 complete = pictures.complete
                 request = replace(request, pictures=tuple(pictures.items()))
-            body = child.call(_draw, (request,), WALL_SECONDS)
+            body = child.call(draw, (request,), WALL_SECONDS)
         except _FAILURES as error:
             if request.outline is None:
                 raise
@@ -250,7 +250,8 @@ def _shown(request: RenderRequest) -> list[str]:
         return shown_pictures(request)
 
 
-def _draw(request: RenderRequest) -> bytes:
+def draw(request: RenderRequest) -> bytes:
+    """Return the thumbnail of a map as PNG; the child does this."""
     from mapshelf.render.font_fallback import system_fonts  # noqa: PLC0415
     from mapshelf.render.thumbnail import thumbnail  # noqa: PLC0415
 

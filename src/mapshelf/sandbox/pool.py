@@ -197,7 +197,7 @@ class ConfinedChild:
             return self._called(function, arguments, seconds)
         except Exception as error:
             if self._pool.closed:
-                raise StoreUnavailable("the service ends") from error
+                raise StoreUnavailable("the service is stopping") from error
             raise
 
     def close(self) -> None:

@@ -123,7 +123,7 @@ class AcceptQueue:
         if refused:
             self._looks = 0
             self._count_refused(refused)
-            log.warning("%d connections were refused: workers take no more", refused)
+            log.warning("refused %d connections: the workers accept no more", refused)
 
     def _waiting(self) -> int:
         try:

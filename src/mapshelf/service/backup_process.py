@@ -65,7 +65,7 @@ def keep_backing_up(
             status.note_failure(reason)
         if not stop.is_set():
             pause = backoff.next_delay()
-            log.warning("the backup is tried again in %.0f minutes: %s", pause / 60, reason)
+            log.warning("the backup will be retried in %.0f minutes: %s", pause / 60, reason)
             stop.wait(pause)
 
 
@@ -133,8 +133,8 @@ class _Pauses:
         """Pause.
 
         Raises:
-            Ending: the service stops.
+            Ending: the service is stopping.
         """
         if self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE)):
-            raise Ending("the service stops")
+            raise Ending("the service is stopping")
         self._began = time.monotonic()

@@ -129,7 +129,7 @@ def _compact(builder: Builder) -> float:
     try:
         return COMPACTION_INTERVAL if builder.compact() else LISTEN_INTERVAL
     except StoreUnavailable as error:
-        log.warning("compacting the snapshot is postponed: %s", error)
+        log.warning("postponed compacting the snapshot: %s", error)
         return LISTEN_INTERVAL
 
 

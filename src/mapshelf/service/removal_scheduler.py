@@ -37,7 +37,7 @@ class RemovalScheduler:
         try:
             deleted = self.store.purge_removed(int(time.time() * 1000) - UNDOABLE)
         except StoreError as error:
-            log.warning("removed maps are deleted later: %s", error)
+            log.warning("removed maps will be deleted later: %s", error)
             self.next_check = time.monotonic() + RETRY_INTERVAL
             return
         if deleted:

@@ -29,7 +29,7 @@ def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
     set_up_logging(settings.log_format)
     exit_with_parent()
     os.nice(NICENESS)
-    stop, backoff = stop_event(), LoggedBackoff("reading maps anew")
+    stop, backoff = stop_event(), LoggedBackoff("reading maps again")
     while not stop.is_set():
         try:
             with closing(open_store(settings.database)) as store:

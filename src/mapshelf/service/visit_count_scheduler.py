@@ -55,5 +55,5 @@ class VisitCountScheduler:
         try:
             self.store.apply_visit_counts(int((time.time() - self.pending_time) * 1000))
         except StoreError as error:
-            log.warning("pending visit counts are applied later: %s", error)
+            log.warning("pending visit counts will be applied later: %s", error)
             self.next_check += self.pending_time

@@ -36,7 +36,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
 
         return PostgresStore(url, create=create)
     raise InvalidSetting(
-        f"no store answers to a database URL that begins with {_parts(url).scheme}:"
+        f"a database URL must begin with sqlite: or postgresql:, not {_parts(url).scheme}:"
     )
 
 
@@ -69,5 +69,5 @@ def _path(quoted: str) -> Path:
     except UnicodeDecodeError as error:
         raise InvalidSetting(f"the path of a database must be UTF-8, not {path!r}") from error
     if "\0" in text:
-        raise InvalidSetting("the path of a database cannot hold a NUL character")
+        raise InvalidSetting("the path of a database cannot contain a NUL character")
     return Path(text)

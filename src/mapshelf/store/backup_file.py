@@ -63,7 +63,7 @@ def write_backup(database: Path, file: Path, progress: Progress) -> BackupFacts:
             _publish(unfinished, file)
         except UnusableBackup as error:
             raise StoreDamaged(
-                f"the backup was not kept, it would be of no use: {error}"
+                f"the backup was deleted, because it could not be restored: {error}"
             ) from error
         except OSError as error:
             raise CannotWrite(f"{file} cannot be written: {error.strerror}") from error
@@ -116,7 +116,7 @@ def _size_of_copy(source: BinaryIO, file: Path) -> int:
     size = source.seek(0, os.SEEK_END) - _LINE_SIZE
     source.seek(max(0, size))
     if not source.read(_LINE_SIZE).startswith(_MARK):
-        reason = "is cut off, or no backup but a database" if begins else "is no backup"
+        reason = "is cut off, or a database and not a backup" if begins else "is not a backup"
         raise UnusableBackup(f"{file} cannot be restored: it {reason}")
     return size
 
@@ -175,7 +175,7 @@ def _line(digest: str) -> bytes:
 
 def _refuse_existing(file: Path) -> None:
     if os.path.lexists(file):
-        raise CannotWrite(f"{file} exists already, and is not overwritten: choose another name")
+        raise CannotWrite(f"{file} already exists: choose another name")
 
 
 @contextmanager

@@ -32,7 +32,7 @@ NO_VOTES: Final = Votes()
 class References:
     """The rows that a map refers to, found or added for a draft.
 
-    ``category`` is a pair as in ``Map.category``. ``votes`` are the votes cast in this catalogue.
+    ``votes`` are the votes cast in this catalogue.
     """
 
     owner: str

@@ -209,7 +209,7 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         _refuse_hidden(database, file_id)
     if given.keys() & FROM_FILES and _is_in_folder(database, file_id):
         if any(given.get(name, was) != was for name, was in _of_file(found).items()):
-            raise Conflict("title and template of this map come from its file")
+            raise Conflict("the title and template of this map come from its file")
         given = {name: value for name, value in given.items() if name not in FROM_FILES}
     settled = {key for key, names in SETTABLE.items() if given.keys() & set(names)}
     with database.batch(MapDraft(id=found.id)) as rows:

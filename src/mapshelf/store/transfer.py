@@ -86,7 +86,7 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
     _copy_maps(source, target, counters, progress)
     _copy_unequal(source, target, counters)
     if source.catalogue_counters() != counters:
-        raise Conflict("the catalogue was written to while it was moved; move again to catch up")
+        raise Conflict("the catalogue was changed while it was being copied; migrate again")
     target.write_rows({}, counters)
 
 
@@ -114,9 +114,9 @@ def _check_target(counters: CatalogueCounters, target: Store) -> None:
     there = target.catalogue_counters()
     untouched = there.revision == 0 and len(target.rows(USERS, None, 2)) < 2
     if not untouched and there.identity != counters.identity:
-        raise Conflict("the target holds another catalogue")
+        raise Conflict("the target contains another catalogue")
     if there.revision > counters.revision:
-        raise Conflict("the target has changes that the catalogue to be moved does not have")
+        raise Conflict("the target has changes that the source does not have")
 
 
 def _delete_gone(source: Store, target: Store, table: Table) -> None:

@@ -184,13 +184,13 @@ class VisitCounter:
 
     def _log_delay(self, error: StoreError) -> None:
         if not self._behind and self._waiting:
-            log.warning("%d visits wait to be counted: %s", len(self._waiting), error)
+            log.warning("%d visits are waiting to be counted: %s", len(self._waiting), error)
             self._behind = True
 
     def _log_dropped(self, now: int) -> None:
         if self._dropped and now - self._logged >= LOGGED_EVERY:
             log.warning(
-                "%d visits were not counted: the store was away, or there were too many",
+                "%d visits were not counted: the store was unreachable, or there were too many",
                 self._dropped,
             )
             self._dropped, self._logged = 0, now

@@ -155,7 +155,7 @@ def begin(person: Person) -> str:
 
 
 def come_back(person: Person, address: str) -> httpx.Response:
-    return person._service.run(person.client.get(address.removeprefix(BASE_URL)))
+    return person.run(person.client.get(address.removeprefix(BASE_URL)))
 
 
 def test_people_sign_in_by_an_independent_provider(

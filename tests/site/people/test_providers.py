@@ -74,7 +74,7 @@ def begin(person: Person, path: str = "/signin/provider") -> str:
 def come_back(person: Person, address: str) -> httpx.Response:
     """Come back from the provider."""
     assert address.startswith(f"{BASE_URL}/signin/callback?")
-    return person._service.run(person.client.get(address.removeprefix(BASE_URL)))
+    return person.run(person.client.get(address.removeprefix(BASE_URL)))
 
 
 def enter(person: Person, provider: SmallProvider, **said: Any) -> httpx.Response:
@@ -405,7 +405,7 @@ def test_answers_without_a_good_code(
     person = Person(site)
     state = parse_qs(urlsplit(begin(person)).query)["state"][0]
     given = {"state": state, "iss": provider.issuer, **answer}
-    refused(person._service.run(person.client.get("/signin/callback", params=given)), reason)
+    refused(person.run(person.client.get("/signin/callback", params=given)), reason)
 
 
 def test_parameters_given_twice_are_refused(site: Service, provider: SmallProvider) -> None:

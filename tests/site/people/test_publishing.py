@@ -257,7 +257,7 @@ def test_what_is_no_form_is_refused_on_the_page(
 ) -> None:
     address = path if path[0] == "/" else f"{published(ann)}/{path}"
     answer = ann.post(address, {}, Content_Type=media_type)
-    answer = ann._service.run(
+    answer = ann.run(
         ann.client.post(
             address, content=content, headers={"Content-Type": media_type, "Origin": BASE_URL}
         )
@@ -273,7 +273,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_read(ann: Pers
         "Content-Type": "multipart/form-data; boundary=x",
         "Content-Length": str(FILES_BODY.most + 1),
     }
-    answer = ann._service.run(ann.client.post("/publish", content=b"--x", headers=headers))
+    answer = ann.run(ann.client.post("/publish", content=b"--x", headers=headers))
     assert (answer.status_code, alert(answer)) == (413, "This is too large.")
 
 
@@ -774,7 +774,7 @@ def test_nobody_looks_at_drafts_of_others(ann: Person, bob: Person, root: Person
 )
 def test_previews_of_nothing_lead_to_choosing_files(ann: Person, maps: str) -> None:
     answer = ann.client.get(f"/publish/preview?maps={maps}")
-    status = ann._service.run(answer).status_code
+    status = ann.run(answer).status_code
     assert status in (303, 400)
 
 

@@ -129,7 +129,7 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
         link = connection.sock
         yield connection
         if late.is_set():  # a cut response may look complete
-            raise TimeoutError(f"it takes longer than {LONGEST} seconds")
+            raise TimeoutError(f"it took longer than {LONGEST} seconds")
     finally:
         done.set()
         timer.cancel()

@@ -22,10 +22,10 @@ LEEWAY: Final = 60
 """Tolerated difference between the clocks of the provider and this machine, in seconds."""
 
 LONGEST: Final = 20_000
-"""Most characters of an ID token."""
+"""Maximum characters of an ID token."""
 
 LONGEST_SUBJECT: Final = 255
-"""Most characters of a subject (section 2)."""
+"""Maximum characters of a subject (section 2)."""
 
 SMALLEST_RSA_KEY: Final = 2048
 """Minimum size of an RSA key in bits (RFC 7518, section 3.3)."""
@@ -101,9 +101,9 @@ def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapp
     if not isinstance(nonce, str) or not hmac.compare_digest(
         nonce.encode("utf-8", "surrogatepass"), expected.nonce.encode()
     ):
-        raise WrongToken("the nonce of the ID token is not that of this attempt")
+        raise WrongToken("the ID token has the nonce of another attempt")
     if not is_subject(claims["sub"]):
-        raise WrongToken("the subject of the ID token is not one")
+        raise WrongToken("the ID token has an invalid subject")
     return claims
 
 
@@ -121,7 +121,9 @@ def _check_parties(claims: Mapping[str, Any], client_id: str) -> None:
     """Check the audiences and the authorized party of a token (rules 3 to 5)."""
     audience, party = claims["aud"], claims.get("azp")
     if isinstance(audience, list) and len(audience) > 1 and party is None:
-        raise WrongToken("the ID token is for several clients, and does not say which asked")
+        raise WrongToken(
+            "the ID token is for several clients, and does not name the one that asked"
+        )
     if party is not None and party != client_id:
         raise WrongToken("another client asked for the ID token")
 
@@ -130,7 +132,7 @@ def _header(token: str) -> tuple[str, str | None]:
     header = jws.extract_compact(token.encode("ascii")).headers()
     algorithm, name = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or not isinstance(name, str | None):
-        raise WrongToken("the header of the ID token is not one")
+        raise WrongToken("the ID token has an invalid header")
     return algorithm, name
 
 

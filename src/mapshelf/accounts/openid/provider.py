@@ -181,7 +181,7 @@ class Provider:
         try:
             found = fetch(published.user, headers={"Authorization": f"Bearer {access}"}).content
         except FetchError as error:
-            log.warning("the OpenID provider does not say the name of a user: %s", error)
+            log.warning("the OpenID provider did not send the name of a user: %s", error)
             return ""
         return _name(found) if found.get("sub") == subject else ""
 
@@ -281,7 +281,7 @@ class Provider:
     def _refuse(self, why: str, reason: object) -> NoReturn:
         """Reject a response; the log has the details, the user sees no more than necessary."""
         if why != DENIED:
-            log.warning("an answer of the OpenID provider was refused: %.300s", reason)
+            log.warning("a response of the OpenID provider was refused: %.300s", reason)
         raise ProviderRefusal(why, self.settings.name)
 
 

@@ -28,10 +28,10 @@ from mapshelf.settings import ProviderSettings
 from mapshelf.store.contract import Identities, SignIn
 
 NUMBERED: Final = 9
-"""For a taken name, numbers up to this one are tried, and then a random one."""
+"""If a name is taken, numbers up to this one are tried, and then a random one."""
 
 LONGEST_NAME: Final = USER_NAME_LENGTH - len("-1234567")
-"""Most characters of a name that leave room for a number."""
+"""Maximum characters of a name that leave room for a number."""
 
 SECOND: Final = 1000
 MINUTE: Final = 60 * SECOND

@@ -58,7 +58,7 @@ LONGEST_DELAY: Final = 2.0
 """Maximum delay of a refusal, in seconds."""
 
 DELAYED: Final = 1024
-"""Maximum of delayed refusals."""
+"""Maximum delayed refusals."""
 
 GUESSES: Final = ("invalid_client", "invalid_grant")
 """Refusals that may be failed guesses."""

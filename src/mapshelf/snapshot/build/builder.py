@@ -233,7 +233,9 @@ class Builder:
     def _resume_from(self, snapshot: Path) -> WorkingSnapshot:
         manifest = read_manifest(snapshot)
         if manifest["store"] != self._store.lineage(manifest["revision"]):
-            raise SnapshotDamaged("the snapshot is that of another store, or of another copy of it")
+            raise SnapshotDamaged(
+                "the snapshot was built from another store, or from another copy of it"
+            )
         return WorkingSnapshot.resume(self._new_folder(), snapshot, manifest, self._preparation)
 
     def _last_number(self) -> int:

@@ -262,7 +262,7 @@ def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str,
     try:
         groups = {name: found[name].reshape(-1, len(facets)) for name, facets in GROUPS.items()}
     except ValueError as error:
-        raise SnapshotDamaged("a group of values is cut short") from error
+        raise SnapshotDamaged("a group of values is truncated") from error
     names = {}
     for row in NAMED:
         parts = {
@@ -297,7 +297,7 @@ def map_array(path: Path, length: int | None, dtype: np.dtype[Any]) -> Array:
     try:
         return np.frombuffer(map_file(path, length), dtype)
     except ValueError as error:
-        raise SnapshotDamaged(f"{path.name} does not hold whole numbers") from error
+        raise SnapshotDamaged(f"{path.name} has an incomplete number at its end") from error
 
 
 def _map_whole_numbers(path: Path, dtype: np.dtype[Any]) -> Array:

@@ -56,13 +56,13 @@ class SnapshotDirectory:
         try:
             name = self._current.read_bytes()
         except OSError as error:
-            found = snapshot_error("what names the current snapshot cannot be read", error)
+            found = snapshot_error("the name of the current snapshot cannot be read", error)
             if isinstance(found, SnapshotUnavailable):
                 raise found from error
             raise SnapshotMissing("no snapshot has been published yet") from error
         # After a power cut the file may hold NULs, which no path may contain.
         if not name.isdigit():
-            raise SnapshotMissing("what names the current snapshot is damaged")
+            raise SnapshotMissing("the name of the current snapshot is damaged")
         return name.decode("ascii")
 
     def stamp(self) -> tuple[int, int] | None:

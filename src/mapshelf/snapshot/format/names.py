@@ -169,11 +169,11 @@ class Names:
         count, ends = len(self), self.parts["ends"]
         codes = int(self.slot_ends[-1]) if len(self.slot_ends) else 0
         if not count == len(self.parts["parents"]) == len(ends):
-            raise SnapshotDamaged("the names do not fit their keys")
+            raise SnapshotDamaged("the names do not match their keys")
         if len(self.parts["codes"]) != codes:
-            raise SnapshotDamaged("the codes of names do not fit their maps")
+            raise SnapshotDamaged("the codes of names do not match the maps")
         if len(self.parts["text"]) != (int(ends[-1]) if count else 0):
-            raise SnapshotDamaged("the names do not fit their text")
+            raise SnapshotDamaged("the names do not match their text")
 
     def __len__(self) -> int:
         return len(self.parts["keys"])
@@ -182,7 +182,7 @@ class Names:
         """Return the name that a code stands for."""
         ends = self.parts["ends"]
         start = int(ends[code - 1]) if code else 0
-        # Bytes that are no UTF-8 can only come from damage.
+        # Only damage can make bytes that are not UTF-8.
         return bytes(self.parts["text"][start : int(ends[code])]).decode(errors="replace")
 
     def code(self, key: int) -> int:

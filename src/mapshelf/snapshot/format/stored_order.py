@@ -52,7 +52,7 @@ class OrderChanges:
         numbers = load(folder, f"changes-{order}", "<u4")
         added = int(numbers[0]) if len(numbers) else 0
         if len(numbers) < 1 + 2 * added:
-            raise SnapshotDamaged(f"the changes of order {order} are cut short")
+            raise SnapshotDamaged(f"the changes of order {order} are truncated")
         return cls(*np.split(numbers[1:], (added, 2 * added)))
 
     def save(self, folder: Path, order: str) -> None:

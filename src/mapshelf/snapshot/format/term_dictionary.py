@@ -54,7 +54,7 @@ class TermDictionary:
 
     def __init__(self, path: Path, length: int) -> None:
         if length % _ENTRY.itemsize:
-            raise SnapshotDamaged(f"{path.name} does not hold whole words")
+            raise SnapshotDamaged(f"{path.name} ends with an incomplete word")
         self._entries = np.frombuffer(map_file(path, length), _ENTRY)
 
     def __len__(self) -> int:

@@ -61,7 +61,7 @@ class Listing:
         # Counts are requested for each category, and for each user who lists their own maps.
         self._counts: dict[tuple[str, int], int] = {}
         if len({len(found) for found in self._lists.values()}) > 1:
-            raise SnapshotDamaged("the orders hold different numbers of maps")
+            raise SnapshotDamaged("the sort orders have different numbers of maps")
 
     def __len__(self) -> int:
         return len(self._lists[DEFAULT_ORDER])
@@ -281,9 +281,9 @@ class _PostingLists:
         ends, filters = load(folder, "ends", "<u8"), load(folder, "filters", "<u8")
         self._data = map_file(folder / posting_lists.LISTS)
         if not len(keys) == len(counts) == len(ends) - 1 or len(filters) != len(FILTERS) + 1:
-            raise SnapshotDamaged(f"the keys in {folder.name} do not fit their counts")
+            raise SnapshotDamaged(f"the keys in {folder.name} do not match their counts")
         if int(filters[-1]) != len(keys) or int(ends[-1]) != len(self._data):
-            raise SnapshotDamaged(f"the sets in {folder.name} do not fit their file")
+            raise SnapshotDamaged(f"the sets in {folder.name} do not match their file")
         # Memoryviews yield Python integers, several times faster than NumPy's scalars.
         self._keys, self._counts, self._ends = keys.data, counts.data, ends.data
         self._filters: list[int] = filters.tolist()

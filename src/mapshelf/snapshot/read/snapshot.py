@@ -158,7 +158,7 @@ class Snapshot:
         self._letters: LRUCache[Hashable, list[Letter]] = LRUCache(FACETS_IN_MEMORY)
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
-            raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
+            raise SnapshotDamaged("the parts of the snapshot have different numbers of maps")
 
     def __len__(self) -> int:
         return len(self._listing)

@@ -103,7 +103,7 @@ class PostgresChangeFeed(DatabaseUser):
         """
         query = "SELECT 1 FROM takeovers WHERE had < %s AND %s < gave"
         if self._rows(query, (revision, revision)):
-            raise HistoryLost("a server took over that lacks changes which were seen")
+            raise HistoryLost("another server took over, which lacks changes that were read before")
 
     def wait(self, after: int, seconds: float) -> bool:
         """See ``Store``."""

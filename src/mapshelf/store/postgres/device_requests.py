@@ -45,7 +45,7 @@ class PostgresDeviceRequests(DatabaseUser):
                 (user_id if allow else None, not allow, user_code, now),
             )
             if not decided.rowcount:
-                raise NotFound("no device waits with this code")
+                raise NotFound("no device is waiting with this code")
 
     def poll_device_request(
         self, digest: bytes, now: int, interval: int

@@ -122,7 +122,7 @@ class PostgresGrants(DatabaseUser):
                     key,
                 ).rowcount
             if not deleted:
-                raise NotFound("this program has not been let in")
+                raise NotFound("this program has not been authorized")
 
     def revoke_program_token(self, digest: bytes, program_id: str) -> bool:
         """See ``Store``."""

@@ -55,7 +55,7 @@ class Listener:
             try:
                 self._hear(self._link, seconds)
             except psycopg.Error as error:
-                log.warning("listening to the database ended: %s", error)
+                log.warning("lost the connection that listens for changes: %s", error)
                 self._end()
                 return True
             silent = time.monotonic() - self._looked > SILENCE
@@ -75,7 +75,7 @@ class Listener:
             self._link = connect(self._url, "read-write")
             self._link.execute(f"LISTEN {CHANNEL}")
         except (StoreError, psycopg.Error) as error:
-            log.info("the database cannot be listened to: %s", error)
+            log.info("cannot listen for changes in the database: %s", error)
             self._end()
             self._closed.wait(min(seconds, PAUSE))
         self._since = time.monotonic()

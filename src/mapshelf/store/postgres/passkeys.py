@@ -49,7 +49,7 @@ class PostgresPasskeys(DatabaseUser):
                 ),
             )
             if not added.rowcount:
-                raise AlreadyExists("there is such a passkey already")
+                raise AlreadyExists("this passkey is registered already")
 
     def note_passkey_use(self, passkey_id: bytes, sign_count: int, now: int) -> bool:
         """See ``Store``."""

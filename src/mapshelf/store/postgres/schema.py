@@ -133,7 +133,7 @@ def _check_version(link: Link) -> None:
     given, needed = (x // 10_000 for x in (link.info.server_version, MINIMUM_VERSION))
     if given < needed:
         raise StoreError(
-            f"the PostgreSQL server is of version {given}; version {needed} or newer is needed"
+            f"the PostgreSQL server has version {given}; version {needed} or newer is needed"
         )
 
 
@@ -168,7 +168,7 @@ def _migrations_had(link: Link) -> int:
         if number <= len(MIGRATIONS) and digest != _digest(number):
             raise StoreDamaged(
                 "the database was made by a development version of Mapshelf, with another schema;"
-                " export with that version and import anew"
+                " export with that version and import again"
             )
     return len(rows)
 

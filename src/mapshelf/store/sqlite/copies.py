@@ -147,7 +147,7 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
 
         database.set_progress_handler(go_on, STEPS_AT_ONCE)
         if not migrations_had(database):
-            raise StoreDamaged("it holds no catalogue")
+            raise StoreDamaged("it does not contain a catalogue")
         (fault,) = database.execute("PRAGMA integrity_check(1)").fetchall()[0]
         if fault != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
             raise StoreDamaged("its tables are damaged")

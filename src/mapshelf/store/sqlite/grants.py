@@ -109,7 +109,7 @@ class SQLiteGrants(DatabaseUser):
                 database.execute(f"DELETE FROM {table} WHERE user_id = ? AND program_id = ?", key)
                 deleted += database.changes()
             if not deleted:
-                raise NotFound("this program has not been let in")
+                raise NotFound("this program has not been authorized")
 
     def revoke_program_token(self, digest: bytes, program_id: str) -> bool:
         """See ``Store``."""

@@ -57,7 +57,7 @@ def migrate(database: apsw.Connection, now: int) -> None:
         database.execute(read_script(name))
     if version == 0:
         _seed(database, now)
-    database.pragma("user_version", _user_version(len(MIGRATIONS)))
+    database.pragma("user_version", user_version(len(MIGRATIONS)))
 
 
 def migrations_had(database: apsw.Connection) -> int:
@@ -69,15 +69,15 @@ def migrations_had(database: apsw.Connection) -> int:
     found, application = (_pragma(database, name) for name in ("user_version", "application_id"))
     if application != APPLICATION_ID:
         if found or application or database.execute("SELECT 1 FROM sqlite_schema").fetchone():
-            raise StoreDamaged("the database holds something other than a catalogue")
+            raise StoreDamaged("the database contains something other than a catalogue")
         return 0
     version = found & 0xFF
     if version > len(MIGRATIONS):
         raise StoreDamaged("the database was written by a newer version of Mapshelf")
-    if found != _user_version(version):
+    if found != user_version(version):
         raise StoreDamaged(
             "the database was made by a development version of Mapshelf, with another schema;"
-            " export with that version and import anew"
+            " export with that version and import again"
         )
     return version
 
@@ -87,7 +87,7 @@ def _pragma(database: apsw.Connection, name: str) -> int:
     return int(rows[0][0])
 
 
-def _user_version(count: int) -> int:
+def user_version(count: int) -> int:
     """Return the ``user_version`` after the first ``count`` migrations.
 
     The lowest byte is the count. Above it are 23 bits of a digest of the scripts, because an

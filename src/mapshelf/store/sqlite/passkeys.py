@@ -48,7 +48,7 @@ class SQLitePasskeys(DatabaseUser):
                 ),
             )
             if not database.changes():
-                raise AlreadyExists("there is such a passkey already")
+                raise AlreadyExists("this passkey is registered already")
 
     def note_passkey_use(self, passkey_id: bytes, sign_count: int, now: int) -> bool:
         """See ``Store``."""
