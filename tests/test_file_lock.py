@@ -51,5 +51,5 @@ def test_where_there_are_no_locks_everybody_works(
         assert second
     with only_one(tmp_path / "backups") as alone:
         assert alone
-    with lock_data_folder(Settings(data=tmp_path, database="")):
+    with lock_data_folder(Settings(data=tmp_path, database="", base_url="http://127.0.0.1:8000")):
         assert not is_in_use(tmp_path)

@@ -44,7 +44,7 @@ class CleanupScheduler:
             if time.monotonic() >= self.next_check and not self._forget():
                 self.next_check = time.monotonic() + CHECK_INTERVAL
         except StoreError as error:
-            log.warning("moderation is postponed: %s", error)
+            log.warning("the cleanup is postponed: %s", error)
             self.next_check = self.next_closing = time.monotonic() + RETRY_INTERVAL
 
     def _forget(self) -> bool:
