@@ -79,6 +79,7 @@ class Application:
         )
         self._tasks.append(asyncio.create_task(self.measurements.follow()))
         self._tasks.append(asyncio.create_task(self._snapshot.follow()))
+        self._tasks.append(asyncio.create_task(self.context.exports.follow()))
         self._tasks.append(await self.context.store.start(self._store_opened))
 
     async def stop(self) -> None:
