@@ -201,7 +201,7 @@ def test_exports_do_not_stay_on_disk(
 def test_exports_of_a_worker_that_has_ended_are_deleted(start: Start, shelf: Shelf) -> None:
     folder = shelf.settings.exports / "00"
     folder.mkdir(parents=True)
-    for name, age in (("old", 601), ("new", 0)):
+    for name, age in (("old", 601), ("future", -86_400), ("new", 0)):
         (folder / name).write_bytes(b"zip")
         os.utime(folder / name, (time.time() - age,) * 2)
     site = start()
