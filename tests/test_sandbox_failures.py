@@ -9,7 +9,7 @@ from mapshelf.sandbox.failures import Failure, Failures
 
 
 def expired(signal: int) -> ProcessExpired:
-    return ProcessExpired("Abnormal termination", code=-signal)
+    return ProcessExpired("Abnormal termination", code=-signal)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), expired(9)])

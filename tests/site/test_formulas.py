@@ -73,7 +73,9 @@ def test_a_page_without_its_formulas_is_not_kept(
 ) -> None:
     monkeypatch.setattr(formula_worker, "TRIED_AGAIN_AFTER", 0.0)
     page, data = f"/mindmaps/{IDS[0]}/mathematics", f"/site/maps/{IDS[0]}.json"
-    with shelf_with(tmp_path, draft(IDS[0], 0)) as shelf, serve(shelf, site_routes) as running:
+    root = Topic("Mathematics", "r", children=[Topic("", "f", formula="x^2")])
+    few = MapDraft(id=IDS[0], title="Mathematics", outline=encoded(root))
+    with shelf_with(tmp_path, few) as shelf, serve(shelf, site_routes) as running:
         with monkeypatch.context() as patched:
             patched.setattr(ConfinedChild, "call", too_slow)
             first = [get(running, path) for path in (page, data)]
