@@ -5,11 +5,12 @@ nothing else works, and backups themselves may be on another disk or another mac
 """
 
 import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from mapshelf.durable import replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,5 @@ class BackupStatusFile:
         self._write(replace(known, failing_since=since, reason=reason))
 
     def _write(self, status: BackupStatus) -> None:
-        beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with suppress(OSError):
-            try:
-                with beside.open("w", encoding="utf-8") as file:
-                    json.dump(asdict(status), file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                beside.replace(self._path)
-            finally:
-                beside.unlink(missing_ok=True)
+            replace_file(self._path, json.dumps(asdict(status)), sync=True)

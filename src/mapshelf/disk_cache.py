@@ -161,10 +161,13 @@ class DiskCache:
                 part.unlink()
 
     def remove_older_than(self, seconds: float) -> None:
-        """Remove results that were last stored or used more than ``seconds`` ago."""
+        """Remove results that were last stored or used more than ``seconds`` ago.
+
+        If the clock was set back, some are from the future: nobody knows how old these are.
+        """
         for path in self._folder.glob("*/*"):
             with suppress(OSError):
-                if time.time() - path.stat().st_mtime > seconds:
+                if abs(time.time() - path.stat().st_mtime) > seconds:
                     path.unlink()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Creates folders and syncs directories so that they survive a power failure.
+"""Writes files so that others never see half of one, and syncs folders for power failures.
 
 Syncing a file makes its content durable. Its name is durable only once its folder is synced, and
 the same holds for every new folder above.
@@ -7,6 +7,7 @@ the same holds for every new folder above.
 import os
 from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 
 
 def make_folder(folder: Path) -> None:
@@ -34,3 +35,30 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def replace_file(path: Path, text: str, *, sync: bool = False) -> None:
+    """Replace the content of a small file, so that others see the old content or the new one.
+
+    Several threads and processes may do this at the same time; the last one wins.
+
+    Args:
+        path: the file, which need not exist.
+        text: the new content.
+        sync: whether to sync it to disk; otherwise, a power failure may leave the file damaged.
+
+    Raises:
+        OSError: it cannot be written; the old content stays.
+    """
+    beside = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise

@@ -5,12 +5,13 @@ the database. It concerns one node at one moment; losing it does no harm.
 """
 
 import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from mapshelf.durable import replace_file
 
 STALE: Final = 60.0
 """Age in seconds at which a progress file is stale, because its import was killed. Reading one map
@@ -38,13 +39,8 @@ class StatusFile:
 
     def write(self, status: ImportStatus) -> None:
         """Record the progress of the import."""
-        beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        try:
-            beside.write_text(json.dumps(asdict(status)), "ascii")
-            beside.replace(self._path)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            replace_file(self._path, json.dumps(asdict(status)))
 
     def clear(self) -> None:
         """Record that no import is running."""

@@ -9,9 +9,11 @@ import fcntl
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 from typing import Any, Final
 
 import httpx
@@ -20,11 +22,13 @@ import pytest
 from mapshelf.api import auth, context, shared_answer
 from mapshelf.api.auth import RETRIED_AFTER, TRUSTED_FOR, Authenticator
 from mapshelf.api.node_health import NodeHealth
+from mapshelf.api.shared_answer import SharedAnswer
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User
 from mapshelf.tokens import MAPS, new_token, token_digest
 from tests.harness import READER, Service, Shelf, serve
 from tests.postgres import Server, server
+from tests.test_file_lock import no_locks
 
 PATIENT: Final = 20.0
 """Seconds after which a request is taken to hang: it waits one for the database."""
@@ -330,6 +334,30 @@ def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
     with note.with_name("note.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         asyncio.run(Authenticator(told, note).user(HEADER, MAPS))
+
+
+def test_workers_that_write_the_note_at_once_write_files_of_their_own(
+    note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where there are no locks, or after the patience with a worker that hangs."""
+    written: list[Path] = []
+    both, replace = Barrier(2, timeout=30), Path.replace
+
+    def replaced(self: Path, target: Path) -> Path:
+        written.append(self)
+        both.wait()
+        return replace(self, target)
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    monkeypatch.setattr(Path, "replace", replaced)
+    workers = [SharedAnswer(lambda: "mark", 5, note) for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        answers = [*threads.map(SharedAnswer.current, workers)]
+    assert {one.value for one in answers} == {"mark"}
+    assert len({*written}) == 2
+    noted = workers[0].noted()
+    assert noted is not None
+    assert noted in answers
 
 
 def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Path) -> None:

@@ -13,7 +13,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mapshelf.model import RefusalKind
+from mapshelf.errors import SnapshotUnavailable, StoreDamaged, StoreUnavailable
+from mapshelf.importer import records
+from mapshelf.model import Map, RefusalKind
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.cli.process import CORPUS, Mapshelf
 from tests.examples import some
 
@@ -390,6 +394,68 @@ def test_export_to_a_place_that_cannot_be_written(mapshelf: Mapshelf, tmp_path: 
     done = mapshelf.run("export", tmp_path / "nowhere" / "all.ndjson", expect=1)
 
     assert "cannot be written" in done.stderr
+
+
+def test_a_failed_export_leaves_the_one_before_and_nothing_beside_it(
+    samples: Mapshelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, maps = tmp_path / "all.ndjson", SQLiteStore.maps
+    file.write_text("before")
+
+    def failing(self: SQLiteStore, after: int, limit: int) -> list[Map]:
+        if after:
+            raise StoreUnavailable("the database is away")
+        return maps(self, after, limit)
+
+    monkeypatch.setattr(records, "PAGE_SIZE", 1)
+    monkeypatch.setattr(SQLiteStore, "maps", failing)
+    done = samples.run("export", file, expect=1)
+
+    assert done.stderr == "mapshelf: the database is away\n"
+    assert file.read_text() == "before"
+    assert [*tmp_path.iterdir()] == [file]
+
+
+# -- check --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def faulty(mapshelf: Mapshelf, monkeypatch: pytest.MonkeyPatch) -> Mapshelf:
+    """A catalogue whose database has a fault."""
+    mapshelf.run("user", "add", "alice")
+    monkeypatch.setattr(SQLiteStore, "check", lambda _: ["a row is lost"])
+    return mapshelf
+
+
+def test_check_tells_of_the_store_and_of_a_snapshot_that_cannot_be_read(
+    faulty: Mapshelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_: object) -> str:
+        raise SnapshotUnavailable("the snapshot cannot be read: Too many open files")
+
+    monkeypatch.setattr(SnapshotDirectory, "current", unreadable)
+    done = faulty.run("check", expect=1)
+
+    assert done.stdout.startswith("store: sqlite:///")
+    assert done.stderr.splitlines() == [
+        "mapshelf: a row is lost",
+        "mapshelf: the snapshot cannot be read: Too many open files",
+    ]
+
+
+def test_check_tells_of_faults_before_it_fails(
+    faulty: Mapshelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(_: object) -> int:
+        raise StoreDamaged("the database is damaged")
+
+    monkeypatch.setattr(SQLiteStore, "revision", damaged)
+    done = faulty.run("check", expect=1)
+
+    assert done.stderr.splitlines() == [
+        "mapshelf: a row is lost",
+        "mapshelf: the database is damaged",
+    ]
 
 
 # -- usage --------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from mapshelf.render import formulas as formulas_module
 from mapshelf.render.formula_drawing import FormulaDrawing
 from mapshelf.render.formula_markup import ATTRIBUTES, ELEMENTS, LARGEST
 from mapshelf.render.formula_source import plain_latex
-from mapshelf.render.formula_worker import FormulaWorker
+from mapshelf.render.formula_worker import TRIED_AGAIN_AFTER, FormulaWorker, Rendered
 from mapshelf.render.formulas import (
     LONGEST,
     MOST_CHARACTERS,
@@ -307,8 +307,8 @@ def test_a_child_makes_formulas_once(tmp_path: Path) -> None:
     drawn, written = worker.drawings(outline), worker.mathml(outline)
     worker.close()
     formulas = formulas_of(topic for _, topic in outline.topics())
-    assert drawn == drawings(formulas)
-    assert written == mathml(formulas)
+    assert drawn == Rendered(drawings(formulas))
+    assert written == Rendered(mathml(formulas))
     # One that can start no child finds them on disk.
     closed = FormulaWorker(DiskCache(tmp_path, 1 << 24))
     closed.close()
@@ -322,26 +322,36 @@ def endless(_: object) -> dict[str, str]:
 
 
 @pytest.mark.process
-def test_a_child_that_exceeds_its_time_costs_the_formulas_only(
+def test_formulas_that_take_too_long_are_left_out_and_tried_again_after_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(formula_worker, "WALL_SECONDS", 0.2)
-    monkeypatch.setattr(formula_worker, "_drawings", endless)
-    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
-    for _ in range(2):  # it is not tried again
-        assert worker.drawings(outline_of("x")) == {}
-    worker.close()
+    clock = [0.0]
+    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24), now=lambda: clock[0])
+    with monkeypatch.context() as patched:
+        patched.setattr(formula_worker, "WALL_SECONDS", 0.2)
+        patched.setattr(formula_worker, "_drawings", endless)
+        for _ in range(2):  # it is not tried again at once
+            assert worker.drawings(outline_of("x")) == Rendered({}, complete=False)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+    clock[0] += TRIED_AGAIN_AFTER
+    drawn = worker.drawings(outline_of("x"))
+    worker.close()
+    assert ([*drawn.formulas], drawn.complete) == (["x"], True)
 
 
 @pytest.mark.process
 def test_a_formula_that_ends_its_child_costs_the_formulas_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(formula_worker, "_mathml", deadly)
-    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
-    assert worker.mathml(outline_of("x")) == {}
-    assert [*worker.drawings(outline_of("x"))] == ["x"], "another child takes its place"
+    clock = [0.0]
+    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24), now=lambda: clock[0])
+    for _ in range(2):  # it is never tried again
+        assert worker.mathml(outline_of("x")) == Rendered({})
+        clock[0] += TRIED_AGAIN_AFTER
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    drawn = worker.drawings(outline_of("x"))
+    assert [*drawn.formulas] == ["x"], "another child takes its place"
     worker.close()
 
 
@@ -352,5 +362,5 @@ def deadly(_: object) -> dict[str, str]:
 def test_a_map_without_formulas_needs_no_child(tmp_path: Path) -> None:
     worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
     worker.close()
-    assert worker.drawings(Outline(sheets_of([Topic("r")]))) == {}
+    assert worker.drawings(Outline(sheets_of([Topic("r")]))) == Rendered({})
     assert list(tmp_path.iterdir()) == []

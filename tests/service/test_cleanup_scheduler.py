@@ -68,7 +68,7 @@ def test_deleted_accounts_are_finished(store: SQLiteStore, monkeypatch: pytest.M
 
 
 def test_a_store_that_is_away_is_asked_again_later(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = []
 
@@ -81,3 +81,4 @@ def test_a_store_that_is_away_is_asked_again_later(
     for _ in range(3):
         scheduler.do_due()
     assert asked == [1]
+    assert caplog.messages == ["the cleanup is postponed: away"]

@@ -7,7 +7,8 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -208,23 +209,48 @@ def test_a_disk_that_is_away_when_following_begins_removes_nothing(
     assert {found.title for found in store.maps(0, 10)} == {"B"}
 
 
+@contextmanager
+def mounted(disk: Path) -> Iterator[None]:
+    """Have an empty disk in a folder."""
+    if subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
 def test_a_disk_that_goes_away_removes_nothing(store: Store, folder: Path) -> None:
     disk = folder / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode:
-        pytest.skip("this machine lets nobody mount a disk")
-    try:
-        old_map(disk / "a.mm", "A")
-        old_map(folder / "b.mm", "B")
-        with SandboxedReader(workers=1) as reader:
-            folder_sync = FolderSync(store, reader, [folder])
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        with mounted(disk):
+            old_map(disk / "a.mm", "A")
+            old_map(folder / "b.mm", "B")
             folder_sync.sync()
-            subprocess.run(["umount", disk], check=True)
-            folder_sync.sync()
-            assert {found.title for found in store.maps(0, 10)} == {"A", "B"}
-    finally:
-        subprocess.run(["umount", disk], check=False, stderr=subprocess.DEVNULL)
+        folder_sync.sync()
+        assert {found.title for found in store.maps(0, 10)} == {"A", "B"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+def test_a_disk_is_reported_each_time_it_goes_away(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with SandboxedReader(workers=1) as reader:
+        with mounted(folder):
+            old_map(folder / "a.mm", "A")
+            FolderSync(store, reader, [folder]).sync()
+        folder_sync = FolderSync(store, reader, [folder])
+        for times in (1, 2, 3):
+            for _ in range(2):
+                folder_sync.sync()
+            assert caplog.text.count("a disk may be unmounted") == times
+            with mounted(folder):
+                old_map(folder / "a.mm", "A")
+                folder_sync.sync()
+    assert {found.title for found in store.maps(0, 10)} == {"A"}
 
 
 def test_a_folder_may_be_spelled_in_any_way(store: Store, folder: Path) -> None:

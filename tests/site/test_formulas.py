@@ -1,12 +1,15 @@
 """Formulas on the pages of maps, small and large, whatever their authors wrote."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from mapshelf.model import MapDraft, Topic
+from mapshelf.render import formula_worker
 from mapshelf.render.formula_markup import ELEMENTS
 from mapshelf.render.formulas import drawings, is_drawable
+from mapshelf.sandbox.pool import ConfinedChild
 from mapshelf.site import site_routes
 from tests.harness import Service, serve, shelf_with
 from tests.render.test_formulas import DRAWN, HOSTILE, WRITTEN
@@ -63,3 +66,27 @@ def test_formulas_are_in_the_data_of_a_map(site: Service, public_id: str) -> Non
     topics = data["sheets"][0]["topics"]
     pieces = [piece for *_, more in topics[1 : len(DRAWN) + 1] for piece in more["p"]]
     assert [(kind, name) for kind, name, *_ in pieces] == [("formula", one) for one in DRAWN]
+
+
+def test_a_page_without_its_formulas_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formula_worker, "TRIED_AGAIN_AFTER", 0.0)
+    page, data = f"/mindmaps/{IDS[0]}/mathematics", f"/site/maps/{IDS[0]}.json"
+    root = Topic("Mathematics", "r", children=[Topic("", "f", formula="x^2")])
+    few = MapDraft(id=IDS[0], title="Mathematics", outline=encoded(root))
+    with shelf_with(tmp_path, few) as shelf, serve(shelf, site_routes) as running:
+        with monkeypatch.context() as patched:
+            patched.setattr(ConfinedChild, "call", too_slow)
+            first = [get(running, path) for path in (page, data)]
+        later = [get(running, path) for path in (page, data)]
+    assert "<math" not in first[0].text
+    assert not first[1].json()["formulas"]
+    assert {one.headers["Cache-Control"] for one in first} == {"no-store"}
+    assert "<math" in later[0].text
+    assert later[1].json()["formulas"]
+    assert "no-store" not in {one.headers["Cache-Control"] for one in later}
+
+
+def too_slow(*_: object) -> bytes:
+    raise TimeoutError

@@ -226,7 +226,7 @@ def test_a_builder_killed_while_publishing(filled: World) -> None:
         (left / "column-start.bin").write_bytes(b"half")
         (left / "manifest.json").write_bytes(b"half a mani")
         (left / "text").mkdir()
-    (filled.directory.path / "current.new").write_bytes(b"0000")
+    (filled.directory.path / "current.123-456").write_bytes(b"0000")
     with (filled.folder / "records.bin").open("ab") as file:
         file.write(b'{"File_ID":"never published')
     verify(filled.folder)

@@ -4,9 +4,8 @@ Requests are handled in ``request_handler.py``.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, AsyncExitStack
 
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.context import address_of, make_context
@@ -21,7 +20,7 @@ from mapshelf.api.streaming import Stream, Streams
 from mapshelf.api.withdrawals import Withdrawals
 from mapshelf.client_address import Sender
 from mapshelf.clock import milliseconds
-from mapshelf.errors import StoreError
+from mapshelf.errors import MapshelfError
 from mapshelf.settings import Budget, Settings
 from mapshelf.store import Store
 
@@ -80,31 +79,41 @@ class Application:
         )
         self._tasks.append(asyncio.create_task(self.measurements.follow()))
         self._tasks.append(asyncio.create_task(self._snapshot.follow()))
+        self._tasks.append(asyncio.create_task(self.context.exports.follow()))
         self._tasks.append(await self.context.store.start(self._store_opened))
 
     async def stop(self) -> None:
-        """Finish background work and close the store."""
+        """Finish background work and close the store.
+
+        If one part cannot be closed, the others still are; then its error is raised.
+        """
         context = self.context
+        async with AsyncExitStack() as closing:  # what is pushed last is closed first
+            closing.callback(self._limits.close)
+            closing.push_async_callback(asyncio.to_thread, self.handler.close)
+            closing.push_async_callback(asyncio.to_thread, self.measurements.stop)
+            closing.callback(context.store.close)
+            if self._authenticator:
+                closing.push_async_callback(asyncio.to_thread, self._authenticator.write_use)
+            closing.push_async_callback(context.visits.stop)
+            closing.push_async_callback(asyncio.to_thread, self._snapshot.close)
+            closing.push_async_callback(context.bodies.close)
+            closing.push_async_callback(context.queues.close)
+            closing.callback(context.small_drawings.close)
+            closing.callback(context.documents.close)
+            closing.callback(context.upload_reader.close)
+            closing.callback(context.formula_worker.close)
+            closing.callback(context.image_worker.close)
+            closing.callback(context.render_worker.close)
+            await self._end_tasks()
+
+    async def _end_tasks(self) -> None:
+        """Cancel the background tasks; raise the error of one that failed, unless it was logged."""
         for task in self._tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, StoreError):
-                await task
-        context.render_worker.close()
-        context.image_worker.close()
-        context.formula_worker.close()
-        context.upload_reader.close()
-        context.documents.close()
-        context.small_drawings.close()
-        await context.queues.close()
-        await context.bodies.close()
-        await asyncio.to_thread(self._snapshot.close)
-        await context.visits.stop()
-        if self._authenticator:
-            await asyncio.to_thread(self._authenticator.write_use)
-        context.store.close()
-        await asyncio.to_thread(self.measurements.stop)
-        await asyncio.to_thread(self.handler.close)
-        self._limits.close()
+        for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(ended, Exception) and not isinstance(ended, MapshelfError):
+                raise ended
 
     def sending(self, sender: Sender) -> AbstractContextManager[Stream]:
         """Count a large body as being sent to a client while in the context.

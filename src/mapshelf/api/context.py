@@ -9,6 +9,7 @@ from mapshelf.api.bodies import Bodies
 from mapshelf.api.browser_sessions import BrowserSessions
 from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.api.documents import Documents
+from mapshelf.api.exports import Exports
 from mapshelf.api.http import Request
 from mapshelf.api.map_finder import MapFinder
 from mapshelf.api.node_health import NodeHealth
@@ -52,6 +53,7 @@ class Context:
         queues: the queues for work that is too slow for the event loop.
         documents: makes the pages and files of large maps.
         small_drawings: makes complete drawings of small maps.
+        exports: keeps zips while they are sent.
         render_worker: draws thumbnails.
         image_worker: converts the pictures in topics.
         formula_worker: renders the formulas of small maps.
@@ -72,6 +74,7 @@ class Context:
     queues: Queues
     documents: Documents
     small_drawings: Documents
+    exports: Exports
     render_worker: RenderWorker
     image_worker: ImageWorker
     formula_worker: FormulaWorker
@@ -120,6 +123,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         # Most take a fraction of a second, the largest PNGs a few seconds: they do not wait for
         # large documents, which take up to a minute.
         small_drawings=Documents(documents, queues.map_drawings),
+        exports=Exports(settings.exports),
         # Large documents and drawings of large maps take turns on a node: together they would
         # occupy a small machine.
         render_worker=RenderWorker(thumbnails, documents.turn),

@@ -20,8 +20,7 @@ from importlib.resources import files
 from itertools import chain
 from math import ceil
 from pathlib import Path
-from time import monotonic
-from typing import Final, TypeVar
+from typing import Final
 
 import xxhash
 
@@ -32,9 +31,8 @@ from mapshelf.disk_cache import CachedFile, DiskCache, Turn
 from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline
+from mapshelf.sandbox.failures import Failure, Failures, cause_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
-
-T = TypeVar("T")
 
 LARGE_FILE: Final = 262_144
 """Bytes from which a map file is sent from disk."""
@@ -59,9 +57,6 @@ _BUSY: Final = "The drawing or file could not be made in time."
 _TRIED_AGAIN_AFTER: Final = 120.0
 """Seconds after which a document is tried again if it failed because of the machine
 (``sandbox.pool.is_temporary``). All other reasons are those of the map, and last."""
-
-_MOST_REFUSED: Final = 1000
-"""Most failed documents to remember."""
 
 Make = Callable[..., bytes]
 """Makes a document from an outline and further facts. It is sent to the child, so it must be a
@@ -121,8 +116,7 @@ class Documents:
         self._cache = cache
         self._turn = turn
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
-        self._refused: dict[str, str] = {}  # why a document cannot be made, by key
-        self._postponed: dict[str, float] = {}  # when to try again, by key
+        self._failures = Failures(_TRIED_AGAIN_AFTER)
 
     def of_outline(
         self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
@@ -195,24 +189,18 @@ class Documents:
         return document_response(kind, found, compressed or b"")
 
     def _made_by_child(self, task: _Task, kind: Kind) -> Response:
-        if task.key in self._refused:
-            raise NotFound(self._refused[task.key])
-        wait = self._postponed.get(task.key, 0.0) - monotonic()
-        if wait > 0:
-            raise Overloaded(_BUSY, ceil(wait))
+        failure = self._failures.get(task.key)
+        if failure is not None:
+            raise _refusal(failure)
         try:
             whole, compressed = self._child.call(_make, (task, self._cache), WALL_SECONDS)
         except NotFound as error:
-            _put(self._refused, task.key, str(error))
+            self._failures.add(task.key, error)
             raise
         except FAILURES as error:
-            cause = str(error) or type(error).__name__
-            log.warning("a document cannot be made (%s): %s", _described(kind), cause)
-            if is_temporary(error):
-                _put(self._postponed, task.key, monotonic() + _TRIED_AGAIN_AFTER)
-                raise Overloaded(_BUSY, ceil(_TRIED_AGAIN_AFTER)) from error
-            _put(self._refused, task.key, _TOO_LARGE)
-            raise NotFound(_TOO_LARGE) from error
+            log.warning("a document cannot be made (%s): %s", _described(kind), cause_of(error))
+            reason = error if is_temporary(error) else NotFound(_TOO_LARGE)
+            raise _refusal(self._failures.add(task.key, reason)) from error
         if whole:
             self._cache.put(task.key, whole)  # retried, because only this process can log why
             return document_response(kind, whole, compressed)
@@ -222,10 +210,10 @@ class Documents:
         return found
 
 
-def _put(remembered: dict[str, T], key: str, value: T) -> None:
-    if len(remembered) >= _MOST_REFUSED:
-        remembered.clear()
-    remembered[key] = value
+def _refusal(failure: Failure) -> NotFound | Overloaded:
+    if failure.is_temporary:
+        return Overloaded(_BUSY, ceil(failure.retry_after))
+    return NotFound(failure.reason)
 
 
 @cache

@@ -6,14 +6,15 @@ of the tokens (``auth.py``: while it stays the same, cached tokens stay valid), 
 withdrawal of a map (``withdrawals.py``).
 """
 
-import fcntl
-import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from mapshelf.durable import replace_file
+from mapshelf.file_lock import locked_file
 
 TURN_AWAITED: Final = 1.0
 """Seconds to wait for another worker's query: the worker may have died, or the store may hang."""
@@ -79,9 +80,7 @@ class SharedAnswer:
         queried_at = self._now()
         answer = Answer(self._query(), queried_at)
         with suppress(OSError):  # a full disk: then every worker queries on its own
-            fresh = self._note.with_name(f"{self._note.name}.new")
-            fresh.write_text(f"{queried_at} {answer.value}", "ascii")
-            fresh.replace(self._note)
+            replace_file(self._note, f"{queried_at} {answer.value}")
         return answer
 
     def noted(self, age: float | None = None) -> Answer | None:
@@ -104,19 +103,9 @@ class SharedAnswer:
     @contextmanager
     def _turn(self) -> Iterator[bool]:
         """Yield true if no other worker is querying; while in the context, none starts to."""
-        try:
-            lock = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:  # then every worker queries
-            yield True
-            return
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            mine = True
-        except BlockingIOError:
-            mine = False
-        except OSError:  # a file system without locks
-            mine = True
-        try:
+        with ExitStack() as held:
+            try:
+                mine = held.enter_context(locked_file(self._lock))
+            except OSError:  # the file cannot be opened: then every worker queries
+                mine = True
             yield mine
-        finally:
-            os.close(lock)

@@ -2,11 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
-from mapshelf.errors import SnapshotDamaged, SnapshotMissing
+from mapshelf.errors import SnapshotDamaged, SnapshotMissing, SnapshotUnavailable
 from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import verify
@@ -22,23 +21,32 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _run(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         faults = store.check()
+        _report(faults)  # at once, because what follows may fail in a damaged store
         print(f"store: {without_password(given.database)}, revision {store.revision()}")
-        faults += _faults_of_snapshot(store, snapshots_folder(given.data))
+        found, more = _check_snapshot(store, snapshots_folder(given.data))
+    if found:
+        print(f"snapshot: {found}")
+    _report(more)
+    return 1 if faults or more else 0
+
+
+def _report(faults: list[str]) -> None:
     for fault in faults:
         print(f"mapshelf: {fault}", file=sys.stderr)
-    return 1 if faults else 0
 
 
-def _faults_of_snapshot(store: ChangeFeed, folder: Path) -> Iterator[str]:
+def _check_snapshot(store: ChangeFeed, folder: Path) -> tuple[str, list[str]]:
+    """Return what the current snapshot has, empty if that is not known, and its faults."""
     directory = SnapshotDirectory(folder)
     try:
         manifest = verify(directory.folder(directory.current()))
     except SnapshotMissing:
-        print("snapshot: none yet; serve will build it")
-        return
+        return "none yet; serve will build it", []
+    except SnapshotUnavailable as error:
+        return "", [str(error)]
     except SnapshotDamaged as error:
-        yield f"the snapshot is damaged (serve will rebuild it): {error}"
-        return
-    print(f"snapshot: {manifest['maps']} maps, revision {manifest['revision']}")
-    if manifest["store"] != store.lineage(manifest["revision"]):
-        yield "the snapshot was built from another store; serve will rebuild it"
+        return "", [f"the snapshot is damaged (serve will rebuild it): {error}"]
+    found = f"{manifest['maps']} maps, revision {manifest['revision']}"
+    if manifest["store"] == store.lineage(manifest["revision"]):
+        return found, []
+    return found, ["the snapshot was built from another store; serve will rebuild it"]

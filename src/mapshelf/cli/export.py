@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
@@ -38,3 +39,6 @@ def _export_to(store: Maps, path: Path) -> None:
         unfinished.replace(path)
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(OSError):  # renamed, or never there
+            unfinished.unlink()  # on a full disk, it would keep the disk full

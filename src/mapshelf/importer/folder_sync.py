@@ -68,7 +68,7 @@ class FolderSync:
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
         self._devices: dict[str, int] = {}
-        self._logged: set[tuple[str, str]] = set()
+        self._logged: set[Path] = set()
         self._refused: dict[str, Refusal] = {}
         self._remembered: set[Refusal] | None = None
 
@@ -179,11 +179,12 @@ class FolderSync:
             known = (path for path in self._known_below(folder) if os.fsdecode(path) not in present)
             missing = [path for path in known if is_gone(path)]
             if missing and self._may_be_unmounted(folder):
-                self._log_unmounted(folder, len(missing))
-                continue
-            missing = [path for path in missing if not self._was_on_unmounted_disk(path)]
-            if missing:
-                count = self._store.delete_sources(missing)
+                gone = []
+            else:
+                gone = [path for path in missing if not self._was_on_unmounted_disk(path)]
+            self._log_unmounted(folder, len(missing) - len(gone))
+            if gone:
+                count = self._store.delete_sources(gone)
                 log.info("removed %d maps whose files are gone", count)
 
     def _may_be_unmounted(self, folder: Path) -> bool:
@@ -195,13 +196,17 @@ class FolderSync:
         seen = any(path.startswith(below) for path in self._devices)
         return not seen and not any(os.scandir(folder))
 
-    def _log_unmounted(self, folder: Path, count: int) -> None:
-        note = (str(folder), "unmounted")
-        if note not in self._logged:
+    def _log_unmounted(self, folder: Path, kept: int) -> None:
+        """Log how many maps are kept although their files are missing: once until they are back."""
+        if not kept:
+            self._logged.discard(folder)
+        elif folder not in self._logged:
+            self._logged.add(folder)
             log.warning(
-                "%s is empty; keeping its %d maps, because a disk may be unmounted", folder, count
+                "%d files in %s are missing; keeping their maps, because a disk may be unmounted",
+                kept,
+                folder,
             )
-        self._logged.add(note)
 
     def _was_on_unmounted_disk(self, path: bytes) -> bool:
         """Return whether a file was last seen on a different disk than the one mounted now."""

@@ -7,9 +7,10 @@ child of ``render_worker`` those in thumbnails.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any, Final
+from time import monotonic
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import orjson
 import xxhash
@@ -17,8 +18,11 @@ import xxhash
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import Outline
 from mapshelf.render.formula_drawing import FormulaDrawing
-from mapshelf.render.formulas import Drawings, Mathml, formulas_of
+from mapshelf.render.formulas import formulas_of
+from mapshelf.sandbox.failures import Failures
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+
+T = TypeVar("T")
 
 MEMORY: Final = 256 << 20
 """Maximum memory for the formulas of a map, in bytes; the largest maps take 30 MiB."""
@@ -26,36 +30,58 @@ MEMORY: Final = 256 << 20
 CPU_SECONDS: Final = 5  # of CPU time for the formulas of a map
 WALL_SECONDS: Final = 20.0  # of wall-clock time
 
+TRIED_AGAIN_AFTER: Final = 120.0
+"""Seconds after which the formulas of a map are tried again if they failed because of the
+machine."""
+
 _VERSION: Final = 2
 """Part of the cache key: increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
-_REFUSED: Final = 1000  # maximum cache keys to remember of formulas that could not be rendered
 
 Make = Callable[[Sequence[str]], dict[str, Any]]
 
 log = logging.getLogger(__name__)
 
 
+class Rendered(NamedTuple, Generic[T]):
+    """The formulas of a map that could be rendered.
+
+    Attributes:
+        formulas: the rendered formulas, by their LaTeX.
+        complete: false if the formulas are missing for now, because the machine was too busy.
+    """
+
+    formulas: Mapping[str, T]
+    complete: bool = True
+
+
 class FormulaWorker:
     """Renders formulas and caches them. It is thread-safe."""
 
-    def __init__(self, cache: DiskCache) -> None:
+    def __init__(self, cache: DiskCache, now: Callable[[], float] = monotonic) -> None:
+        """Prepare to render; the child starts with the first formula.
+
+        Args:
+            cache: the cache for the formulas.
+            now: returns the time in seconds.
+        """
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._making = Lock()
-        self._refused: set[str] = set()
+        self._failures = Failures(TRIED_AGAIN_AFTER, now)
 
-    def drawings(self, outline: Outline) -> Drawings:
+    def drawings(self, outline: Outline) -> Rendered[FormulaDrawing]:
         """Return the drawings of a map's formulas, without those that cannot be drawn.
 
         Raises:
             StoreUnavailable: this worker has been closed.
         """
-        made = self._made("drawings", _drawings, outline)
-        return {formula: FormulaDrawing(*drawing) for formula, drawing in made.items()}
+        made, complete = self._made("drawings", _drawings, outline)
+        drawn = {formula: FormulaDrawing(*drawing) for formula, drawing in made.items()}
+        return Rendered(drawn, complete)
 
-    def mathml(self, outline: Outline) -> Mathml:
+    def mathml(self, outline: Outline) -> Rendered[str]:
         """Return a map's formulas as MathML, without those that cannot be converted.
 
         Raises:
@@ -67,33 +93,32 @@ class FormulaWorker:
         """Kill the child, even if it is working, and reject further calls."""
         self._child.close()
 
-    def _made(self, kind: str, make: Make, outline: Outline) -> dict[str, Any]:
+    def _made(self, kind: str, make: Make, outline: Outline) -> Rendered[Any]:
         formulas = formulas_of(topic for _, topic in outline.topics())
         if not formulas:
-            return {}
+            return Rendered({})
         facts = (_VERSION, kind, formulas)
         key = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
         with self._making:
-            if key in self._refused:
-                return {}
+            failure = self._failures.get(key)
+            if failure is not None:
+                return Rendered({}, complete=not failure.is_temporary)
             cached = self._cache.get(key)
-            if cached is None:
-                cached = self._by_child(key, make, formulas)
-        found: dict[str, Any] = orjson.loads(cached)
-        return found
+            return self._by_child(key, make, formulas) if cached is None else _decoded(cached)
 
-    def _by_child(self, key: str, make: Make, formulas: list[str]) -> bytes:
+    def _by_child(self, key: str, make: Make, formulas: list[str]) -> Rendered[Any]:
         try:
             made = self._child.call(_encoded, (make, formulas), WALL_SECONDS)
         except FAILURES as error:
-            cause = str(error) or type(error).__name__
-            log.warning("the formulas of a map cannot be made: %s", cause)
-            if len(self._refused) >= _REFUSED:
-                self._refused.clear()
-            self._refused.add(key)
-            return b"{}"
+            failure = self._failures.add(key, error)
+            log.warning("the formulas of a map cannot be made: %s", failure.reason)
+            return Rendered({}, complete=not failure.is_temporary)
         self._cache.put(key, made)
-        return made
+        return _decoded(made)
+
+
+def _decoded(made: bytes) -> Rendered[Any]:
+    return Rendered(orjson.loads(made))
 
 
 # --- Code that runs in the child; only the child imports the formula libraries --------------------

@@ -8,7 +8,6 @@ map with hundreds of images does not delay thumbnails.
 
 import logging
 from dataclasses import dataclass
-from math import inf
 from threading import Lock
 from time import monotonic, process_time
 from typing import Final
@@ -18,7 +17,8 @@ import xxhash
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.render.slow_maps import SlowMaps
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
+from mapshelf.sandbox.failures import Failures
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
 """Maximum memory for one image, in bytes. The largest image that is decoded takes 64 MiB, and as
@@ -42,7 +42,6 @@ _VERSION: Final = 2
 """Part of the cache key: increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
-_MOST_REFUSED: Final = 1000  # maximum digests to remember of images that cannot be shown
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +71,7 @@ class ImageWorker:
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._making = Lock()
-        self._refused: dict[str, float] = {}  # the time of the next attempt, by digest
+        self._failures = Failures(TRIED_AGAIN_AFTER)  # by digest
         self._slow_maps = SlowMaps()
 
     def cached(self, request: ImageRequest) -> CachedFile | bytes | None:
@@ -84,17 +83,17 @@ class ImageWorker:
 
     def has_refused(self, request: ImageRequest) -> bool:
         """Return whether the image is known to be unusable."""
-        return self._refused.get(request.digest, 0.0) > monotonic()
+        return self._failures.get(request.digest) is not None
 
     def may_be_shown_later(self, request: ImageRequest, file_id: int) -> bool:
         """Return whether an image that cannot be shown now may be tried again later.
 
         This is the case if it is refused only for a time, or if its map has spent its time.
         """
-        until = self._refused.get(request.digest, 0.0)
-        if until == inf:
-            return False
-        return until > monotonic() or self.has_spent_its_time(file_id)
+        failure = self._failures.get(request.digest)
+        if failure is not None:
+            return failure.is_temporary
+        return self.has_spent_its_time(file_id)
 
     def has_spent_its_time(self, file_id: int) -> bool:
         """Return whether no images of a map are rendered for now, because others took too long."""
@@ -131,10 +130,9 @@ class ImageWorker:
             except (*FAILURES, UnreadableFile) as error:
                 # The CPU time of a killed child is unknown.
                 self._note(file_id, min(monotonic() - began, CPU_SECONDS))
-                cause = str(error) or type(error).__name__
-                log.warning("the picture %s cannot be shown: %s", request.digest[:16], cause)
-                self._refuse(
-                    request, monotonic() + TRIED_AGAIN_AFTER if is_temporary(error) else inf
+                failure = self._failures.add(request.digest, error)
+                log.warning(
+                    "the picture %s cannot be shown: %s", request.digest[:16], failure.reason
                 )
                 return None
             self._note(file_id, seconds)
@@ -149,11 +147,6 @@ class ImageWorker:
 
     def _note(self, file_id: int, seconds: float) -> None:
         self._slow_maps.note(file_id, seconds, monotonic())
-
-    def _refuse(self, request: ImageRequest, until: float) -> None:
-        if len(self._refused) >= _MOST_REFUSED:
-            self._refused.clear()
-        self._refused[request.digest] = until
 
 
 # --- Code that runs in the child; only the child imports the decoders -----------------------------

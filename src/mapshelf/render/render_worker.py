@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from math import inf
 from threading import Lock
 from time import monotonic
 from typing import Final, NamedTuple
@@ -28,7 +27,8 @@ from mapshelf.render.render_request import (
     RenderRequest,
     height,
 )
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
+from mapshelf.sandbox.failures import Failures, cause_of
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
 """Maximum memory for one picture, in bytes: mapped fonts count, and Chinese fonts are large."""
@@ -47,7 +47,6 @@ PicturesOf = Callable[[Sequence[str]], Pictures]
 """Returns the images with these digests that can be shown, as PNGs that we encoded."""
 
 _DESCRIPTORS: Final = 64
-_MOST_REFUSED: Final = 1000  # maximum keys to remember of pictures that could not be drawn
 
 _FAILURES: Final = (*FAILURES, StoreDamaged)
 """Exceptions if drawing fails: the child exceeds a limit or dies, or its input is damaged."""
@@ -88,17 +87,16 @@ class RenderWorker:
         self._large_child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._drawing = Lock()
         self._drawing_large = Lock()
-        self._now = now
-        self._refused: dict[str, float] = {}  # the time of the next attempt, by request key
+        self._failures = Failures(TRIED_AGAIN_AFTER, now)
 
     def cached(self, request: RenderRequest) -> Picture | None:
         """Return the picture from the cache, ``None`` if it is not there.
 
         For a map that could not be drawn before, it is the card.
         """
-        found = self._cached(self._drawable(request).key())
-        refused_until = self._refused.get(request.key(), inf)
-        return found and found._replace(complete=not self._now() < refused_until < inf)
+        failure = self._failures.get(request.key())
+        found = self._cached((replace(request, outline=None) if failure else request).key())
+        return found and found._replace(complete=failure is None or not failure.is_temporary)
 
     def picture(self, request: RenderRequest, pictures_of: PicturesOf | None = None) -> Picture:
         """Return the picture, from the cache or drawn now; if a map cannot be drawn, its card.
@@ -125,7 +123,7 @@ class RenderWorker:
 
     def has_refused(self, request: PreviewRequest) -> bool:
         """Return whether this preview is known to be unusable."""
-        return self._is_refused(request.key())
+        return self._failures.get(request.key()) is not None
 
     def cached_preview(self, request: PreviewRequest) -> Picture | None:
         """Return the preview from the cache, ``None`` if it is not there."""
@@ -150,8 +148,8 @@ class RenderWorker:
             except PreviewChanged as error:
                 raise StoreUnavailable("the map is being replaced") from error
             except (*_FAILURES, UnreadableFile) as error:
-                log.warning("the picture in %r cannot be shown: %s", file.name, _cause(error))
-                self._refuse(key, error)
+                failure = self._failures.add(key, error)
+                log.warning("the picture in %r cannot be shown: %s", file.name, failure.reason)
                 return None
             self._cache.put(picture.key, picture.body)
             return picture
@@ -174,7 +172,7 @@ class RenderWorker:
             try:
                 body = self._child.call(_collage, (request,), WALL_SECONDS)
             except _FAILURES as error:
-                log.warning("a picture of several maps cannot be made: %s", _cause(error))
+                log.warning("a picture of several maps cannot be made: %s", cause_of(error))
                 raise StoreUnavailable("the picture cannot be made now") from error
             if complete:
                 self._cache.put(key, body)
@@ -191,7 +189,7 @@ class RenderWorker:
 
     def _drawable(self, request: RenderRequest) -> RenderRequest:
         """Return ``request``, or the request for a card if the map could not be drawn before."""
-        return replace(request, outline=None) if self._is_refused(request.key()) else request
+        return replace(request, outline=None) if self._failures.get(request.key()) else request
 
     def _drawn_once(
         self, request: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None
@@ -212,21 +210,13 @@ class RenderWorker:
         except _FAILURES as error:
             if request.outline is None:
                 raise
-            log.warning("the map %r cannot be drawn: %s", request.title[:80], _cause(error))
-            self._refuse(asked.key(), error)
+            failure = self._failures.add(asked.key(), error)
+            log.warning("the map %r cannot be drawn: %s", request.title[:80], failure.reason)
             card = self._drawn(replace(request, outline=None), child)
-            return card._replace(complete=not is_temporary(error))
+            return card._replace(complete=not failure.is_temporary)
         if complete:
             self._cache.put(request.key(), body)
         return Picture(request.key(), body, complete)
-
-    def _is_refused(self, key: str) -> bool:
-        return self._refused.get(key, 0.0) > self._now()
-
-    def _refuse(self, key: str, error: BaseException) -> None:
-        if len(self._refused) >= _MOST_REFUSED:
-            self._refused.clear()
-        self._refused[key] = self._now() + TRIED_AGAIN_AFTER if is_temporary(error) else inf
 
 
 def _is_large(request: RenderRequest) -> bool:
@@ -234,10 +224,6 @@ def _is_large(request: RenderRequest) -> bool:
         return request.outline is not None and is_large(request.outline)
     except StoreDamaged:
         return False  # the child will raise it, too
-
-
-def _cause(error: BaseException) -> str:
-    return str(error) or type(error).__name__
 
 
 # --- Code that runs in the child; only the child imports the drawing code -------------------------

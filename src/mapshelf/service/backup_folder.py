@@ -4,9 +4,7 @@ Backups are numbered because the clock may be wrong: only the numbers decide whi
 old backup is deleted only after a new one is complete.
 """
 
-import fcntl
 import logging
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.durable import make_folder
+from mapshelf.file_lock import locked_file
 from mapshelf.store.backup_file import UNFINISHED
 
 INTERVAL: Final = 86_400.0
@@ -115,15 +114,5 @@ def only_one(folder: Path) -> Iterator[bool]:
         OSError: the folder cannot be written.
     """
     make_folder(folder)
-    lock = os.open(folder / ".mapshelf-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            alone = True
-        except BlockingIOError:
-            alone = False
-        except OSError:  # the file system does not support locks
-            alone = True
+    with locked_file(folder / ".mapshelf-lock") as alone:
         yield alone
-    finally:
-        os.close(lock)

@@ -24,9 +24,11 @@ from mapshelf.service.backup_folder import (
     only_one,
     seconds_until_due,
 )
+from mapshelf.service.pauses import Pauses
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.settings import LogFormat
 from mapshelf.store.backup_file import write_backup
+from mapshelf.store.sqlite.copies import Progress
 
 NICENESS: Final = 19
 """Priority below everything else that ``serve`` runs."""
@@ -103,7 +105,7 @@ def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
     """Back up once, and delete old backups; return the size of the new one."""
     began = time.monotonic()
     path = next_path(plan.folder, kept_backups(plan.folder), time.time())
-    facts = write_backup(database, path, _Pauses(stop).pause)
+    facts = write_backup(database, path, _pausing(stop))
     log.info(
         "backed up %d maps, revision %d, to %s in %.1f s (%.1f MB)",
         facts.held.maps,
@@ -122,19 +124,12 @@ def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
     return facts.size
 
 
-class _Pauses:
-    """Pauses that take as long as the work before them."""
+def _pausing(stop: threading.Event) -> Progress:
+    """Return a function that pauses after each step of a backup, and raises ``Ending`` to stop."""
+    pauses = Pauses(stop, LONGEST_PAUSE)
 
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-        self._began = time.monotonic()
-
-    def pause(self, _done: int, _total: int) -> None:
-        """Pause.
-
-        Raises:
-            Ending: the service is stopping.
-        """
-        if self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE)):
+    def pause(_done: int, _total: int) -> None:
+        if pauses.pause():
             raise Ending("the service is stopping")
-        self._began = time.monotonic()
+
+    return pause

@@ -5,7 +5,6 @@ supervisor holds the lock, not its children, which may briefly outlive it. If th
 killed, the system releases the lock, so the service can be restarted at once.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Final
 
 from mapshelf.durable import make_folder
 from mapshelf.errors import CannotWrite, FolderInUse, InvalidSetting
+from mapshelf.file_lock import try_lock
 from mapshelf.settings import Settings, checked_base_url, lock_file
 
 LOOKED_AT: Final = 0.1
@@ -60,14 +60,9 @@ def is_in_use(data: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks: there is no way to know
-        return False
+        return not try_lock(lock, shared=True)
     finally:
         os.close(lock)
-    return False
 
 
 def base_url_in_use(data: Path) -> str:
@@ -88,16 +83,11 @@ def _write(lock: int, base_url: str) -> None:
 
 
 def _acquire(lock: int, settings: Settings) -> None:
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(LOOKED_AT)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    if try_lock(lock):
+        return
+    time.sleep(LOOKED_AT)
+    if not try_lock(lock):
         raise FolderInUse(
             f"another mapshelf serve uses the data folder {settings.data}:"
             " stop it, or give this one a folder of its own (--data)"
-        ) from error
-    except OSError:  # a file system without locks: there is no way to know
-        pass
+        )

@@ -6,13 +6,13 @@ shares the disk and the database with all other processes.
 
 import os
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import StoreError
 from mapshelf.service.backoff import LoggedBackoff
+from mapshelf.service.pauses import Pauses
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.settings import Settings
 from mapshelf.store import Store, open_store
@@ -46,18 +46,4 @@ def _reparse(store: Store, folders: list[Path], stop: threading.Event) -> None:
     from mapshelf.readers.sandboxed_reader import SandboxedReader  # noqa: PLC0415
 
     with SandboxedReader(1) as reader:
-        reparse_outlines(store, reader, folders, _Pauses(stop).pause)
-
-
-class _Pauses:
-    """Pauses that take as long as the work before them."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-        self._began = time.monotonic()
-
-    def pause(self) -> bool:
-        """Pause; return whether to stop."""
-        stopped = self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE))
-        self._began = time.monotonic()
-        return stopped
+        reparse_outlines(store, reader, folders, Pauses(stop, LONGEST_PAUSE).pause)

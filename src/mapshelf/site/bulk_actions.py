@@ -24,7 +24,7 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import NO_STORE, Request, Response
 from mapshelf.api.map_writing import only_owner
 from mapshelf.api.visible_maps import no_map, user_if_any
-from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Forbidden, InvalidParameter, Overloaded
 from mapshelf.model import (
     AuditEvent,
@@ -38,7 +38,6 @@ from mapshelf.model import (
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.collections_shown import card_of
-from mapshelf.site.data_export import KEPT_FOR, ROOM
 from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
@@ -87,7 +86,6 @@ class BulkActionPages:
         self._personal = personal
         self._addresses = personal.addresses
         self._context = personal.context
-        self._kept = DiskCache(self._context.settings.exports, ROOM, folders=1)
 
     def paths(self) -> Paths:
         """Return the handlers of the pages for signed-in users by path."""
@@ -122,15 +120,11 @@ class BulkActionPages:
         self, store: Store, ids: Sequence[str], user: User | None
     ) -> tuple[list[Map], CachedFile | None]:
         maps = seen_maps(store, ids, user)
-        with suppress(OSError):  # the folder is not writable; the response reports that
-            self._context.settings.exports.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._kept.remove_older_than(KEPT_FOR)
         files = [(one, store.kept_file(one.file_id)) for one in maps]
         facts = [(one.title, one.file_id, kept and kept.digest) for one, kept in files]
         key = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
-        if self._kept.find(key) is None and not self._kept.put_pieces(key, zipped(store, maps)):
-            return [], None
-        return [one for one, kept in files if kept], self._kept.find(key)
+        file = self._context.exports.file(key, zipped(store, maps))
+        return [one for one, kept in files if kept], file
 
     # -- tagging --------------------------------------------------------------------------
 

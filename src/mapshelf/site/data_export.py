@@ -1,32 +1,24 @@
 """Handle the pages for exporting a user's data and for deleting the account."""
 
-import asyncio
 import secrets
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from mapshelf.accounts.audit import done_by
-from mapshelf.accounts.data_export import MOST_BYTES, export_data
+from mapshelf.accounts.data_export import export_data
 from mapshelf.accounts.own_account import delete_account
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.clock import milliseconds
-from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import InvalidParameter, Overloaded, SessionTooOld
 from mapshelf.model import AuditEntry, AuditEvent, MapsOfClosedAccount, User
 from mapshelf.site.form_errors import FORM_ERRORS
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL
 from mapshelf.store import Store
-
-ROOM: Final = 4 * MOST_BYTES
-"""Maximum total size of exports on disk, in bytes."""
-
-KEPT_FOR: Final = 600.0
-"""Seconds after which an export is deleted: the maximum time to send it."""
 
 CHOICES: Final = tuple(str(one) for one in MapsOfClosedAccount)
 """The choices for a user's maps when the account is deleted."""
@@ -39,8 +31,6 @@ class DataExportPages:
         """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
-        self._folder = personal.context.settings.exports
-        self._kept = DiskCache(self._folder, ROOM, folders=1)
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
@@ -73,7 +63,6 @@ class DataExportPages:
         )
         if file is None:
             raise Overloaded("the export cannot be written")
-        asyncio.get_running_loop().call_later(KEPT_FOR, _remove, file)
         headers = (
             (b"content-type", b"application/zip"),
             (b"content-length", str(file.size).encode()),
@@ -84,14 +73,9 @@ class DataExportPages:
 
     def _made(self, user: User, entry: AuditEntry, store: Store) -> CachedFile | None:
         """Write a zip with all data of a user and return it, ``None`` if it cannot be written."""
-        with suppress(OSError):  # the folder is not writable; the response reports that
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._kept.remove_older_than(KEPT_FOR)
         store.add_audit_entry(entry)
-        key = secrets.token_hex(16)
-        if not self._kept.put_pieces(key, export_data(store, user, milliseconds())):
-            return None
-        return self._kept.find(key)
+        pieces = export_data(store, user, milliseconds())
+        return self._personal.context.exports.file(secrets.token_hex(16), pieces)
 
     # -- deleting the account ---------------------------------------------------------------
 
@@ -132,11 +116,6 @@ class DataExportPages:
         }
         page = Page("delete_account.html", values, error, invalid="failure.choice")
         return await self._personal.page(page, session)
-
-
-def _remove(file: CachedFile) -> None:
-    with suppress(OSError):
-        file.path.unlink()
 
 
 def _choice(text: str) -> MapsOfClosedAccount:

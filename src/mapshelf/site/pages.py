@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Kind
-from mapshelf.api.http import Headers, Request, Response
+from mapshelf.api.http import Headers, Request, Response, provisional
 from mapshelf.api.map_detail import (
     FORMATS,
     Export,
@@ -202,10 +202,14 @@ class Pages:
             make = partial(self._large_map, known, record.file_id, embedded=embedded)
             return Deferred(self._queues.documents, make, lasting=True)
         content = None
+        complete = True
         if encoded:
             outline = decode_outline(encoded)
-            content = PageContent(outline, self._context.formula_worker.mathml(outline))
-        return page_response(200, self._map_body(content, known, embedded), _map_headers(embedded))
+            formulas, complete = self._context.formula_worker.mathml(outline)
+            content = PageContent(outline, formulas)
+        body = self._map_body(content, known, embedded)
+        response = page_response(200, body, _map_headers(embedded))
+        return response if complete else provisional(response)
 
     def _map_body(self, content: PageContent | None, known: Known, embedded: bool) -> bytes:
         return map_body(content, known, self._addresses, self._templates, embedded=embedded)
@@ -228,9 +232,9 @@ class Pages:
             make = partial(self._large_map_data, record)
             return Deferred(self._queues.documents, make, lasting=True)
         outline = decode_outline(encoded)
-        return data_response(
-            JSON, map_data(outline, self._context.formula_worker.drawings(outline))
-        )
+        formulas, complete = self._context.formula_worker.drawings(outline)
+        response = data_response(JSON, map_data(outline, formulas))
+        return response if complete else provisional(response)
 
     def _large_map_data(self, record: Record) -> Response:
         kind = Kind(JSON, (FRESH,), compress=True)

@@ -5,7 +5,6 @@ program that reads SQLite databases can read a backup.
 """
 
 import errno
-import fcntl
 import os
 import shutil
 import stat
@@ -18,6 +17,7 @@ from typing import BinaryIO, Final
 
 from mapshelf.durable import sync_folder
 from mapshelf.errors import CannotWrite, StoreDamaged, UnusableBackup
+from mapshelf.file_lock import try_lock
 from mapshelf.store.sqlite.copies import HEADER, CopyFacts, Progress, check_copy, copy_database
 
 UNFINISHED: Final = ".unfinished"
@@ -204,12 +204,9 @@ def _unfinished(file: Path) -> Iterator[Path]:
 def _claim(descriptor: int, path: Path) -> None:
     """Lock and truncate the file, unless another process holds it or has just finished it."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        mine = os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except (BlockingIOError, FileNotFoundError):
+        mine = try_lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except FileNotFoundError:
         mine = False
-    except OSError:  # the file system does not support locks
-        mine = True
     if not mine:
         raise CannotWrite(f"another backup is being written to {path}")
     os.fchmod(descriptor, 0o600)

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import time
 import zipfile
 import zlib
 from dataclasses import replace
@@ -11,6 +13,7 @@ import httpx
 import pytest
 
 from mapshelf.accounts import data_export
+from mapshelf.api import exports
 from mapshelf.model import (
     CollectionDetails,
     MapDetails,
@@ -22,7 +25,7 @@ from mapshelf.model import (
     Vote,
 )
 from tests.harness import Service, Shelf
-from tests.person import PASSWORD, Person, member, user_named
+from tests.person import PASSWORD, Person, Start, member, user_named
 from tests.store.drafts import upload as draft_of
 
 PAGE = "/account/export"
@@ -180,14 +183,29 @@ def unpacked_pieces(shelf: Shelf, most: int) -> tuple[dict[str, Any], list[bytes
         return json.loads(packed.read("account.json")), files
 
 
+@pytest.mark.parametrize("page", [PAGE, "/download?map=Garden01"])
 def test_exports_do_not_stay_on_disk(
-    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
+    monkeypatch.setattr(exports, "CHECKED_EVERY", 0.05)
+    site = start()
     ann = member(site, shelf, "ann")
-    monkeypatch.setattr("mapshelf.site.data_export.KEPT_FOR", 0.1)
-    exported(ann)
+    answer = exported(ann) if page == PAGE else ann.get(page)
+    assert answer.headers["Content-Type"] == "application/zip"
     assert shelf.settings.exports.stat().st_mode & 0o077 == 0
+    assert len(list(shelf.settings.exports.glob("*/*"))) == 1
+    monkeypatch.setattr(exports, "KEPT_FOR", 0.0)
     site.wait_until(lambda: not list(shelf.settings.exports.glob("*/*")), 5)
+
+
+def test_exports_of_a_worker_that_has_ended_are_deleted(start: Start, shelf: Shelf) -> None:
+    folder = shelf.settings.exports / "00"
+    folder.mkdir(parents=True)
+    for name, age in (("old", 601), ("future", -86_400), ("new", 0)):
+        (folder / name).write_bytes(b"zip")
+        os.utime(folder / name, (time.time() - age,) * 2)
+    site = start()
+    site.wait_until(lambda: [one.name for one in folder.iterdir()] == ["new"], 5)
 
 
 def test_a_damaged_file_is_left_out(shelf: Shelf) -> None:

@@ -20,14 +20,15 @@ there is a snapshot.
 """
 
 import contextlib
-import fcntl
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from mapshelf.durable import replace_file
 from mapshelf.errors import SnapshotMissing, SnapshotUnavailable
+from mapshelf.file_lock import locked_file
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
 CURRENT: Final = "current"
@@ -108,13 +109,8 @@ class SnapshotDirectory:
     def building(self) -> Iterator[bool]:
         """Try to take the builder's lock without waiting; yield whether this process holds it."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (self.path / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+        with locked_file(self.path / "lock") as alone:
+            yield alone
 
     def new_folder(self, number: int) -> Path:
         """Create an empty folder for the snapshot with this number; delete a leftover one first."""
@@ -145,9 +141,7 @@ class SnapshotDirectory:
             previous = self.current()
         except SnapshotMissing:
             previous = folder.name
-        fresh = self.path / f"{CURRENT}.new"
-        fresh.write_text(folder.name, "ascii")
-        fresh.replace(self._current)
+        replace_file(self._current, folder.name)
         for other in self.path.iterdir():
             if other.name.isdigit() and other.name not in (folder.name, previous):
                 shutil.rmtree(other, ignore_errors=True)

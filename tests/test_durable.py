@@ -1,0 +1,44 @@
+"""A small file is whole at any time, whoever writes it, and a failure changes nothing."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from mapshelf.durable import replace_file
+
+
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for text, sync in (("one", False), ("zwölf", True)):
+        replace_file(path, text, sync=sync)
+        assert path.read_text("utf-8") == text
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_several_may_write_at_once(tmp_path: Path) -> None:
+    path, texts = tmp_path / "file", [str(number) * 5000 for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(25):
+            writing = [threads.submit(replace_file, path, text) for text in texts]
+            for one in writing:
+                one.result()
+                assert path.read_text() in texts
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_failure_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_text("before")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        replace_file(path, "after", sync=True)
+    assert path.read_text() == "before"
+    assert [*tmp_path.iterdir()] == [path]

@@ -1,0 +1,50 @@
+"""What failed is not repeated at once, and only what the machine may have caused is repeated."""
+
+import pytest
+from pebble import ProcessExpired
+
+from mapshelf.errors import NotFound
+from mapshelf.sandbox import failures as module
+from mapshelf.sandbox.failures import Failure, Failures
+
+
+def expired(signal: int) -> ProcessExpired:
+    return ProcessExpired("Abnormal termination", code=-signal)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), expired(9)])
+def test_what_the_machine_may_have_caused_is_tried_again_after_a_while(error: Exception) -> None:
+    clock = [0.0]
+    failures = Failures(120, lambda: clock[0])
+    added = failures.add("key", error)
+    assert (added.is_temporary, added.retry_after) == (True, 120)
+    clock[0] = 100
+    assert failures.get("key") == added._replace(retry_after=20)
+    assert failures.get("other") is None
+    clock[0] = 120
+    assert failures.get("key") is None
+
+
+@pytest.mark.parametrize("error", [MemoryError(), expired(27), NotFound("It is too large.")])
+def test_what_the_task_caused_lasts(error: Exception) -> None:
+    clock = [0.0]
+    failures = Failures(120, lambda: clock[0])
+    added = failures.add("key", error)
+    clock[0] = 1e9
+    assert failures.get("key") == added
+    assert not added.is_temporary
+
+
+def test_a_failure_without_a_message_has_a_reason() -> None:
+    failures = Failures(120)
+    assert failures.add("key", MemoryError()).reason == "MemoryError"
+    assert failures.add("key", NotFound("It is too large.")).reason == "It is too large."
+
+
+def test_so_many_failures_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_FAILURES", 2)
+    failures = Failures(120)
+    for key in ("a", "b", "c"):
+        failures.add(key, MemoryError())
+    found = [failures.get(key) for key in ("a", "b", "c")]
+    assert found == [None, None, Failure("MemoryError", float("inf"))]
