@@ -8,9 +8,9 @@ free.
 import secrets
 import unicodedata
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Final, Protocol
 
+from mapshelf.accounts.attempt_limits import attempt_key
 from mapshelf.accounts.audit import registering
 from mapshelf.accounts.names import without_invisible
 from mapshelf.accounts.openid.attempt import Attempt
@@ -61,7 +61,7 @@ def identified(
         TooManyAttempts: too many forged responses came from this client's address.
         StoreUnavailable: the store cannot be reached.
     """
-    key = sha256(b"answers from " + client.address.encode()).digest()
+    key = attempt_key("answers from", client.address)
     before = store.failures((key,), client.now).get(key)
     if before and before.count >= ANSWERS_OF_ADDRESS and client.now < before.last + MINUTE:
         raise TooManyAttempts(MINUTE // SECOND)
