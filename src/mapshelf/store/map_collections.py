@@ -20,8 +20,7 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.merge import new_id
-from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.publishing import Transaction, free_id, require_user
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
@@ -170,9 +169,7 @@ def _add(
         raise Conflict("a new collection needs a title")
     visibility = details.visibility or Visibility.PRIVATE
     _refuse_removed(visibility)
-    public_id = new_id()
-    while database.rows("SELECT 1 FROM collections WHERE id = ?", (public_id,)):
-        public_id = new_id()
+    public_id = free_id(database, "collections")
     said = (details.title, details.text or "", visibility.value)
     database.execute(
         "INSERT INTO collections (id, owner_id, title, text, visibility, created, changed)"

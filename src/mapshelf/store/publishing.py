@@ -34,7 +34,7 @@ from mapshelf.store.columns import (
     user_of_row,
 )
 from mapshelf.store.contract.publishing import CheckUsage
-from mapshelf.store.merge import current_tags
+from mapshelf.store.merge import current_tags, new_id
 from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
@@ -382,3 +382,11 @@ def require_user(database: Transaction, user_id: int) -> User:
     if not rows:
         raise NotFound("there is no such user")
     return user_of_row(rows[0])
+
+
+def free_id(database: Transaction, table: str) -> str:
+    """Return a random public id that no row of ``table`` has."""
+    found = new_id()
+    while database.rows(f"SELECT 1 FROM {table} WHERE id = ?", (found,)):
+        found = new_id()
+    return found
