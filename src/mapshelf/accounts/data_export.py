@@ -7,7 +7,6 @@ reports, and the addresses from which they tried to sign in.
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +15,7 @@ from urllib.parse import parse_qsl
 
 import orjson
 
+from mapshelf.errors import StoreDamaged
 from mapshelf.formats.ndjson_records import format_date, format_record
 from mapshelf.model import (
     AuditEvent,
@@ -229,8 +229,8 @@ def _files(store: Store, found: Map) -> Iterator[tuple[str, OriginalFile]]:
 
 def _put_file(packed: zipfile.ZipFile, folder: str, kept: OriginalFile, files: _Files) -> None:
     try:
-        content = zlib.decompress(kept.content)
-    except zlib.error:  # a damaged file must not stop the export
+        content = kept.decompressed()
+    except StoreDamaged:  # a damaged file must not stop the export
         files.left_out += 1
         return
     if len(content) > files.room:

@@ -3,8 +3,8 @@
 All other layers exchange these types, so no layer depends on how another stores them. ``catalogue``
 defines maps and their source files, ``accounts`` users and credentials, ``oauth`` authorised
 programs, ``publishing`` uploads and votes, ``moderation`` reports and decisions, ``audit`` the
-audit log, ``imports`` refused files, ``figures`` operating figures, and ``outline`` the content of
-a map.
+audit log, ``imports`` refused files, ``original_files`` stored files, ``figures`` operating
+figures, and ``outline`` the content of a map.
 """
 
 from mapshelf.model.accounts import (
@@ -33,7 +33,6 @@ from mapshelf.model.catalogue import (
     USER_KEYS,
     USER_NAME_LENGTH,
     Change,
-    KeptFile,
     LinkOfMap,
     Map,
     MapDraft,
@@ -41,7 +40,6 @@ from mapshelf.model.catalogue import (
     MapLink,
     Named,
     Origin,
-    OriginalFile,
     Outcome,
     OutdatedMap,
     ReparsedMap,
@@ -91,6 +89,7 @@ from mapshelf.model.oauth import (
     NewTokens,
     Program,
 )
+from mapshelf.model.original_files import KeptFile, OriginalFile, damaged_file
 from mapshelf.model.outline import (
     TASK_STATES,
     Attachment,
@@ -229,6 +228,7 @@ __all__ = [
     "Vote",
     "Votes",
     "clean_path",
+    "damaged_file",
     "file_of",
     "folder_of",
     "format_tags",

@@ -173,36 +173,6 @@ class Source:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile:
-    """Metadata of the stored original file of a map.
-
-    Attributes:
-        name: its name without folders, empty if it is no longer known.
-        digest: SHA-256 of its content.
-        size: size of its zlib-compressed content in bytes.
-    """
-
-    name: str
-    digest: bytes
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class OriginalFile:
-    """The stored original file of a map, with its content.
-
-    Attributes:
-        name: its name without folders, empty if it is no longer known.
-        digest: SHA-256 of its content.
-        content: its content, zlib-compressed.
-    """
-
-    name: str
-    digest: bytes
-    content: bytes
-
-
 class MapLink(NamedTuple):
     """A link from a topic to a file that may be a map.
 

@@ -4,7 +4,6 @@ Lists send the IDs of selected maps in the URL of the next page, so the selectio
 server-side state. ``own_collections.py`` adds selected maps to a collection.
 """
 
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.map_writing import only_owner
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile, DiskCache
-from mapshelf.errors import Forbidden, InvalidParameter, Overloaded
+from mapshelf.errors import Forbidden, InvalidParameter, Overloaded, StoreDamaged
 from mapshelf.model import (
     AuditEvent,
     Map,
@@ -191,8 +190,8 @@ def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
         for one in maps:
             kept = store.content(one.file_id)
             content = None
-            with suppress(zlib.error):  # damaged: still send the others
-                content = zlib.decompress(kept.content) if kept else None
+            with suppress(StoreDamaged):  # damaged: still send the others
+                content = kept.decompressed() if kept else None
             if kept is None or content is None or len(content) > room:
                 left_out.append(one.title)
                 continue
