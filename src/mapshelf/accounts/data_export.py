@@ -5,7 +5,6 @@ reports, and the addresses from which they tried to sign in.
 """
 
 import io
-import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from mapshelf.errors import StoreDamaged
+from mapshelf.formats.file_names import file_name, split_name
 from mapshelf.formats.ndjson_records import format_date, format_record
 from mapshelf.model import (
     AuditEvent,
@@ -45,8 +45,6 @@ MOST_BYTES: Final = 2 << 30
 
 LEVEL: Final = 1
 """Compression level. Most map files are already compressed."""
-
-_UNSAFE: Final = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
 class PieceSink(io.RawIOBase):
@@ -237,8 +235,7 @@ def _put_file(packed: zipfile.ZipFile, folder: str, kept: OriginalFile, files: _
         files.left_out += 1
         return
     files.room -= len(content)
-    name = _UNSAFE.sub("_", kept.name.replace("\\", "/").rpartition("/")[2]).strip(". ")
-    packed.writestr(f"{folder}/{name[-200:] or 'map'}", content)
+    packed.writestr(f"{folder}/{file_name(*split_name(kept.name))}", content)
 
 
 def _version(version: Version) -> Mapping[str, Any]:

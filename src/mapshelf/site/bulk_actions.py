@@ -18,13 +18,14 @@ from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.data_export import LEVEL, PieceSink
 from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.browser_sessions import Session
-from mapshelf.api.content_disposition import attachment, file_name, split_name
+from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.map_writing import only_owner
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import Forbidden, InvalidParameter, Overloaded, StoreDamaged
+from mapshelf.formats.file_names import file_name, split_name
 from mapshelf.model import (
     AuditEvent,
     Map,
