@@ -17,7 +17,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import LARGEST_ID, AuditEvent, Token
-from mapshelf.store.contract import Accounts
+from mapshelf.store.contract import Passwords
 from mapshelf.tokens import DEFAULT_SCOPES, SCOPES, scopes_of
 
 
@@ -65,10 +65,10 @@ def _create(given: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_disabled(store: Accounts, name: str) -> None:
-    for user in store.users():
-        if user.disabled and user.name.casefold() == name.casefold():
-            raise Conflict(f"the user {name} is disabled")
+def _refuse_disabled(store: Passwords, name: str) -> None:
+    record = store.password_of(name)
+    if record is not None and record.user.disabled:
+        raise Conflict(f"the user {name} is disabled")
 
 
 def _list(given: argparse.Namespace) -> int:

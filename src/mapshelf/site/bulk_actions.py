@@ -33,6 +33,7 @@ from mapshelf.model import (
     User,
     VisitKind,
     is_public_id,
+    name_key,
     parse_tags,
 )
 from mapshelf.query import read_parameters
@@ -214,9 +215,9 @@ class _Change:
 
     def of(self, tags: Sequence[str]) -> tuple[str, ...]:
         """Return the changed tags of a map."""
-        kept = [one for one in tags if one.casefold() not in self.removed]
-        known = {one.casefold() for one in kept}
-        return (*kept, *(one for one in self.added if one.casefold() not in known))
+        kept = [one for one in tags if name_key(one) not in self.removed]
+        known = {name_key(one) for one in kept}
+        return (*kept, *(one for one in self.added if name_key(one) not in known))
 
 
 class _Names:
@@ -238,7 +239,7 @@ class _Names:
 def _read_tags(added: str, removed: str) -> _Change:
     try:
         change = _Change(parse_tags(clean(added)), frozenset())
-        change.removed = frozenset(one.casefold() for one in parse_tags(clean(removed)))
+        change.removed = frozenset(name_key(one) for one in parse_tags(clean(removed)))
     except ValueError as error:
         raise InvalidParameter("These are no tags.") from error
     if not change.added and not change.removed:
