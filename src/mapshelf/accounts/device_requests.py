@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mapshelf.accounts.attempt_limits import AttemptLimit, attempt_key
-from mapshelf.accounts.audit import about_client, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.authorization import read_scopes
 from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
 from mapshelf.errors import AlreadyExists, NotFound, OAuthRefusal, TooManyAttempts
-from mapshelf.model import AuditEvent, DeviceRequest, Program, User
+from mapshelf.model import AuditEvent, DeviceRequest, Program, User, about_client
 from mapshelf.store.contract import Programs, Store
 from mapshelf.tokens import DEVICE_PREFIX, new_token, token_digest
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from mapshelf.accounts.audit import about_collection, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
@@ -36,6 +36,7 @@ from mapshelf.model import (
     CollectionDetails,
     User,
     Visibility,
+    about_collection,
     is_public_id,
 )
 from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from mapshelf.accounts.audit import about_collection, done_by, noted
+from mapshelf.accounts.audit import done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
@@ -14,7 +14,7 @@ from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed, with_map
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import Forbidden, InvalidParameter, MalformedRequest
-from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User
+from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User, about_collection
 from mapshelf.store import Store
 
 REPORT: Final = BodyRule(16_384, ("application/json",))

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from mapshelf.accounts.audit import about_search, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.api.context import Context
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
@@ -25,7 +25,7 @@ from mapshelf.api.http import (
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
 from mapshelf.errors import InvalidParameter, MalformedRequest, NotFound
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
+from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch, about_search
 from mapshelf.query import PARAMETERS, parse_query
 from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store

@@ -21,7 +21,17 @@ from mapshelf.model.accounts import (
     TokenKind,
     User,
 )
-from mapshelf.model.audit import AuditEntry, AuditEvent, AuditRecord
+from mapshelf.model.audit import (
+    AuditEntry,
+    AuditEvent,
+    AuditRecord,
+    about_client,
+    about_collection,
+    about_map,
+    about_search,
+    about_token,
+    about_user,
+)
 from mapshelf.model.catalogue import (
     DAY,
     HOUR,
@@ -227,6 +237,12 @@ __all__ = [
     "VisitKind",
     "Vote",
     "Votes",
+    "about_client",
+    "about_collection",
+    "about_map",
+    "about_search",
+    "about_token",
+    "about_user",
     "clean_path",
     "damaged_file",
     "file_of",

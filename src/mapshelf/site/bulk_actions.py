@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import xxhash
 
-from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.data_export import LEVEL, PieceSink
 from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.browser_sessions import Session
@@ -32,6 +32,7 @@ from mapshelf.model import (
     MapDetails,
     User,
     VisitKind,
+    about_map,
     is_public_id,
     name_key,
     parse_tags,

@@ -17,7 +17,7 @@ from typing import Final
 
 import orjson
 
-from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
@@ -26,7 +26,7 @@ from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
-from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
+from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility, about_map
 from mapshelf.query import read_parameters
 from mapshelf.site.cards import Card, card
 from mapshelf.site.form_errors import UNTAKEN, failure

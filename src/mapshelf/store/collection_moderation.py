@@ -17,6 +17,7 @@ from mapshelf.model import (
     Report,
     ReportedCollection,
     Visibility,
+    about_collection,
     is_public_id,
     name_key,
 )
@@ -195,7 +196,7 @@ def _undo(database: Transaction, decision_id: str) -> Collection:
         raise NotFound("there is no such decision")
     if kind == DecisionKind.HIDE:
         _set_visibility(database, public_id, Visibility(visibility))
-    database.audit_entries.about(f"collection {public_id}")
+    database.audit_entries.about(about_collection(public_id))
     return require_collection(database, public_id)
 
 

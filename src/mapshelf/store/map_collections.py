@@ -16,6 +16,7 @@ from mapshelf.model import (
     CollectionDetails,
     Map,
     Visibility,
+    about_collection,
     is_public_id,
     name_key,
 )
@@ -176,7 +177,7 @@ def _add(
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (public_id, owner_id, *said, database.now, database.now),
     )
-    database.audit_entries.about(f"collection {public_id}")
+    database.audit_entries.about(about_collection(public_id))
     return _written(database, public_id, list(dict.fromkeys(file_ids)))
 
 

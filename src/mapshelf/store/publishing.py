@@ -22,6 +22,7 @@ from mapshelf.model import (
     Verdict,
     Visibility,
     Vote,
+    about_map,
     name_key,
 )
 from mapshelf.store.batch import Batch, BatchRows
@@ -111,7 +112,7 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
         rows.write_content(new.file_id, file.digest, file.content)
     _add_version(database, new.file_id, 1, file, owner_id)
     _note_upload(database, new.file_id, owner_id, key)
-    database.audit_entries.about(f"map {new.id}")
+    database.audit_entries.about(about_map(new.id))
     return new, True
 
 

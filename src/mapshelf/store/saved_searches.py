@@ -7,7 +7,7 @@ too, so the limit per user holds.
 from typing import Final
 
 from mapshelf.errors import NotFound, TooManySearches
-from mapshelf.model import MOST_SEARCHES, SavedSearch, is_public_id
+from mapshelf.model import MOST_SEARCHES, SavedSearch, about_search, is_public_id
 from mapshelf.store.publishing import Transaction, free_id, require_user
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
@@ -80,7 +80,7 @@ def _save(database: Transaction, owner_id: int, name: str, parameters: str) -> S
         " VALUES (?, ?, ?, ?, ?, ?)",
         (public_id, owner_id, name, parameters, database.now, database.now),
     )
-    database.audit_entries.about(f"search {public_id}")
+    database.audit_entries.about(about_search(public_id))
     return _require(database, owner_id, public_id)
 
 
