@@ -46,14 +46,12 @@ def import_records(store: MapWriter, path: Path, report: Report) -> None:
         _write(store, drafts, report)
 
 
-def export_records(store: Maps, file: BinaryIO) -> int:
-    """Write every map of ``store`` to ``file``, one per line; return their number."""
-    count, after = 0, 0
+def export_records(store: Maps, file: BinaryIO) -> None:
+    """Write every map of ``store`` to ``file``, one per line."""
+    after = 0
     while page := store.maps(after, PAGE_SIZE):
         file.writelines(format_record(found) + b"\n" for found in page)
-        count += len(page)
         after = page[-1].file_id
-    return count
 
 
 def _unreadable(path: Path, done: str, error: OSError) -> UnreadableFile:
