@@ -13,7 +13,7 @@ from mapshelf.accounts.attempt_limits import AttemptLimit, attempt_key
 from mapshelf.accounts.oauth_programs import Registration, check_redirect_uri, register
 from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
-from mapshelf.model import DAY, HOUR, Program
+from mapshelf.model import DAY, HOUR, SECOND, Program
 from mapshelf.store import Store
 
 MOST_PROGRAMS: Final = 1000
@@ -119,7 +119,7 @@ def _check_choice(metadata: Mapping[str, Any], name: str, known: tuple[str, ...]
 
 
 def _make_room(store: Store, address: str, now: int) -> None:
-    too_many = TooManyAttempts(HOUR // 1000, TOO_MANY)
+    too_many = TooManyAttempts(HOUR // SECOND, TOO_MANY)
     limit = AttemptLimit(attempt_key("programs of", address), PROGRAMS_OF_ADDRESS, too_many)
     limit.count(store, now)
     known = {program.id for program in store.programs() if program.is_dynamic}

@@ -35,6 +35,8 @@ from mapshelf.errors import (
     WrongCredentials,
 )
 from mapshelf.model import (
+    MINUTE,
+    SECOND,
     Access,
     AuditEntry,
     AuditEvent,
@@ -47,10 +49,6 @@ from mapshelf.model import (
 )
 from mapshelf.store.contract import SignIn
 from mapshelf.tokens import LINK_PREFIX, is_well_formed, token_digest
-
-SECOND: Final = 1000
-MINUTE: Final = 60 * SECOND
-"""In milliseconds."""
 
 FREE_TRIES: Final = 5
 """Failures of an account from an address until attempts are refused."""

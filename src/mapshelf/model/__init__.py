@@ -4,7 +4,7 @@ All other layers exchange these types, so no layer depends on how another stores
 defines maps and their source files, ``accounts`` users and credentials, ``oauth`` authorised
 programs, ``publishing`` uploads and votes, ``moderation`` reports and decisions, ``audit`` the
 audit log, ``imports`` refused files, ``original_files`` stored files, ``figures`` operating
-figures, and ``outline`` the content of a map.
+figures, ``outline`` the content of a map, and ``time_units`` durations.
 """
 
 from mapshelf.model.accounts import (
@@ -33,8 +33,6 @@ from mapshelf.model.audit import (
     about_user,
 )
 from mapshelf.model.catalogue import (
-    DAY,
-    HOUR,
     LARGEST_COUNT,
     LARGEST_ID,
     MAP_KEYS,
@@ -138,6 +136,7 @@ from mapshelf.model.saved_searches import (
     SEARCH_NAME_LENGTH,
     SavedSearch,
 )
+from mapshelf.model.time_units import DAY, HOUR, MINUTE, SECOND
 
 __all__ = [
     "COLLECTION_TEXT_LENGTH",
@@ -148,6 +147,7 @@ __all__ = [
     "LARGEST_COUNT",
     "LARGEST_ID",
     "MAP_KEYS",
+    "MINUTE",
     "MOST_COLLECTED",
     "MOST_COLLECTIONS",
     "MOST_PINNED",
@@ -156,6 +156,7 @@ __all__ = [
     "NOTE_LENGTH",
     "SEARCH_LENGTH",
     "SEARCH_NAME_LENGTH",
+    "SECOND",
     "SETTABLE",
     "SYSTEM_USER",
     "TAG_LENGTH",

@@ -47,10 +47,6 @@ LARGEST_ID: Final = 2**53
 LARGEST_COUNT: Final = 2**63 - 1
 """The largest value of a map's counters."""
 
-HOUR: Final = 3_600_000
-DAY: Final = 24 * HOUR
-"""One day in milliseconds."""
-
 _PUBLIC_ID: Final = re.compile("[0-9A-Za-z]{1,32}")
 
 USER_NAME_LENGTH: Final = 100

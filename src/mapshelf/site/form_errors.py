@@ -67,7 +67,7 @@ UNTAKEN: Final = (
 )
 """The same for forms with files, which can fail in more ways."""
 
-MINUTE: Final = 60  # seconds
+SECONDS_PER_MINUTE: Final = 60
 
 
 def failure(error: Exception, invalid: str) -> str:
@@ -88,9 +88,9 @@ def failure(error: Exception, invalid: str) -> str:
 
 def waiting(seconds: int) -> str:
     """Return a waiting time in words: in seconds below two minutes, otherwise in minutes."""
-    if seconds < 2 * MINUTE:
+    if seconds < 2 * SECONDS_PER_MINUTE:
         return counted("seconds", seconds)
-    return counted("minutes", -(-seconds // MINUTE))
+    return counted("minutes", -(-seconds // SECONDS_PER_MINUTE))
 
 
 def forbidden(error: Forbidden) -> str:

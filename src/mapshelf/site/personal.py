@@ -23,7 +23,7 @@ from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
-from mapshelf.model import Access, AuditEvent, Credential, Token
+from mapshelf.model import SECOND, Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
 from mapshelf.site.flash_secret import FlashSecret
 from mapshelf.site.form_errors import UNTAKEN, failure
@@ -41,8 +41,6 @@ BODY: Final = BodyRule(32_768, (URL_ENCODED,))
 
 REGISTERED: Final = "registered"
 """The action that the account page confirms after registration."""
-
-SECOND: Final = 1000  # milliseconds
 
 Show = Callable[[Request, Session], Awaitable[Response]]
 """Handles a request of a signed-in user."""

@@ -28,6 +28,7 @@ from mapshelf.errors import InvalidParameter, MapHidden, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility, about_map
 from mapshelf.query import read_parameters
+from mapshelf.readers.parsing.limits import MIB
 from mapshelf.site.cards import Card, card
 from mapshelf.site.form_errors import UNTAKEN, failure
 from mapshelf.site.map_actions import DONE
@@ -58,8 +59,6 @@ TOGETHER: Final = 2 * LARGEST_FILE
 
 FILES_LIMITS: Final = FormLimits(fields=MOST_MAPS + 5, text=4096, files=(FILES,), file=LARGEST_FILE)
 FILES_BODY: Final = BodyRule(TOGETHER + 16_384, (MULTIPART,))
-
-MEGABYTE: Final = 1 << 20
 
 _IDS: Final = re.compile("[0-9A-Za-z]{1,32}")
 
@@ -153,8 +152,8 @@ class PublishPages:
             "publish_messages": dict(PUBLISH_ENGLISH),
             "uploads": self._settings.uploads,
             "most": MOST_MAPS,
-            "megabytes": LARGEST_FILE // MEGABYTE,
-            "together": TOGETHER // MEGABYTE,
+            "megabytes": LARGEST_FILE // MIB,
+            "together": TOGETHER // MIB,
             "largest": LARGEST_FILE,
             "refused": refused,
             "mine": self._addresses.people.account("maps"),

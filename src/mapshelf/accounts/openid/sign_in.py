@@ -23,7 +23,7 @@ from mapshelf.errors import (
     ProviderRefusal,
     TooManyAttempts,
 )
-from mapshelf.model import USER_NAME_LENGTH, PasswordRecord, User, is_user_name
+from mapshelf.model import MINUTE, SECOND, USER_NAME_LENGTH, PasswordRecord, User, is_user_name
 from mapshelf.settings import ProviderSettings
 from mapshelf.store.contract import Identities, SignIn
 
@@ -32,10 +32,6 @@ NUMBERED: Final = 9
 
 LONGEST_NAME: Final = USER_NAME_LENGTH - len("-1234567")
 """Most characters of a name that leave room for a number."""
-
-SECOND: Final = 1000
-MINUTE: Final = 60 * SECOND
-"""In milliseconds."""
 
 NAMELESS: Final = "user"
 """The username if the provider sends no usable name."""
