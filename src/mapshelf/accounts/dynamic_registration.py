@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mapshelf.accounts.attempt_limits import AttemptLimit, attempt_key
-from mapshelf.accounts.oauth_programs import Registration, check_redirect_uri, register
+from mapshelf.accounts.oauth_programs import NewProgram, check_redirect_uri, register
 from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
 from mapshelf.model import DAY, HOUR, SECOND, Program
@@ -78,7 +78,7 @@ def register_itself(
         raise _invalid(f"The token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
     _check_choice(metadata, "grant_types", tuple(GRANT_TYPES))
     _check_choice(metadata, "response_types", ("code",))
-    registration = Registration(
+    registration = NewProgram(
         _name(metadata), _redirect_uris(metadata), public=method == "none", dynamic=True
     )
     _make_room(store, address, now)

@@ -77,7 +77,7 @@ class Deferred:
     lasting: bool = False
 
 
-Make = Callable[[], Response | Deferred]
+MakeResponse = Callable[[], Response | Deferred]
 """Makes a response in a thread."""
 
 log = logging.getLogger(__name__)
@@ -152,7 +152,11 @@ class CachedSnapshot:
             self._size -= oldest.size
 
     async def response(
-        self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
+        self,
+        request: Request,
+        queue: WorkQueue,
+        make: MakeResponse,
+        query_string: bytes | None = None,
     ) -> Response:
         """Return the response to a request: cached, or made once for all clients that wait for it.
 

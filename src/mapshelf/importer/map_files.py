@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.report import Report, printable
+from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
@@ -41,7 +41,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     candidates: Iterable[Candidate],
     reader: SandboxedReader,
     attribution: Attribution,
-    report: Report,
+    report: ImportReport,
     *,
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
@@ -95,7 +95,7 @@ class _Import:
         self,
         store: ImportStore,
         attribution: Attribution,
-        report: Report,
+        report: ImportReport,
         dates_added: DatesAdded,
         *,
         read_all: bool,

@@ -32,7 +32,7 @@ _VERSION: Final = 2
 _DESCRIPTORS: Final = 64
 _REFUSED: Final = 1000  # maximum cache keys to remember of formulas that could not be rendered
 
-Make = Callable[[Sequence[str]], dict[str, Any]]
+MakeFormulas = Callable[[Sequence[str]], dict[str, Any]]
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class FormulaWorker:
         """Kill the child, even if it is working, and reject further calls."""
         self._child.close()
 
-    def _made(self, kind: str, make: Make, outline: Outline) -> dict[str, Any]:
+    def _made(self, kind: str, make: MakeFormulas, outline: Outline) -> dict[str, Any]:
         formulas = formulas_of(topic for _, topic in outline.topics())
         if not formulas:
             return {}
@@ -82,7 +82,7 @@ class FormulaWorker:
         found: dict[str, Any] = orjson.loads(cached)
         return found
 
-    def _by_child(self, key: str, make: Make, formulas: list[str]) -> bytes:
+    def _by_child(self, key: str, make: MakeFormulas, formulas: list[str]) -> bytes:
         try:
             made = self._child.call(_encoded, (make, formulas), WALL_SECONDS)
         except FAILURES as error:
@@ -99,7 +99,7 @@ class FormulaWorker:
 # --- Code that runs in the child; only the child imports the formula libraries --------------------
 
 
-def _encoded(make: Make, formulas: Sequence[str]) -> bytes:
+def _encoded(make: MakeFormulas, formulas: Sequence[str]) -> bytes:
     with processor_time(CPU_SECONDS):
         return orjson.dumps(make(formulas), default=tuple)
 

@@ -64,7 +64,7 @@ _IDS: Final = re.compile("[0-9A-Za-z]{1,32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedUpload:
     """A file that was refused.
 
     Attributes:
@@ -146,7 +146,10 @@ class PublishPages:
         return await self._choice(session)
 
     async def _choice(
-        self, session: Session, error: Exception | None = None, refused: Sequence[Refusal] = ()
+        self,
+        session: Session,
+        error: Exception | None = None,
+        refused: Sequence[RefusedUpload] = (),
     ) -> Response:
         values = {
             "publish_messages": dict(PUBLISH_ENGLISH),
@@ -174,7 +177,7 @@ class PublishPages:
         if not files:
             raise InvalidParameter("Choose a file.")
         taken: list[Map] = []
-        refused: list[Refusal] = []
+        refused: list[RefusedUpload] = []
         for file in files:
             result = await self._draft(request, session.user, file)
             if isinstance(result, Map):
@@ -190,7 +193,7 @@ class PublishPages:
             return see_other(self._addresses.people.uploads(public_ids))
         return await self._preview(request, session, public_ids, refused=refused)
 
-    async def _draft(self, request: Request, user: User, file: Upload) -> Map | Refusal:
+    async def _draft(self, request: Request, user: User, file: Upload) -> Map | RefusedUpload:
         """Return the private map of an uploaded file, or the refusal."""
         publisher = Publisher(
             self._context.store.get(), self._settings, self._context.upload_reader
@@ -215,7 +218,7 @@ class PublishPages:
         session: Session,
         public_ids: Sequence[str],
         forms: dict[str, MapForm] | None = None,
-        refused: Sequence[Refusal] = (),
+        refused: Sequence[RefusedUpload] = (),
     ) -> Response:
         look = partial(self._look, session.user, public_ids, forms or {})
         maps, choices = await self._personal.ask(request, look)
@@ -354,11 +357,11 @@ def _is_script(request: Request) -> bool:
     return request.sender.header(b"accept").startswith(b"application/json")
 
 
-def _refusal(name: str, error: Exception) -> Refusal:
-    return Refusal(name, failure(error, "failure.files"), error)
+def _refusal(name: str, error: Exception) -> RefusedUpload:
+    return RefusedUpload(name, failure(error, "failure.files"), error)
 
 
-def _told(public_ids: list[str], refused: Sequence[Refusal]) -> Response:
+def _told(public_ids: list[str], refused: Sequence[RefusedUpload]) -> Response:
     """Return the results of an upload as data for the script."""
     told = [{"name": one.name, "reason": one.reason} for one in refused]
     body = orjson.dumps({"maps": public_ids, "refused": told})

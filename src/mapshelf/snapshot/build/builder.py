@@ -26,7 +26,7 @@ from mapshelf.errors import (
     SnapshotMissing,
     SnapshotUnavailable,
 )
-from mapshelf.snapshot.build.documents import Documents
+from mapshelf.snapshot.build.documents import SearchDocuments
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
 from mapshelf.snapshot.format.manifest import read_manifest, verify
@@ -63,7 +63,7 @@ class Builder:
         self._directory = directory
         self._work = directory.path / WORK
         self._folder_numbers = count()
-        self._documents = Documents()
+        self._documents = SearchDocuments()
         self._verified = VerifiedSnapshots(directory)
         self._clear_work()
         self._working = self._resume() or self._create()

@@ -11,7 +11,7 @@ from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Change, Map, Origin
 from mapshelf.search.listed_maps import listed_map, passages_of
-from mapshelf.snapshot.build.documents import Document, Documents, Indexed
+from mapshelf.snapshot.build.documents import Document, Indexed, SearchDocuments
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
 from mapshelf.snapshot.build.records_file import RecordsFile
 from mapshelf.snapshot.build.text_index_writer import TextIndexWriter, link_index
@@ -65,7 +65,7 @@ class WorkingSnapshot:
     records: RecordsFile
     terms: TermDictionaryWriter
     text: TextIndexWriter
-    documents: Documents
+    documents: SearchDocuments
     number: int
     slots: dict[int, int] = field(default_factory=dict)
     revision: int = 0
@@ -76,7 +76,7 @@ class WorkingSnapshot:
 
     @classmethod
     def create(
-        cls, folder: Path, number: int, expected: int, documents: Documents
+        cls, folder: Path, number: int, expected: int, documents: SearchDocuments
     ) -> "WorkingSnapshot":
         """Start an empty snapshot in ``folder``, to which about ``expected`` maps will be added."""
         with ExitStack() as opened:
@@ -98,7 +98,7 @@ class WorkingSnapshot:
 
     @classmethod
     def resume(
-        cls, folder: Path, snapshot: Path, manifest: dict[str, Any], documents: Documents
+        cls, folder: Path, snapshot: Path, manifest: dict[str, Any], documents: SearchDocuments
     ) -> "WorkingSnapshot":
         """Continue in ``folder`` from a published snapshot.
 
