@@ -27,7 +27,7 @@ from mapshelf.model import SECOND, Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
 from mapshelf.site.flash_secret import FlashSecret
 from mapshelf.site.form_errors import UNTAKEN, failure
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import HTML, PERSONAL, see_other
 from mapshelf.site.signed_in import with_publish_link
 from mapshelf.store import Store
@@ -105,11 +105,11 @@ class Personal:
         made: passes new secrets to the pages that show them.
     """
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self.context = context
-        self.addresses = maker.addresses
-        self.templates = maker.templates
+        self.addresses = resources.addresses
+        self.templates = resources.templates
         self.made = FlashSecret(context.settings.base_url)
 
     # -- authorisation --------------------------------------------------------------------
