@@ -16,7 +16,7 @@ from unicodedata import normalize
 from urllib.parse import parse_qsl
 
 from mapshelf.errors import InvalidParameter
-from mapshelf.model import LARGEST_ID, ListedMap, clean_path, name_key
+from mapshelf.model import LARGEST_ID, ListedMap, clean_path
 from mapshelf.query.filter_words import split_filters
 from mapshelf.query.sort_orders import ORDERS
 
@@ -116,7 +116,8 @@ def parse_query(query_string: bytes) -> MapQuery:
 
 def owner_key(name: str) -> int:
     """Return the key by which maps of an owner are found, the same for any case of ``name``."""
-    return _hash(name_key(name))
+    # As ``name_key``; written out, because a list with this filter would pass another file for it.
+    return _hash(name.strip().casefold())
 
 
 def folder_key(path: str) -> int:
