@@ -31,7 +31,7 @@ from benchmarks.serving import PAGE, Target, service, worker_processes, wrk
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.query_parser import parse_query_text
 from mapshelf.site.library import library_page
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import TEXT
 from mapshelf.snapshot.format.records import record_ids
@@ -90,7 +90,7 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
 def _questions(catalogue: Catalogue, snapshot: Snapshot) -> list[Question]:
     maps = _maps_of_size(snapshot)
     ids = [record_ids(one.body)[1] for one in maps]
-    addresses = PageMaker(BASE_URL).addresses
+    addresses = PageResources(BASE_URL).addresses
     pages = [addresses.map(key, one.title) for key, one in zip(ids, maps, strict=True)]
     shown = ids[:PICTURES]
     filtered = library_paths(catalogue, FILTERS, PAGES)
@@ -202,12 +202,12 @@ def _building(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
 
 def _first_pages(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
     """Return what the first page of the library takes with a snapshot of which nothing was read."""
-    maker, store = PageMaker(BASE_URL), open_store(catalogue.settings.database)
-    maker.templates.load()
+    resources, store = PageResources(BASE_URL), open_store(catalogue.settings.database)
+    resources.templates.load()
 
     def page(snapshot: Snapshot) -> object:
-        values = {"library": library_page(MapQuery(), snapshot, store, maker.addresses)}
-        return maker.templates.page("library.html", values)
+        values = {"library": library_page(MapQuery(), snapshot, store, resources.addresses)}
+        return resources.templates.page("library.html", values)
 
     page(Snapshot(folder))
     snapshots = [Snapshot(folder) for _ in range(PUBLICATIONS)]

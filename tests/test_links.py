@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.formats.links import MAP_SUFFIXES, file_path, link_kind
+from mapshelf.formats.links import MAP_SUFFIXES, file_path, target_kind
 from mapshelf.readers import READERS
 
 TOPICS = {"ID_1", "a b"}
@@ -35,7 +35,7 @@ TOPICS = {"ID_1", "a b"}
     ],
 )
 def test_kinds_and_paths(link: str, kind: str, path: str) -> None:
-    assert (link_kind(link, TOPICS).value, file_path(link)) == (kind, path)
+    assert (target_kind(link, TOPICS).value, file_path(link)) == (kind, path)
 
 
 def test_files_that_are_maps_are_those_of_the_readers() -> None:
@@ -46,5 +46,5 @@ def test_files_that_are_maps_are_those_of_the_readers() -> None:
 
 @given(st.text() | st.text().map("file:".__add__))
 def test_any_text_is_a_link(link: str) -> None:
-    link_kind(link)
+    target_kind(link)
     file_path(link)

@@ -10,7 +10,7 @@ import pytest
 from mapshelf.formats.ndjson_records import format_size, size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import Verdict
 from mapshelf.readers import Limits, read
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.process
 EXAMPLES: Final = Path(__file__).parents[1] / "examples"
 
 
-def imported(shelf: Shelf, *paths: Path) -> Report:
-    report = Report()
+def imported(shelf: Shelf, *paths: Path) -> ImportReport:
+    report = ImportReport()
     with SandboxedReader(workers=1) as reader:
-        import_maps(shelf.store, scan(paths, Report()), reader, Attribution(), report)
+        import_maps(shelf.store, scan(paths, ImportReport()), reader, Attribution(), report)
     return report
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from mapshelf.accounts import issued_tokens
-from mapshelf.accounts.oauth_programs import Registration, may_redirect_to, register
+from mapshelf.accounts.oauth_programs import NewProgram, may_redirect_to, register
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidSetting, OAuthRefusal
 from mapshelf.model import HOUR, MapDraft
@@ -130,7 +130,7 @@ def test_rfc_9700_2_1_and_4_1_redirect_uris_match_character_by_character(
 def test_rfc_9700_2_6_codes_travel_over_http_to_the_same_machine_only(shelf: Shelf) -> None:
     for uri in ("http://program.example/", "http://192.168.0.1/", "http://localhost.evil.example/"):
         with pytest.raises(InvalidSetting):
-            register(shelf.store, Registration("P", (uri,)), milliseconds())
+            register(shelf.store, NewProgram("P", (uri,)), milliseconds())
 
 
 def test_rfc_9700_4_3_a_token_in_an_address_is_ignored(web: Asking) -> None:
@@ -208,7 +208,7 @@ def test_rfc_9700_4_13_what_only_a_proxy_may_say_is_not_taken_from_others(
 def test_rfc_9700_4_15_a_program_is_never_taken_for_a_user(shelf: Shelf, service: Service) -> None:
     """It may be called as one, and still acts for the user that let it in."""
     shelf.store.add_user("root")
-    named = Registration("root", (CALLBACK,), id="root", secret="Secret0" * 6)
+    named = NewProgram("root", (CALLBACK,), id="root", secret="Secret0" * 6)
     program, _ = register(shelf.store, named, milliseconds())
     asking = Asking(shelf, service, program)
     grant = {"grant_type": "client_credentials", "scope": "account maps"}

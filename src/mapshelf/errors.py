@@ -281,7 +281,7 @@ class LastAdministrator(Conflict):
     """The change would leave no administrator who can sign in."""
 
 
-class LastWay(Conflict):
+class LastWayToSignIn(Conflict):
     """The change would remove the user's last way to sign in."""
 
 

@@ -176,7 +176,7 @@ class Settings:
 
     @property
     def tokens_version(self) -> Path:
-        """The file in which the workers share the version of the tokens."""
+        """The file in which the workers share the version of the tokens, formerly a mark."""
         return self.data / "token-mark"
 
     @property

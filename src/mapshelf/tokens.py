@@ -56,8 +56,8 @@ FEEDS: Final = "feeds"
 DEFAULT_SCOPES: Final = (ACCOUNT, MAPS)
 """The default scopes of a token."""
 
-READ: Final = "read"
-"""The scopes of tokens created before there were several."""
+LEGACY_SCOPES: Final = "read"
+"""``Token.scopes`` of tokens created before there were several scopes."""
 
 ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 SECRET_LENGTH: Final = 43
@@ -91,7 +91,7 @@ def token_digest(token: str) -> bytes:
 
 def scopes_of(text: str) -> frozenset[str]:
     """Return the scopes of a token (``Token.scopes``)."""
-    return frozenset(DEFAULT_SCOPES if text == READ else text.split())
+    return frozenset(DEFAULT_SCOPES if text == LEGACY_SCOPES else text.split())
 
 
 def is_valid(credential: Credential, now: int) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mapshelf.accounts.oauth_programs import (
     Identification,
-    Registration,
+    NewProgram,
     identified,
     may_redirect_to,
     register,
@@ -32,8 +32,8 @@ def program(*uris: str) -> Program:
 
 
 def test_a_new_program_gets_an_id_and_a_secret(store: Store) -> None:
-    found, secret = register(store, Registration("Maps", ("https://x.example/cb",)), 5)
-    other, _ = register(store, Registration("Maps", ("https://x.example/cb",)), 6)
+    found, secret = register(store, NewProgram("Maps", ("https://x.example/cb",)), 5)
+    other, _ = register(store, NewProgram("Maps", ("https://x.example/cb",)), 6)
     assert found.id != other.id
     assert is_well_formed(secret, "msp_")
     assert store.programs() == [found, other]
@@ -52,7 +52,7 @@ def test_a_new_program_gets_an_id_and_a_secret(store: Store) -> None:
 
 
 def test_a_program_is_registered_under_the_id_and_secret_that_it_has_already(store: Store) -> None:
-    given_ones = Registration("XMind", ("http://localhost:13524/",), "a1" * 20, SECRET, legacy=True)
+    given_ones = NewProgram("XMind", ("http://localhost:13524/",), "a1" * 20, SECRET, legacy=True)
     found, secret = register(store, given_ones, 5)
     assert (found.id, secret, found.legacy) == ("a1" * 20, SECRET, True)
     assert identified(store, Identification("a1" * 20, SECRET)) == found
@@ -61,7 +61,7 @@ def test_a_program_is_registered_under_the_id_and_secret_that_it_has_already(sto
 
 
 def test_a_public_program_has_no_secret(store: Store) -> None:
-    found, secret = register(store, Registration("App", ("com.example.app:/cb",), public=True), 5)
+    found, secret = register(store, NewProgram("App", ("com.example.app:/cb",), public=True), 5)
     assert (secret, found.is_public) == ("", True)
     assert identified(store, Identification(found.id, "")) == found
     with pytest.raises(OAuthRefusal):
@@ -71,19 +71,19 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
 @pytest.mark.parametrize(
     "registration",
     [
-        Registration(""),
-        Registration("x" * 61),
-        Registration("a\u202eb"),
-        Registration("x", id="a b"),
-        Registration("x", id="x" * 101),
-        Registration("x", secret="short"),
-        Registration("x\u3164"),
-        Registration("Map\u034fshelf"),
-        Registration("x", secret="ü" * 30),
-        Registration("x", secret=SECRET, public=True),
-        Registration("x", public=True, legacy=True),
+        NewProgram(""),
+        NewProgram("x" * 61),
+        NewProgram("a\u202eb"),
+        NewProgram("x", id="a b"),
+        NewProgram("x", id="x" * 101),
+        NewProgram("x", secret="short"),
+        NewProgram("x\u3164"),
+        NewProgram("Map\u034fshelf"),
+        NewProgram("x", secret="ü" * 30),
+        NewProgram("x", secret=SECRET, public=True),
+        NewProgram("x", public=True, legacy=True),
         *(
-            Registration("x", (uri,))
+            NewProgram("x", (uri,))
             for uri in (
                 "",
                 "/cb",
@@ -111,7 +111,7 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
     ],
     ids=repr,
 )
-def test_what_is_not_registered(store: Store, registration: Registration) -> None:
+def test_what_is_not_registered(store: Store, registration: NewProgram) -> None:
     with pytest.raises(InvalidSetting):
         register(store, registration, 5)
     assert store.programs() == []

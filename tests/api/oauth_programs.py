@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import httpx
 
 from mapshelf.accounts.authorization import allow, read_request, read_return_address
-from mapshelf.accounts.oauth_programs import Registration, register
+from mapshelf.accounts.oauth_programs import NewProgram, register
 from mapshelf.accounts.one_time_links import new_password_link
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program, User
@@ -48,7 +48,7 @@ def registered(
 ) -> Program:
     """Register a program, with the secret ``SECRET`` unless it is public."""
     secret = "" if public else SECRET
-    registration = Registration(name, (uri,), secret=secret, public=public, legacy=legacy)
+    registration = NewProgram(name, (uri,), secret=secret, public=public, legacy=legacy)
     return register(store, registration, milliseconds())[0]
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from mapshelf.accounts import dynamic_registration
-from mapshelf.accounts.oauth_programs import Registration, register
+from mapshelf.accounts.oauth_programs import NewProgram, register
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidSetting
 from mapshelf.model import DAY
@@ -158,7 +158,7 @@ def test_there_are_only_so_many_and_those_go_that_nobody_lets_in(
     service: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dynamic_registration, "MOST_PROGRAMS", 3)
-    register(shelf.store, Registration("Ours", (CALLBACK,), id="ours"), 0)
+    register(shelf.store, NewProgram("Ours", (CALLBACK,), id="ours"), 0)
     for _ in range(3):
         made(service, WEB)
     answer = sent(service, WEB)
@@ -197,4 +197,4 @@ def test_nobody_takes_the_name_of_such_a_program_for_checked(
 
 def test_an_operator_gives_no_program_such_an_id(shelf: Shelf) -> None:
     with pytest.raises(InvalidSetting):
-        register(shelf.store, Registration("x", (CALLBACK,), id="dynamic-x"), 0)
+        register(shelf.store, NewProgram("x", (CALLBACK,), id="dynamic-x"), 0)

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.api import map_detail as one_map
-from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.api.content_disposition import attachment
+from mapshelf.formats.file_names import split_name
 from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.model import MapDraft, Outline, Source
 from mapshelf.writers import WRITERS

@@ -9,7 +9,7 @@ import pytest
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.reparsing import reparse_outlines
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import MapDraft, MapLink
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -40,8 +40,8 @@ def reader() -> Iterator[SandboxedReader]:
 
 
 def imported(store: Store, reader: SandboxedReader, *paths: Path) -> dict[str, int]:
-    candidates = list(scan(paths, Report(), reader.members))
-    import_maps(store, candidates, reader, Attribution(), Report())
+    candidates = list(scan(paths, ImportReport(), reader.members))
+    import_maps(store, candidates, reader, Attribution(), ImportReport())
     return {found.title: found.file_id for found in store.maps(0, 99)}
 
 

@@ -13,7 +13,7 @@ from mapshelf.importer import reparsing
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.reparsing import reparse_outlines
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, MapDraft
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def imported(store: Store, reader: SandboxedReader, folder: Path) -> list[Map]:
-    import_maps(store, list(scan([folder], Report())), reader, Attribution(), Report())
+    import_maps(store, list(scan([folder], ImportReport())), reader, Attribution(), ImportReport())
     return store.maps(0, 99)
 
 

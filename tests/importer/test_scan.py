@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 
 MARKMAP = "---\nmarkmap: {}\n---\n# map\n"
 
 
-def found(folder: Path, report: Report | None = None) -> list[str]:
-    return [Path(c.path).name for c in scan([folder], report or Report())]
+def found(folder: Path, report: ImportReport | None = None) -> list[str]:
+    return [Path(c.path).name for c in scan([folder], report or ImportReport())]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_extension_or_beginning_decides(
     tmp_path: Path, name: str, text: str, *, expected: bool
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    report = Report()
+    report = ImportReport()
     assert found(tmp_path, report) == [name] * expected
     assert report.refusals == []
 
@@ -50,7 +50,7 @@ def test_extension_or_beginning_decides(
 def test_file_that_is_named_is_always_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("# Prose\n")
-    assert [candidate.path for candidate in scan([path], Report())] == [str(path)]
+    assert [candidate.path for candidate in scan([path], ImportReport())] == [str(path)]
 
 
 def test_links_pipes_and_closed_files_with_a_shared_extension_are_passed_over(
@@ -78,19 +78,19 @@ def test_a_document_that_is_a_folder_is_one_map(tmp_path: Path) -> None:
     document(tmp_path / "empty.mindnode", "other.txt", "map.mm")
     document(tmp_path / "folder.xmind", "contents.xml")
     (tmp_path / "link.mindnode").symlink_to(tmp_path / "Plans" / "Trip.MindNode")
-    names = sorted(candidate.name for candidate in scan([tmp_path], Report()))
+    names = sorted(candidate.name for candidate in scan([tmp_path], ImportReport()))
     assert names == ["Plans/Trip.MindNode/contents.xml", "empty.mindnode/map.mm"]
 
 
 def test_a_document_that_is_a_folder_can_be_named(tmp_path: Path) -> None:
     named = document(tmp_path / "Trip.mindnode", "contents.xml", "resources/other.mm")
-    names = [candidate.name for candidate in scan([named], Report())]
+    names = [candidate.name for candidate in scan([named], ImportReport())]
     assert names == ["Trip.mindnode/contents.xml"]
 
 
 def test_a_link_in_a_document_is_refused(tmp_path: Path) -> None:
     folder = document(tmp_path / "Trip.mindnode", "other.txt")
     (folder / "contents.xml").symlink_to("other.txt")
-    report = Report()
+    report = ImportReport()
     assert found(tmp_path, report) == []
     assert [reason for _, reason in report.refusals] == ["it is a symbolic link"]

@@ -159,9 +159,7 @@ def test_note_keeps_plain_and_html_in_step() -> None:
     note.add_text("plain <1>\nnext")
     assert (note.plain, note.html) == ("plain <1>\nnext", "")
     note.add_html("<p>rich <b>text</b></p>")
-    note.add_fact("Labels", ("a", " ", "b"))
-    note.add_fact("Nothing", ())
-    assert note.plain == "plain <1>\nnext\nrich text\nLabels: a, b"
+    assert note.plain == "plain <1>\nnext\nrich text"
     assert html_to_text(safe_html(note.html)) == note.plain
     assert "<b>text</b>" in safe_html(note.html)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.readers.parsing.colours import colour, colour_of_fractions, colour_of_number
+from mapshelf.readers.parsing.colours import colour, colour_of_fractions
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,7 @@ def test_opacity_may_come_first() -> None:
     assert colour("00112233", alpha_first=True) == ""
 
 
-def test_numbers() -> None:
-    assert colour_of_number(0xFF112233) == "#112233"
-    assert colour_of_number(-1) == "#ffffff"
+def test_fractions() -> None:
     assert colour_of_fractions(1, 0.5, 0) == "#ff8000"
     assert colour_of_fractions(2, -1, 0) == "#ff0000"
     assert colour_of_fractions(1, 1, 1, 0) == ""

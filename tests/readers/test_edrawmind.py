@@ -159,6 +159,12 @@ def test_marks_links_tasks_and_fold() -> None:
     assert (nothing.task, nothing.folded) == (None, False)
 
 
+@pytest.mark.parametrize("odd", ["nan", "inf", "-inf", "1e999", "9" * 30])
+def test_numbers_that_are_not_finite_count_as_missing(odd: str) -> None:
+    assert topic_of(f'<TaskInfo Priority="{odd}"/>').task is None
+    assert topic_of(f'<TaskInfo Priority="2" Progress="{odd}"/>').task == Task("", 0, 2)
+
+
 def test_pictures_of_topics_and_notes() -> None:
     topic = topic_of(
         '<Shape Type="Image"><Data Res="rId1"/><Transform><Width V="80"/><Height V="40"/>'

@@ -12,7 +12,7 @@ import pytest
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import Image
 from mapshelf.readers import Limits
@@ -293,8 +293,8 @@ def test_what_was_named_decides_what_is_beside(maps: Path, reader: SandboxedRead
         with closing(
             open_store(sqlite_url(maps.parent / str(len(list(maps.parent.iterdir())))))
         ) as store:
-            candidates = list(scan(named, Report(), reader.members))
-            import_maps(store, candidates, reader, Attribution(), Report())
+            candidates = list(scan(named, ImportReport(), reader.members))
+            import_maps(store, candidates, reader, Attribution(), ImportReport())
             return [store.image(one.file_id, digest) == RED for one in store.maps(0, 9)]
 
     assert imported(maps) == [True]

@@ -192,6 +192,18 @@ def test_picture_in_the_archive_with_its_size_in_millimetres() -> None:
     assert (len(image.digest), image.width, image.height) == (64, 96, 48)
 
 
+@pytest.mark.parametrize("odd", ["nan", "inf", "-inf", "1e999", "wide"])
+def test_numbers_that_are_not_finite_count_as_missing(odd: str) -> None:
+    picture = PICTURE.format(data="<cor:Uri>mmarch://bin/A.bin</cor:Uri>").replace("25.4", odd)
+    offset = f'<ap:Offset CX="{odd}" CY="25.4"/>'
+    inner = document(picture + sub_topics(offset))
+    data = archive_of({"Document.xml": inner, "bin/A.bin": as_file(drawn())})
+    (root,) = read(data, LIMITS).roots
+    (image,) = root.images
+    assert (image.width, image.height) == (96, 48)  # the height tells the width
+    assert (root.children[0].side, root.children[0].position) == ("", (0, 96))
+
+
 @pytest.mark.parametrize("member", ["mmarch://bin/B.bin", "http://x.example/a.png", ""])
 def test_picture_that_is_not_there(member: str) -> None:
     (image,) = outline_of(PICTURE.format(data=f"<cor:Uri>{member}</cor:Uri>")).roots[0].images

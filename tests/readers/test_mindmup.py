@@ -93,6 +93,18 @@ def test_pictures() -> None:
     assert [image.digest for image in damaged.images] == [""]
 
 
+@pytest.mark.parametrize("odd", ["NaN", "Infinity", "1e999", "9" * 50])
+def test_numbers_that_are_not_finite_count_as_missing(odd: str) -> None:
+    url = "data:image/png;base64," + base64.b64encode(as_file(drawn((40, 30)))).decode()
+    icon = f'"icon": {{"url": "{url}", "width": {odd}, "height": 15}}'
+    below = f'{{"1": {{"title": "a", "attr": {{"position": [{odd}, 7]}}}}}}'
+    file = f'{{"title": "r", "attr": {{{icon}}}, "ideas": {below}}}'
+    (root,) = read(file.encode(), LIMITS).roots
+    (image,) = root.images
+    assert (image.width, image.height) == (20, 15)  # the height tells the width
+    assert root.children[0].position == (0, 7)
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_arrows_are_on_the_sheet_where_they_begin(version: int) -> None:
     style = {"style": {"color": "#FF0000", "label": "so"}}

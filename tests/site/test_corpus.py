@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, expect
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, Outline, Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -109,7 +109,7 @@ def chosen_files() -> list[Path]:
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     with shelf_with(tmp_path_factory.mktemp("corpus")) as full:
-        report = Report()
+        report = ImportReport()
         with SandboxedReader() as reader:
             found = scan(chosen_files(), report)
             import_maps(full.store, found, reader, Attribution("corpus"), report)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -37,7 +37,7 @@ from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store, transfer
-from mapshelf.store.tables import NOT_TRANSFERRED, OUTDATED, TABLES
+from mapshelf.store.tables import OUTDATED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 from tests.store.contract.suite import LATER, random_writes
 from tests.store.drafts import complete, outline, source, upload
@@ -45,6 +45,31 @@ from tests.store.drafts import complete, outline, source, upload
 ALL = 1_000_000
 KINDS = ["sqlite", "postgres"]
 MIGRATIONS = files("mapshelf.store") / "migrations"
+
+NOT_TRANSFERRED: Final = (
+    "visits",
+    "salts",
+    "tallies",
+    "token_mark",
+    "one_time_links",
+    "sign_in_failures",
+    "known_addresses",
+    "passkey_challenges",
+    "uploads",
+    "grants",
+    "authorization_codes",
+    "refresh_tokens",
+    "device_requests",
+    "audit",
+    "refusals",
+    "imported_folders",
+    "marks",
+)
+"""Tables that a transfer leaves out. Pending counts are applied beforehand; visits, salts, failures
+and uploads are short-lived; every catalogue has its own token version. Links, sessions and refresh
+tokens are valid in one catalogue only: in two, each could be used twice. The audit log and the
+notes on files and folders stay with the catalogue they describe. Only the last revision mark is
+transferred, with the counters."""
 
 New = Callable[[str], Store]
 

@@ -6,7 +6,7 @@ The address is the client's address as seen behind trusted proxies; for IPv6, on
 from collections.abc import Callable, Collection
 from typing import Final, TypeVar
 
-from mapshelf.model import DAY, Access, AuditEntry, AuditEvent, User
+from mapshelf.model import DAY, Access, AuditEntry, AuditEvent, User, about_user
 from mapshelf.store import Store
 
 T = TypeVar("T")
@@ -51,33 +51,3 @@ def noted(entry: AuditEntry, work: Callable[[Store], T], store: Store) -> T:
     """Run ``work`` and log ``entry`` together with its writes; return the result."""
     with store.auditing(entry):
         return work(store)
-
-
-def about_user(name: str) -> str:
-    """Return the target of an action on a user."""
-    return f"user {name}"
-
-
-def about_token(label: str) -> str:
-    """Return the target of an action on a token."""
-    return f"token {label}".rstrip()
-
-
-def about_client(program_id: str) -> str:
-    """Return the target of an action on a program (an OAuth client)."""
-    return f"client {program_id}"
-
-
-def about_map(public_id: str) -> str:
-    """Return the target of an action on a map."""
-    return f"map {public_id}"
-
-
-def about_collection(public_id: str) -> str:
-    """Return the target of an action on a collection."""
-    return f"collection {public_id}"
-
-
-def about_search(public_id: str) -> str:
-    """Return the target of an action on a saved search."""
-    return f"search {public_id}"

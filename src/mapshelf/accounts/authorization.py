@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 
 from mapshelf.accounts.oauth_programs import find_program, may_redirect_to, meant_scopes
 from mapshelf.errors import NotFound, OAuthRefusal
-from mapshelf.model import AuthorizationCode, Program, User
+from mapshelf.model import MINUTE, AuthorizationCode, Program, User
 from mapshelf.store.contract import Programs, RegisteredPrograms
 from mapshelf.tokens import CODE_PREFIX, DEFAULT_SCOPES, SCOPES, new_token, token_digest
 
-CODE_LIFETIME: Final = 60_000
+CODE_LIFETIME: Final = MINUTE
 """Lifetime of a code in milliseconds."""
 
 PARAMETERS: Final = (

@@ -5,9 +5,7 @@ reports, and the addresses from which they tried to sign in.
 """
 
 import io
-import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +14,8 @@ from urllib.parse import parse_qsl
 
 import orjson
 
+from mapshelf.errors import StoreDamaged
+from mapshelf.formats.file_names import file_name, split_name
 from mapshelf.formats.ndjson_records import format_date, format_record
 from mapshelf.model import (
     AuditEvent,
@@ -45,8 +45,6 @@ MOST_BYTES: Final = 2 << 30
 
 LEVEL: Final = 1
 """Compression level. Most map files are already compressed."""
-
-_UNSAFE: Final = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
 class PieceSink(io.RawIOBase):
@@ -229,16 +227,15 @@ def _files(store: Store, found: Map) -> Iterator[tuple[str, OriginalFile]]:
 
 def _put_file(packed: zipfile.ZipFile, folder: str, kept: OriginalFile, files: _Files) -> None:
     try:
-        content = zlib.decompress(kept.content)
-    except zlib.error:  # a damaged file must not stop the export
+        content = kept.decompressed()
+    except StoreDamaged:  # a damaged file must not stop the export
         files.left_out += 1
         return
     if len(content) > files.room:
         files.left_out += 1
         return
     files.room -= len(content)
-    name = _UNSAFE.sub("_", kept.name.replace("\\", "/").rpartition("/")[2]).strip(". ")
-    packed.writestr(f"{folder}/{name[-200:] or 'map'}", content)
+    packed.writestr(f"{folder}/{file_name(*split_name(kept.name))}", content)
 
 
 def _version(version: Version) -> Mapping[str, Any]:

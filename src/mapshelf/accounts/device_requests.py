@@ -7,14 +7,14 @@ codes can be guessed. So they expire within minutes, and only signed-in users ma
 import secrets
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Final
 
-from mapshelf.accounts.audit import about_client, done_by
+from mapshelf.accounts.attempt_limits import AttemptLimit, attempt_key
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.authorization import read_scopes
 from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
 from mapshelf.errors import AlreadyExists, NotFound, OAuthRefusal, TooManyAttempts
-from mapshelf.model import AuditEvent, DeviceRequest, Program, User
+from mapshelf.model import AuditEvent, DeviceRequest, Program, User, about_client
 from mapshelf.store.contract import Programs, Store
 from mapshelf.tokens import DEVICE_PREFIX, new_token, token_digest
 
@@ -53,10 +53,9 @@ def begin(store: Store, program: Program, scope: str, now: int, address: str) ->
         TooManyAttempts: too many requests came from this address.
     """
     scopes = " ".join(read_scopes(scope))
-    key = sha256(b"devices of " + address.encode()).digest()
-    before = store.note_failure((key,), now).get(key)
-    if before is not None and before.count >= DEVICES_OF_ADDRESS:
-        raise TooManyAttempts(WAIT, "Too many devices have asked from this address.")
+    too_many = TooManyAttempts(WAIT, "Too many devices have asked from this address.")
+    limit = AttemptLimit(attempt_key("devices of", address), DEVICES_OF_ADDRESS, too_many)
+    limit.count(store, now)
     while True:
         code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
         device_code = new_token(DEVICE_PREFIX)
@@ -82,10 +81,8 @@ def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest,
         NotFound: no pending request has this code.
         TooManyAttempts: the user entered too many wrong codes.
     """
-    key = sha256(b"device codes of %d" % user.id).digest()
-    failures = store.failures([key], now).get(key)
-    if failures is not None and failures.count >= WRONG_CODES:
-        raise TooManyAttempts(WAIT)
+    key = attempt_key("device codes of", str(user.id))
+    AttemptLimit(key, WRONG_CODES, TooManyAttempts(WAIT)).check(store, now)
     request = store.device_request(_read_user_code(typed), now)
     program = store.program(request.program_id) if request else None
     if request is None or program is None:

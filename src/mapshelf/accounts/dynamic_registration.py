@@ -7,13 +7,13 @@ limited. The consent page warns that nobody has verified the name of such a prog
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Final
 
-from mapshelf.accounts.oauth_programs import Registration, check_redirect_uri, register
+from mapshelf.accounts.attempt_limits import AttemptLimit, attempt_key
+from mapshelf.accounts.oauth_programs import NewProgram, check_redirect_uri, register
 from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
-from mapshelf.model import DAY, HOUR, Program
+from mapshelf.model import DAY, HOUR, SECOND, Program
 from mapshelf.store import Store
 
 MOST_PROGRAMS: Final = 1000
@@ -79,7 +79,7 @@ def register_itself(
         raise _invalid(f"The token_endpoint_auth_method must be one of {methods}.")
     _check_choice(metadata, "grant_types", tuple(GRANT_TYPES))
     _check_choice(metadata, "response_types", ("code",))
-    registration = Registration(
+    registration = NewProgram(
         _name(metadata), _redirect_uris(metadata), public=method == "none", dynamic=True
     )
     _make_room(store, address, now)
@@ -120,10 +120,9 @@ def _check_choice(metadata: Mapping[str, Any], name: str, known: tuple[str, ...]
 
 
 def _make_room(store: Store, address: str, now: int) -> None:
-    key = sha256(b"programs of " + address.encode()).digest()
-    before = store.note_failure((key,), now).get(key)
-    if before is not None and before.count >= PROGRAMS_OF_ADDRESS:
-        raise TooManyAttempts(HOUR // 1000, TOO_MANY)
+    too_many = TooManyAttempts(HOUR // SECOND, TOO_MANY)
+    limit = AttemptLimit(attempt_key("programs of", address), PROGRAMS_OF_ADDRESS, too_many)
+    limit.count(store, now)
     known = {program.id for program in store.programs() if program.is_dynamic}
     if len(known) < MOST_PROGRAMS:
         return
@@ -132,7 +131,7 @@ def _make_room(store: Store, address: str, now: int) -> None:
         with suppress(NotFound):  # another worker has removed it
             store.remove_program(program_id)
     if len(known) - len(unused) >= MOST_PROGRAMS:
-        raise TooManyAttempts(HOUR // 1000, TOO_MANY)
+        raise too_many
 
 
 def _invalid(message: str) -> OAuthRefusal:

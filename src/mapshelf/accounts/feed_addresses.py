@@ -6,8 +6,8 @@ token opens feeds. Each user has at most one, until it is revoked or replaced.
 
 from typing import Final
 
-from mapshelf.accounts.audit import about_token, done_by
-from mapshelf.model import AuditEvent, Token, User
+from mapshelf.accounts.audit import done_by
+from mapshelf.model import AuditEvent, Token, User, about_token
 from mapshelf.store import Store
 from mapshelf.store.contract import Accounts
 from mapshelf.tokens import FEED_PREFIX, FEEDS, new_token, token_digest

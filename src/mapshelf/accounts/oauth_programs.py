@@ -51,8 +51,8 @@ _LOOPBACK: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
-    """What is registered about a program, by an operator or by the program itself.
+class NewProgram:
+    """A program to register, by an operator or by itself.
 
     Attributes:
         name: the name that people see.
@@ -88,9 +88,7 @@ class Identification:
     basic: bool = False
 
 
-def register(
-    store: RegisteredPrograms, registration: Registration, now: int
-) -> tuple[Program, str]:
+def register(store: RegisteredPrograms, registration: NewProgram, now: int) -> tuple[Program, str]:
     """Register a program; return it with its secret, which is empty for a public program.
 
     Raises:
@@ -166,7 +164,7 @@ def _new_id(*, dynamic: bool) -> str:
     return (DYNAMIC_ID if dynamic else "") + secrets.token_hex(16)
 
 
-def _check(registration: Registration) -> None:
+def _check(registration: NewProgram) -> None:
     name = registration.name
     if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
         raise InvalidSetting(

@@ -16,11 +16,11 @@ from mapshelf.accounts.device_requests import device_tokens
 from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
 from mapshelf.accounts.oauth_programs import meant_scopes
 from mapshelf.errors import OAuthRefusal
-from mapshelf.model import AuthorizationCode, Grant, Program
+from mapshelf.model import MINUTE, AuthorizationCode, Grant, Program
 from mapshelf.store.contract import Programs
 from mapshelf.tokens import SCOPES, token_digest
 
-GRACE: Final = 60_000
+GRACE: Final = MINUTE
 """Milliseconds for which a refresh token may be reused: some programs repeat a request if its
 connection is lost."""
 

@@ -10,7 +10,7 @@ from typing import Final
 from mapshelf.accounts.audit import changing_password, done_by
 from mapshelf.accounts.passwords import hash_password
 from mapshelf.accounts.sessions import Client
-from mapshelf.accounts.sign_in import MINUTE, verified
+from mapshelf.accounts.sign_in import verified
 from mapshelf.errors import (
     Conflict,
     LastAdministrator,
@@ -18,7 +18,7 @@ from mapshelf.errors import (
     SessionTooOld,
     WrongCredentials,
 )
-from mapshelf.model import Access, AuditEvent, MapsOfClosedAccount, PasswordRecord, Token
+from mapshelf.model import MINUTE, Access, AuditEvent, MapsOfClosedAccount, PasswordRecord, Token
 from mapshelf.store.contract import SignIn, Store
 
 YOUNG: Final = 15 * MINUTE

@@ -28,12 +28,12 @@ from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.relying_party import RelyingParty
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, WrongPasskey
-from mapshelf.model import AuditEvent, Passkey, PasswordRecord, User
+from mapshelf.model import MINUTE, AuditEvent, Passkey, PasswordRecord, User
 from mapshelf.store.contract import Passkeys, SignIn
 
 T = TypeVar("T")
 
-CHALLENGE_LIFETIME: Final = 5 * 60 * 1000
+CHALLENGE_LIFETIME: Final = 5 * MINUTE
 """Milliseconds within which the authenticator must be used."""
 
 NAME_LENGTH: Final = 100

@@ -4,10 +4,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.accounts.audit import about_token, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.feed_addresses import opens_feeds
 from mapshelf.errors import InvalidParameter, NotFound, TooManyTokens
-from mapshelf.model import DAY, AuditEvent, Token, User
+from mapshelf.model import DAY, AuditEvent, Token, User, about_token
 from mapshelf.store import Store
 from mapshelf.store.contract import Accounts
 from mapshelf.tokens import SCOPES, new_token, token_digest

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
+from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.accounts.audit import changing_password, done_by, registering
 from mapshelf.accounts.names import has_invisible
 from mapshelf.accounts.passwords import hash_password, verify
@@ -34,6 +35,8 @@ from mapshelf.errors import (
     WrongCredentials,
 )
 from mapshelf.model import (
+    MINUTE,
+    SECOND,
     Access,
     AuditEntry,
     AuditEvent,
@@ -46,10 +49,6 @@ from mapshelf.model import (
 )
 from mapshelf.store.contract import SignIn
 from mapshelf.tokens import LINK_PREFIX, is_well_formed, token_digest
-
-SECOND: Final = 1000
-MINUTE: Final = 60 * SECOND
-"""In milliseconds."""
 
 FREE_TRIES: Final = 5
 """Failures of an account from an address until attempts are refused."""
@@ -198,25 +197,16 @@ def register(
     name = _composed(name)
     if not is_user_name(name) or has_invisible(name):
         raise InvalidParameter("A username is one printable line without spaces around it.")
-    key = _key(b"register", client.address.encode())
+    too_many = TooManyAttempts(REGISTRATION_WAIT // SECOND)
+    limit = AttemptLimit(_key(b"register", client.address.encode()), REGISTRATIONS, too_many)
     if digest is None:
-        _refuse_too_many_registrations(store.failures((key,), client.now), key)
+        limit.check(store, client.now)
     encoded = hash_password(password, name)
     if digest is None:
-        _refuse_too_many_registrations(store.note_failure((key,), client.now), key)
+        limit.count(store, client.now)
     with store.auditing(registering(name, client.address)):
         user = store.register(digest, name, encoded, client.now)
     return _first_session(store, user, encoded, client)
-
-
-def _refuse_too_many_registrations(before: dict[bytes, Failures], key: bytes) -> None:
-    """Reject a registration if too many came ``before`` it.
-
-    Raises:
-        TooManyAttempts: the limit is reached.
-    """
-    if key in before and before[key].count >= REGISTRATIONS:
-        raise TooManyAttempts(REGISTRATION_WAIT // SECOND)
 
 
 def _first_session(store: SignIn, user: User, encoded: str, client: Client) -> NewSession:

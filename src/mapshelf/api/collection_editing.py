@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from mapshelf.accounts.audit import about_collection, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
 from mapshelf.api.http import NO_STORE, BodyRule, Request, Response, json_response
@@ -35,6 +35,7 @@ from mapshelf.model import (
     CollectionDetails,
     User,
     Visibility,
+    about_collection,
     is_public_id,
 )
 from mapshelf.store import Store

@@ -5,7 +5,6 @@ them; their files are parsed again, as when restoring. Two large maps are compar
 child that makes large documents (``documents``).
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -17,7 +16,7 @@ from mapshelf.accounts.permissions import may_change
 from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.documents import Documents, Kind, document_response
+from mapshelf.api.documents import Documents, Kind, Make, document_response
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
 from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.upload_reader import UploadReader
@@ -51,11 +50,6 @@ class EncodedOutline(bytes):
     def __repr__(self) -> str:
         """Return a representation that identifies it."""
         return f"EncodedOutline({xxhash.xxh3_128_hexdigest(self)})"
-
-
-Make = Callable[..., bytes]
-"""Makes a document from the outline before, the ``EncodedOutline`` after, and facts. It is sent to
-the child, so it must be a module-level function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +107,13 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to make a document from two maps: the function, further facts, and the kind."""
+    """How to make a document from two maps.
+
+    Attributes:
+        make: called with the outline before, the ``EncodedOutline`` after, and the facts.
+        facts: further arguments.
+        kind: the kind of the document.
+    """
 
     make: Make
     facts: tuple[object, ...]

@@ -77,7 +77,7 @@ class Deferred:
     lasting: bool = False
 
 
-Make = Callable[[], Response | Deferred]
+MakeResponse = Callable[[], Response | Deferred]
 """Makes a response in a thread."""
 
 log = logging.getLogger(__name__)
@@ -124,8 +124,8 @@ class CachedSnapshot:
             return None
         return self.snapshot.find(public_id, base_url)
 
-    def cached_response(self, key: Key) -> CachedResponse | None:
-        """Return the cached response to a request, if it can still be sent."""
+    def response_under(self, key: Key) -> CachedResponse | None:
+        """Return the response cached under a key, if it can still be sent."""
         cached = self._responses.get(key)
         if cached is None:
             return None
@@ -136,7 +136,7 @@ class CachedSnapshot:
 
     def cached(self, path: str, query_string: bytes) -> Response | None:
         """Return the response to the same request, if it is cached and can still be sent."""
-        cached = self.cached_response((path, query_string))
+        cached = self.response_under((path, query_string))
         return cached.response if cached else None
 
     def cache(self, key: Key, response: Response) -> None:
@@ -152,7 +152,11 @@ class CachedSnapshot:
             self._size -= oldest.size
 
     async def response(
-        self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
+        self,
+        request: Request,
+        queue: WorkQueue,
+        make: MakeResponse,
+        query_string: bytes | None = None,
     ) -> Response:
         """Return the response to a request: cached, or made once for all clients that wait for it.
 
@@ -236,7 +240,7 @@ class CurrentSnapshot:
 
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
         """Return the cached response to a request, ``None`` if there is none."""
-        return self._snapshot.cached_response((path, query_string)) if self._snapshot else None
+        return self._snapshot.response_under((path, query_string)) if self._snapshot else None
 
     def make_ahead(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
         """Prepare the response to this request with each new snapshot, for a while.

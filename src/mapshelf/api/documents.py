@@ -28,9 +28,9 @@ from mapshelf.api.compression import compress, with_compressed
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import CachedFile, DiskCache, Turn
-from mapshelf.errors import NotFound, Overloaded, StoreDamaged
+from mapshelf.errors import NotFound, Overloaded
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.model import KeptFile, Outline
+from mapshelf.model import KeptFile, Outline, damaged_file
 from mapshelf.sandbox.failures import Failure, Failures, cause_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
 
@@ -260,13 +260,9 @@ def _unpacked(file: KeptFile, content: Content) -> Iterator[bytes]:
                 packed = unpacking.unconsumed_tail
         yield unpacking.flush()
     except zlib.error as error:
-        raise _damaged() from error
+        raise damaged_file() from error
     if not unpacking.eof:
-        raise _damaged()
-
-
-def _damaged() -> StoreDamaged:
-    return StoreDamaged("a file in the store cannot be unpacked")
+        raise damaged_file()
 
 
 def _compressed_key(key: str) -> str:

@@ -6,7 +6,7 @@
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_undo, owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import NO_STORE, BodyRule, Request, Response
@@ -21,7 +21,7 @@ from mapshelf.api.quotas import check_restored
 from mapshelf.api.visible_maps import no_map
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, Forbidden, MapDeleted, MapHidden, NotFound
-from mapshelf.model import UNDOABLE, AuditEvent, Map, RemovedMap, Role, User
+from mapshelf.model import UNDOABLE, AuditEvent, Map, RemovedMap, Role, User, about_map
 from mapshelf.settings import Settings
 from mapshelf.store import Store
 from mapshelf.store.contract.publishing import unlimited

@@ -13,6 +13,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, QuerystringParser, parse_options_header
 
 from mapshelf.errors import BodyTooLarge, InvalidParameter, MalformedRequest
+from mapshelf.formats.file_names import without_folders
 
 if TYPE_CHECKING:
     from python_multipart.multipart import QuerystringCallbacks
@@ -334,8 +335,7 @@ def _file_name(sent: bytes) -> str:
     name = _text(sent)
     for written, meant in _QUOTED:
         name = name.replace(written, meant)
-    last = name.replace("\\", "/").rpartition("/")[2]
-    return "".join(letter for letter in last if letter.isprintable()).strip()
+    return without_folders(name)
 
 
 def _unquoted(data: bytes) -> bytes:

@@ -63,7 +63,7 @@ class Request:
         query_string: as sent.
         headers: those the service reads, by name in lower case.
         scope: the request, as the server passed it.
-        told_by: creates a ``Sender`` from ``scope``, for the few requests that need one.
+        make_sender: makes a ``Sender`` of ``scope``, for the few requests that need one.
         disconnection: returns an awaitable that ends when the client disconnects.
         pieces: returns the pieces of the body.
         user: the owner of the token, once it is known.
@@ -82,7 +82,7 @@ class Request:
     query_string: bytes
     headers: dict[bytes, bytes]
     scope: Any
-    told_by: Callable[[Any], Sender]
+    make_sender: Callable[[Any], Sender]
     disconnection: Disconnection
     pieces: Pieces
     user: User | None = None
@@ -98,7 +98,7 @@ class Request:
     @property
     def sender(self) -> Sender:
         """The client that sent the request, with its other headers and its address."""
-        return self.told_by(self.scope)
+        return self.make_sender(self.scope)
 
     async def leaves_body_unread(self) -> bool:
         """Return whether part of the body stays unread, after receiving it if that is sensible."""

@@ -12,7 +12,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.api.map_links import linking_maps, links_and_maps
 from mapshelf.api.visible_maps import find_map
-from mapshelf.formats.links import LinkKind, link_kind
+from mapshelf.formats.links import TargetKind, target_kind
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Links
 
@@ -35,7 +35,7 @@ def map_links_response(store: Links, snapshot: Snapshot, file_id: int, public_id
         {"topic": link.topic, "target": link.target, "map": found.id if found else ""}
         for link, found in links_and_maps(store, snapshot, file_id)
         # Many text files are maps only if they are in the catalogue.
-        if found or link_kind(link.target) is LinkKind.MAP
+        if found or target_kind(link.target) is TargetKind.MAP
     ]
     linking = linking_maps(store, snapshot, file_id, public_id)
     body = orjson.dumps(

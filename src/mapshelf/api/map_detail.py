@@ -11,7 +11,7 @@ from typing import Final, Protocol, Self
 
 import orjson
 
-from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.api.content_disposition import attachment
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind
@@ -29,6 +29,7 @@ from mapshelf.api.map_links import linked_maps
 from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import NotFound
+from mapshelf.formats.file_names import split_name
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.render.image_worker import LARGEST_SIDE, ImageWorker
 from mapshelf.render.render_request import Pictures

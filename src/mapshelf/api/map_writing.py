@@ -10,14 +10,14 @@ from typing import TypeVar
 
 import orjson
 
-from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.http import NO_STORE, Request, Response, json_response
 from mapshelf.api.visible_maps import no_map, visible_map
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import Forbidden, NotFound
-from mapshelf.model import AuditEntry, AuditEvent, Map, User
+from mapshelf.model import AuditEntry, AuditEvent, Map, User, about_map
 from mapshelf.snapshot.format.records import encode_record, page_path, with_base_url
 from mapshelf.store import Store
 

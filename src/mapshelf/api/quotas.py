@@ -11,9 +11,8 @@ from typing import Final
 
 from mapshelf.errors import Forbidden, TooManyUploads
 from mapshelf.model import HOUR, Usage
+from mapshelf.readers.parsing.limits import MIB
 from mapshelf.settings import Settings
-
-MEGABYTE: Final = 1 << 20
 
 WITH_REMOVED: Final = 2
 """Removed and existing maps together may reach this multiple of the quotas."""
@@ -38,7 +37,7 @@ def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: 
         raise TooManyUploads(max(1, -((now - HOUR - first) // 1000)))
     if new and usage.maps >= settings.quota_maps:
         raise _too_many_maps(settings)
-    most = settings.quota_megabytes * MEGABYTE
+    most = settings.quota_megabytes * MIB
     if usage.size + size > most:
         raise _too_many_bytes(settings)
     if (
@@ -60,7 +59,7 @@ def check_restored(settings: Settings, usage: Usage) -> None:
     """
     if usage.maps > settings.quota_maps:
         raise _too_many_maps(settings)
-    if usage.size > settings.quota_megabytes * MEGABYTE:
+    if usage.size > settings.quota_megabytes * MIB:
         raise _too_many_bytes(settings)
 
 

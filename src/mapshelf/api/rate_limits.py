@@ -22,8 +22,7 @@ from mapshelf.client_address import Sender, without_port
 from mapshelf.errors import TooManyRequests
 from mapshelf.settings import Budget, RateLimit, Settings
 
-SECOND: Final = 1_000_000_000
-"""In nanoseconds."""
+NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 MOST_KEYS: Final = 4096
 """Most client keys that a worker caches for each limit; when the cache is full, it is cleared."""
@@ -68,7 +67,7 @@ class Limit:
         # The values are part of the name, so that a changed limit starts with empty counts.
         self.name = f"{budget.value} {limit.requests}/{limit.seconds} ".encode()
         self.by_token = budget is Budget.API
-        self.interval = max(1, limit.seconds * SECOND // limit.requests)
+        self.interval = max(1, limit.seconds * NANOSECONDS_PER_SECOND // limit.requests)
         self.window = self.interval * limit.requests
         self.header = b'"%s";r=%%d;t=%%d' % budget.value.encode()
         policy = f'"{budget.value}";q={limit.requests};w={limit.seconds}'
@@ -119,7 +118,8 @@ class RateLimits:
             _refuse(limit, -left, request)
         table.set(key, place, full)
         if limit.by_token:
-            told = limit.header % (left // limit.interval, -(-(full - now) // SECOND))
+            seconds = -(-(full - now) // NANOSECONDS_PER_SECOND)
+            told = limit.header % (left // limit.interval, seconds)
             request.limited = (b"ratelimit", told), limit.policy
 
     def close(self) -> None:
@@ -157,7 +157,7 @@ def _refuse(limit: Limit, missing: int, request: Request) -> None:
     Raises:
         TooManyRequests: always.
     """
-    seconds = max(1, -(-missing // SECOND))
+    seconds = max(1, -(-missing // NANOSECONDS_PER_SECOND))
     request.limited = (b"ratelimit", limit.header % (0, seconds)), limit.policy
     limit.refused += 1
     raise TooManyRequests(seconds)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from mapshelf.accounts.audit import about_collection, done_by, noted
+from mapshelf.accounts.audit import done_by, noted
 from mapshelf.accounts.permissions import owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import NO_STORE, BodyRule, Request, Response, json_response
@@ -15,7 +15,7 @@ from mapshelf.api.map_writing import sender_address, signed, with_map
 from mapshelf.api.visible_collections import visible_collection
 from mapshelf.api.visible_maps import visible_map
 from mapshelf.errors import Forbidden, InvalidParameter
-from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User
+from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User, about_collection
 from mapshelf.store import Store
 
 REPORT: Final = BodyRule(16_384, ("application/json",))

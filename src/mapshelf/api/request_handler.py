@@ -204,7 +204,7 @@ class RequestHandler:
         return not_modified(response, if_none_match) or response
 
     def _cached(self, request: Request, method: Method, limit: Limit | None) -> Response | None:
-        cached = self._snapshot.get().cached_response((request.path, request.query_string))
+        cached = self._snapshot.get().response_under((request.path, request.query_string))
         if cached is None:
             return None
         if (

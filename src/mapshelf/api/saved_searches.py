@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from mapshelf.accounts.audit import about_search, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.api.context import Context
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
@@ -28,7 +28,7 @@ from mapshelf.api.map_writing import sender_address, signed
 from mapshelf.api.text_values import read_line
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
+from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch, about_search
 from mapshelf.query import PARAMETERS, parse_query
 from mapshelf.store import Store
 

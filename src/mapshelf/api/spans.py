@@ -28,8 +28,7 @@ METHODS: Final = frozenset(
 """Methods to record. Clients may send any other word."""
 
 NAME: Final = "mapshelf"
-SECOND: Final = 1_000_000_000
-"""In nanoseconds, the unit of times in spans."""
+NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 LONGEST_END: Final = 3.0
 """Seconds to send remaining spans at shutdown. The collector may be unreachable."""
@@ -74,7 +73,7 @@ class Spans:
             self._parent_of({"traceparent": traceparent.decode("ascii")}),
             SpanKind.SERVER,
             attributes,
-            start_time=ended - round(seconds * SECOND),
+            start_time=ended - round(seconds * NANOSECONDS_PER_SECOND),
         )
         if status >= 500:
             span.set_status(Status(StatusCode.ERROR))

@@ -5,7 +5,6 @@ existing map: programs repeat a request if the connection is lost before they ge
 """
 
 import re
-import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from mapshelf.api.quotas import check_quotas, check_uploads
 from mapshelf.api.upload_reader import ReadUpload, UploadReader, digest_of
 from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
-from mapshelf.errors import Conflict, InvalidParameter, NotFound, StoreDamaged, UnreadableFile
+from mapshelf.errors import Conflict, InvalidParameter, NotFound, UnreadableFile
 from mapshelf.model import AuditEvent, Map, MapDetails, Role, Usage, User
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.settings import Settings
@@ -216,10 +215,7 @@ def version_content(store: Uploads, file_id: int, number: int) -> tuple[str, byt
     kept = store.version_file(file_id, number)
     if kept is None:
         raise no_version()
-    try:
-        return kept.name, zlib.decompress(kept.content)
-    except zlib.error as error:
-        raise StoreDamaged("a file in the store cannot be unpacked") from error
+    return kept.name, kept.decompressed()
 
 
 def no_version() -> NotFound:

@@ -15,7 +15,7 @@ from typing import Final
 from mapshelf.accounts.permissions import may_see
 from mapshelf.api.browser_sessions import BrowserSessions
 from mapshelf.api.context import Context
-from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, Make
+from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, MakeResponse
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InsufficientScope, InvalidToken, NotFound, Overloaded
@@ -62,7 +62,11 @@ class FoundMap:
         return self.current.snapshot
 
     async def response(
-        self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
+        self,
+        request: Request,
+        queue: WorkQueue,
+        make: MakeResponse,
+        query_string: bytes | None = None,
     ) -> Response:
         """Return the response from ``make``, as ``CachedSnapshot.response`` does.
 

@@ -6,13 +6,13 @@ from typing import Final
 
 import orjson
 
-from mapshelf.accounts.audit import KEPT, about_map, about_user
+from mapshelf.accounts.audit import KEPT
 from mapshelf.cli.argument_types import user_name, whole_number
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import DAY, AuditEvent, AuditRecord, name_key
+from mapshelf.model import DAY, AuditEvent, AuditRecord, about_map, about_user, name_key
 from mapshelf.store.contract import AuditLog
 
 AT_ONCE: Final = 1000

@@ -3,14 +3,14 @@
 import argparse
 import sys
 
-from mapshelf.accounts.audit import about_client, done_by_command
-from mapshelf.accounts.oauth_programs import Registration, register
+from mapshelf.accounts.audit import done_by_command
+from mapshelf.accounts.oauth_programs import NewProgram, register
 from mapshelf.cli.argument_types import one_line
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import AuditEvent, Program
+from mapshelf.model import AuditEvent, Program, about_client
 
 FROM_INPUT = "-"
 """The value of ``--secret`` that means: read it from standard input."""
@@ -58,7 +58,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 def _add(given: argparse.Namespace) -> int:
     secret = sys.stdin.readline().strip() if given.secret == FROM_INPUT else given.secret
-    registration = Registration(
+    registration = NewProgram(
         given.name, tuple(given.redirect_uris), given.id, secret, given.public, given.legacy
     )
     added = done_by_command(AuditEvent.CLIENT_ADDED)

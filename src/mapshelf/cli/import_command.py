@@ -15,7 +15,7 @@ from mapshelf.importer.map_files import ImportStore, import_maps
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
 from mapshelf.importer.refused_files import refusals_of, remember
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.contract import MapWriter
@@ -53,7 +53,7 @@ def _run(given: argparse.Namespace) -> int:
             raise UnreadableFile(f"{path} does not exist")
     records = [path for path in given.paths if path.suffix.lower() == RECORDS and path.is_file()]
     maps = [path for path in given.paths if path not in records]
-    report = Report()
+    report = ImportReport()
     with ExitStack() as stack:
         file = (
             stack.enter_context(open(given.report, "w", encoding="utf-8")) if given.report else None
@@ -73,7 +73,9 @@ def _run(given: argparse.Namespace) -> int:
     return 0 if report.complete else 1
 
 
-def _import_records(store: MapWriter, path: Path, report: Report, progress: ImportProgress) -> None:
+def _import_records(
+    store: MapWriter, path: Path, report: ImportReport, progress: ImportProgress
+) -> None:
     progress.begin(path.name)
     progress.follow(report)
     import_records(store, path, report)
@@ -83,7 +85,7 @@ def _import_maps(
     store: ImportStore,
     paths: list[Path],
     attribution: Attribution,
-    report: Report,
+    report: ImportReport,
     progress: ImportProgress,
 ) -> None:
     progress.begin("Looking for maps")
@@ -93,11 +95,11 @@ def _import_maps(
         reader.expect(len(candidates))
         progress.follow(report, "Reading maps", len(candidates))
         import_maps(store, candidates, reader, attribution, report)
-    of_files = Report(refusals=report.refusals[before:], skipped=report.skipped)
+    of_files = ImportReport(refusals=report.refusals[before:], skipped=report.skipped)
     remember(store, paths, refusals_of(of_files))
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: ImportReport) -> None:
     print(report.summary())
     for name, reason in report.refusals:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
@@ -105,6 +107,6 @@ def _print_report(report: Report) -> None:
         print(f"mapshelf: ignored the unknown key {key!r} of {count} records", file=sys.stderr)
 
 
-def _write_report(report: Report, file: TextIO) -> None:
+def _write_report(report: ImportReport, file: TextIO) -> None:
     for one in refusals_of(report):
         file.write(f"{one.kind}\t{one.path}\t{one.reason}\n")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from mapshelf.accounts.audit import about_token, about_user, done_by_command
+from mapshelf.accounts.audit import done_by_command
 from mapshelf.accounts.personal_tokens import (
     DEFAULT_LIFETIME,
     MAX_LIFETIME,
@@ -16,8 +16,8 @@ from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import LARGEST_ID, AuditEvent, Token
-from mapshelf.store.contract import Accounts
+from mapshelf.model import LARGEST_ID, AuditEvent, Token, about_token, about_user
+from mapshelf.store.contract import Passwords
 from mapshelf.tokens import DEFAULT_SCOPES, SCOPES, scopes_of
 
 
@@ -65,10 +65,10 @@ def _create(given: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_disabled(store: Accounts, name: str) -> None:
-    for user in store.users():
-        if user.disabled and user.name.casefold() == name.casefold():
-            raise Conflict(f"the user {name} is disabled")
+def _refuse_disabled(store: Passwords, name: str) -> None:
+    record = store.password_of(name)
+    if record is not None and record.user.disabled:
+        raise Conflict(f"the user {name} is disabled")
 
 
 def _list(given: argparse.Namespace) -> int:
@@ -89,7 +89,7 @@ def _list(given: argparse.Namespace) -> int:
 
 def _revoke(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
-        target = f"token {given.token_id}"
+        target = about_token(str(given.token_id))
         with store.auditing(done_by_command(AuditEvent.TOKEN_REVOKED, target)):
             store.revoke_token(given.token_id)
     return 0

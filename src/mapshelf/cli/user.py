@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from mapshelf.accounts.audit import about_user, done_by_command
+from mapshelf.accounts.audit import done_by_command
 from mapshelf.accounts.one_time_links import LIFETIMES, link_address, new_password_link
 from mapshelf.cli.argument_types import user_name
 from mapshelf.cli.base_url_option import DEFAULT_BASE_URL, add_base_url_option, base_url
@@ -14,7 +14,7 @@ from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AlreadyExists, Conflict, NotFound
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User
+from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User, about_user
 from mapshelf.service.data_folder_lock import base_url_in_use
 from mapshelf.store import Store
 

@@ -25,7 +25,7 @@ _HOST: Final = re.compile(r"\A//[^/]*")
 _WEB: Final = frozenset({"http", "https", "ftp", "ftps"})
 
 
-class LinkKind(StrEnum):
+class TargetKind(StrEnum):
     """The kinds of link targets."""
 
     WEB = "web"
@@ -35,7 +35,7 @@ class LinkKind(StrEnum):
     MAIL = "mail"
 
 
-def link_kind(link: str, topics: Container[str] = ()) -> LinkKind:
+def target_kind(link: str, topics: Container[str] = ()) -> TargetKind:
     """Return the kind of ``link``, judging only by its text.
 
     Args:
@@ -43,15 +43,15 @@ def link_kind(link: str, topics: Container[str] = ()) -> LinkKind:
         topics: the ids of all topics of the map. ``#x`` with any other id is a fragment of a file.
     """
     if link.startswith("#") and link[1:] in topics:
-        return LinkKind.TOPIC
+        return TargetKind.TOPIC
     scheme = "" if _DRIVE.match(link) else _scheme(link)
     if scheme in _WEB:
-        return LinkKind.WEB
+        return TargetKind.WEB
     if scheme == "mailto":
-        return LinkKind.MAIL
+        return TargetKind.MAIL
     if PurePosixPath(file_path(link)).suffix.lower() in MAP_SUFFIXES:
-        return LinkKind.MAP
-    return LinkKind.FILE
+        return TargetKind.MAP
+    return TargetKind.FILE
 
 
 def file_path(link: str) -> str:

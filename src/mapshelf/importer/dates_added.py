@@ -6,8 +6,8 @@ they are listed among the newest. An interrupted first import continues as the f
 """
 
 import os
-import time
 
+from mapshelf.clock import milliseconds
 from mapshelf.importer.scan import storable_time
 from mapshelf.readers.sandboxed_reader import ReadFile
 from mapshelf.store.contract import Imports, Sources
@@ -33,7 +33,7 @@ class DatesAdded:
         dated = found.dated
         if dated is None:
             dated = storable_time(found.modified_ns) // 1_000_000
-        return min(dated, time.time_ns() // 1_000_000)
+        return min(dated, milliseconds())
 
     def finish(self, *folders: str) -> None:
         """Record that the first import of these folders, and of all queried ones, is complete.

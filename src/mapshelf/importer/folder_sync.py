@@ -18,7 +18,7 @@ from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
-from mapshelf.importer.report import Report, printable
+from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -79,7 +79,7 @@ class FolderSync:
             StoreError: the store failed; the next run catches up.
         """
         reachable = [folder for folder in self._folders if os.access(folder, os.R_OK | os.X_OK)]
-        first, scanned = self._remembered is None, Report()
+        first, scanned = self._remembered is None, ImportReport()
         with ImportProgress(self._options.status) as progress:
             if first:
                 progress.begin("Looking for maps")
@@ -104,9 +104,9 @@ class FolderSync:
         age = time.time() - candidate.modified / 1e9
         return candidate in self._last_scan or age > MIN_AGE
 
-    def _import(self, candidates: set[Candidate], progress: ImportProgress) -> Report:
+    def _import(self, candidates: set[Candidate], progress: ImportProgress) -> ImportReport:
         """Import files that are new or changed since the last run; return the report."""
-        report = Report()
+        report = ImportReport()
         if not candidates:
             return report
         ordered = sorted(candidates, key=lambda candidate: candidate.path)
@@ -141,7 +141,7 @@ class FolderSync:
                 attribute(self._store, os.fsencode(folder), self._options.attribution)
 
     def _remember(
-        self, reachable: list[Path], scanned: Report, complete: set[str]
+        self, reachable: list[Path], scanned: ImportReport, complete: set[str]
     ) -> list[Refusal]:
         """Record the refused files in the store; return the new ones."""
         self._refused = {path: one for path, one in self._refused.items() if path in complete}
@@ -152,7 +152,7 @@ class FolderSync:
         self._remembered = now
         return new
 
-    def _tell(self, report: Report, new: list[Refusal], *, first: bool) -> None:
+    def _tell(self, report: ImportReport, new: list[Refusal], *, first: bool) -> None:
         """Log the result of an import; the first import is always logged."""
         refused = [one for one in new if one.kind is RefusalKind.REFUSED]
         if not self._options.briefly:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.report import Report, printable
+from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
@@ -41,7 +41,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     candidates: Iterable[Candidate],
     reader: SandboxedReader,
     attribution: Attribution,
-    report: Report,
+    report: ImportReport,
     *,
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
@@ -68,15 +68,15 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
         dates.finish()
 
 
-def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> int:
-    """Set owner and category of a folder's maps without reading files; return how many changed.
+def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> None:
+    """Set owner and category of a folder's maps without reading files.
 
     Raises:
         StoreError: the store failed; earlier maps are changed.
     """
     if attribution == Attribution():
-        return 0
-    changed, after = 0, 0
+        return
+    after = 0
     while page := store.maps_attributed_otherwise(
         folder, attribution.owner, attribution.category, after, LOOKUP_SIZE
     ):
@@ -84,10 +84,8 @@ def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> in
             MapDraft(id=found.id, owner=attribution.owner, category=attribution.category)
             for found in page
         ]
-        outcomes = store.put_maps(drafts)
-        changed += sum(outcome.verdict is Verdict.CHANGED for outcome in outcomes)
+        store.put_maps(drafts)
         after = page[-1].file_id
-    return changed
 
 
 class _Import:
@@ -97,7 +95,7 @@ class _Import:
         self,
         store: ImportStore,
         attribution: Attribution,
-        report: Report,
+        report: ImportReport,
         dates_added: DatesAdded,
         *,
         read_all: bool,

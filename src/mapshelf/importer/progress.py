@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.importer.progress_bar import ProgressBar
-from mapshelf.importer.report import Report
+from mapshelf.importer.report import ImportReport
 
 WRITTEN_EVERY: Final = 0.3
 """Seconds between two writes of the file."""
@@ -42,7 +42,7 @@ class ImportProgress:
         self._bar.begin(description)
         self._write(ImportStatus())
 
-    def follow(self, report: Report, description: str = "", total: int = 0) -> None:
+    def follow(self, report: ImportReport, description: str = "", total: int = 0) -> None:
         """Track ``report``, out of ``total`` files if known."""
         if total:
             self._total = total

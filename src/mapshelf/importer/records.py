@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 
 from mapshelf.errors import InvalidRecord, UnreadableFile
 from mapshelf.formats.ndjson_records import LONGEST_LINE, format_record, parse_record
-from mapshelf.importer.report import Report, printable
+from mapshelf.importer.report import ImportReport, printable
 from mapshelf.model import MapDraft, Verdict
 from mapshelf.store.contract import Maps, MapWriter
 
@@ -19,7 +19,7 @@ PAGE_SIZE: Final = 1000
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-def import_records(store: MapWriter, path: Path, report: Report) -> None:
+def import_records(store: MapWriter, path: Path, report: ImportReport) -> None:
     """Import the records in the file at ``path`` into ``store``.
 
     An invalid line is recorded in ``report`` with its number; the others are imported.
@@ -46,14 +46,12 @@ def import_records(store: MapWriter, path: Path, report: Report) -> None:
         _write(store, drafts, report)
 
 
-def export_records(store: Maps, file: BinaryIO) -> int:
-    """Write every map of ``store`` to ``file``, one per line; return their number."""
-    count, after = 0, 0
+def export_records(store: Maps, file: BinaryIO) -> None:
+    """Write every map of ``store`` to ``file``, one per line."""
+    after = 0
     while page := store.maps(after, PAGE_SIZE):
         file.writelines(format_record(found) + b"\n" for found in page)
-        count += len(page)
         after = page[-1].file_id
-    return count
 
 
 def _unreadable(path: Path, done: str, error: OSError) -> UnreadableFile:
@@ -88,7 +86,7 @@ def _line(file: BinaryIO, path: Path, most: int) -> bytes:
         raise _unreadable(path, "read", error) from error
 
 
-def _write(store: MapWriter, drafts: dict[str, MapDraft], report: Report) -> None:
+def _write(store: MapWriter, drafts: dict[str, MapDraft], report: ImportReport) -> None:
     if drafts:
         report.note_all(drafts, store.put_maps(list(drafts.values())))
         drafts.clear()

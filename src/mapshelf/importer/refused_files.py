@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from mapshelf.importer.report import Report, printable
+from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import resolve_path, storable_time
 from mapshelf.model import Refusal, RefusalKind
 from mapshelf.store.contract import Imports
@@ -23,7 +23,7 @@ MOST_SKIPPED: Final = 1000
 """Maximum number of skipped files recorded: a folder may be full of them."""
 
 
-def refusals_of(report: Report) -> list[Refusal]:
+def refusals_of(report: ImportReport) -> list[Refusal]:
     """Return the files that an import refused or skipped, without duplicates."""
     refused, skipped = dict(report.refusals), dict(report.skipped[:MOST_SKIPPED])
     return [

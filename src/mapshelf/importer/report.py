@@ -14,7 +14,7 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """The counts of an import, and every refusal with its reason.
 
     Attributes:

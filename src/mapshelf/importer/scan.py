@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.importer.report import Report, printable
+from mapshelf.importer.report import ImportReport, printable
 from mapshelf.model import Source, Verdict
 from mapshelf.readers import READERS, Limits
 from mapshelf.readers.parsing.content import Content
@@ -78,7 +78,7 @@ ListMembers = Callable[[str], list[Member]]
 
 
 def scan(
-    paths: Iterable[Path], report: Report, members: ListMembers | None = None
+    paths: Iterable[Path], report: ImportReport, members: ListMembers | None = None
 ) -> Iterator[Candidate]:
     """Yield the files under ``paths``, each once, in a stable order.
 
@@ -107,7 +107,7 @@ def scan(
             yield Candidate(path, printable(name), status.st_size, modified, status.st_dev, folder)
 
 
-def _files(path: Path, report: Report) -> Iterator[str]:
+def _files(path: Path, report: ImportReport) -> Iterator[str]:
     if not path.is_dir():
         yield str(path)
         return
@@ -148,7 +148,7 @@ def storable_time(nanoseconds: int) -> int:
     return max(-LAST_TIME, min(LAST_TIME, nanoseconds))
 
 
-def _scan_archive(archive: str, members: ListMembers, report: Report) -> Iterator[Candidate]:
+def _scan_archive(archive: str, members: ListMembers, report: ImportReport) -> Iterator[Candidate]:
     try:
         modified = storable_time(os.stat(archive).st_mtime_ns)
         for member in _maps_among(members(archive)):

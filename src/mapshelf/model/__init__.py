@@ -3,8 +3,8 @@
 All other layers exchange these types, so no layer depends on how another stores them. ``catalogue``
 defines maps and their source files, ``accounts`` users and credentials, ``oauth`` authorised
 programs, ``publishing`` uploads and votes, ``moderation`` reports and decisions, ``audit`` the
-audit log, ``imports`` refused files, ``figures`` operating figures, and ``outline`` the content of
-a map.
+audit log, ``imports`` refused files, ``original_files`` stored files, ``figures`` operating
+figures, ``outline`` the content of a map, and ``time_units`` durations.
 """
 
 from mapshelf.model.accounts import (
@@ -21,10 +21,18 @@ from mapshelf.model.accounts import (
     TokenKind,
     User,
 )
-from mapshelf.model.audit import AuditEntry, AuditEvent, AuditRecord
+from mapshelf.model.audit import (
+    AuditEntry,
+    AuditEvent,
+    AuditRecord,
+    about_client,
+    about_collection,
+    about_map,
+    about_search,
+    about_token,
+    about_user,
+)
 from mapshelf.model.catalogue import (
-    DAY,
-    HOUR,
     LARGEST_COUNT,
     LARGEST_ID,
     MAP_KEYS,
@@ -33,7 +41,6 @@ from mapshelf.model.catalogue import (
     USER_KEYS,
     USER_NAME_LENGTH,
     Change,
-    KeptFile,
     LinkOfMap,
     Map,
     MapDraft,
@@ -41,7 +48,6 @@ from mapshelf.model.catalogue import (
     MapLink,
     Named,
     Origin,
-    OriginalFile,
     Outcome,
     OutdatedMap,
     ReparsedMap,
@@ -91,6 +97,7 @@ from mapshelf.model.oauth import (
     NewTokens,
     Program,
 )
+from mapshelf.model.original_files import KeptFile, OriginalFile, damaged_file
 from mapshelf.model.outline import (
     TASK_STATES,
     Attachment,
@@ -129,6 +136,7 @@ from mapshelf.model.saved_searches import (
     SEARCH_NAME_LENGTH,
     SavedSearch,
 )
+from mapshelf.model.time_units import DAY, HOUR, MINUTE, SECOND
 
 __all__ = [
     "COLLECTION_TEXT_LENGTH",
@@ -139,6 +147,7 @@ __all__ = [
     "LARGEST_COUNT",
     "LARGEST_ID",
     "MAP_KEYS",
+    "MINUTE",
     "MOST_COLLECTED",
     "MOST_COLLECTIONS",
     "MOST_PINNED",
@@ -147,6 +156,7 @@ __all__ = [
     "NOTE_LENGTH",
     "SEARCH_LENGTH",
     "SEARCH_NAME_LENGTH",
+    "SECOND",
     "SETTABLE",
     "SYSTEM_USER",
     "TAG_LENGTH",
@@ -228,7 +238,14 @@ __all__ = [
     "VisitKind",
     "Vote",
     "Votes",
+    "about_client",
+    "about_collection",
+    "about_map",
+    "about_search",
+    "about_token",
+    "about_user",
     "clean_path",
+    "damaged_file",
     "file_of",
     "folder_of",
     "format_tags",

@@ -1,6 +1,7 @@
 """The audit log: who did what, to which object, and from which address.
 
-All types are immutable.
+All types are immutable. The functions write the targets of actions, so that all parts of the
+program name the same object alike.
 """
 
 from dataclasses import dataclass
@@ -96,3 +97,33 @@ class AuditRecord:
     last: int
     count: int
     entry: AuditEntry
+
+
+def about_user(name: str) -> str:
+    """Return the target of an action on a user."""
+    return f"user {name}"
+
+
+def about_token(label: str) -> str:
+    """Return the target of an action on a token."""
+    return f"token {label}".rstrip()
+
+
+def about_client(program_id: str) -> str:
+    """Return the target of an action on a program (an OAuth client)."""
+    return f"client {program_id}"
+
+
+def about_map(public_id: str) -> str:
+    """Return the target of an action on a map."""
+    return f"map {public_id}"
+
+
+def about_collection(public_id: str) -> str:
+    """Return the target of an action on a collection."""
+    return f"collection {public_id}"
+
+
+def about_search(public_id: str) -> str:
+    """Return the target of an action on a saved search."""
+    return f"search {public_id}"

@@ -47,10 +47,6 @@ LARGEST_ID: Final = 2**53
 LARGEST_COUNT: Final = 2**63 - 1
 """The largest value of a map's counters."""
 
-HOUR: Final = 3_600_000
-DAY: Final = 24 * HOUR
-"""One day in milliseconds."""
-
 _PUBLIC_ID: Final = re.compile("[0-9A-Za-z]{1,32}")
 
 USER_NAME_LENGTH: Final = 100
@@ -171,36 +167,6 @@ class Source:
     size: int
     modified: int
     digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class KeptFile:
-    """Metadata of the stored original file of a map.
-
-    Attributes:
-        name: its name without folders, empty if it is no longer known.
-        digest: SHA-256 of its content.
-        size: size of its zlib-compressed content in bytes.
-    """
-
-    name: str
-    digest: bytes
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class OriginalFile:
-    """The stored original file of a map, with its content.
-
-    Attributes:
-        name: its name without folders, empty if it is no longer known.
-        digest: SHA-256 of its content.
-        content: its content, zlib-compressed.
-    """
-
-    name: str
-    digest: bytes
-    content: bytes
 
 
 class MapLink(NamedTuple):

@@ -9,7 +9,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from mapshelf.model.catalogue import DAY, Map, MapLink, Visibility
+from mapshelf.model.catalogue import Map, MapLink, Visibility
+from mapshelf.model.time_units import DAY
 
 MOST_TAGS: Final = 20
 """Maximum number of tags per map."""

@@ -116,6 +116,7 @@ def parse_query(query_string: bytes) -> MapQuery:
 
 def owner_key(name: str) -> int:
     """Return the key by which maps of an owner are found, the same for any case of ``name``."""
+    # As ``name_key``; written out, because a list with this filter would pass another file for it.
     return _hash(name.strip().casefold())
 
 

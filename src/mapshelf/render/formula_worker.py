@@ -39,7 +39,7 @@ _VERSION: Final = 2
 
 _DESCRIPTORS: Final = 64
 
-Make = Callable[[Sequence[str]], dict[str, Any]]
+MakeFormulas = Callable[[Sequence[str]], dict[str, Any]]
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class FormulaWorker:
         """Kill the child, even if it is working, and reject further calls."""
         self._child.close()
 
-    def _made(self, kind: str, make: Make, outline: Outline) -> Rendered[Any]:
+    def _made(self, kind: str, make: MakeFormulas, outline: Outline) -> Rendered[Any]:
         formulas = formulas_of(topic for _, topic in outline.topics())
         if not formulas:
             return Rendered({})
@@ -106,7 +106,7 @@ class FormulaWorker:
             cached = self._cache.get(key)
             return self._by_child(key, make, formulas) if cached is None else _decoded(cached)
 
-    def _by_child(self, key: str, make: Make, formulas: list[str]) -> Rendered[Any]:
+    def _by_child(self, key: str, make: MakeFormulas, formulas: list[str]) -> Rendered[Any]:
         try:
             made = self._child.call(_encoded, (make, formulas), WALL_SECONDS)
         except FAILURES as error:
@@ -124,7 +124,7 @@ def _decoded(made: bytes) -> Rendered[Any]:
 # --- Code that runs in the child; only the child imports the formula libraries --------------------
 
 
-def _encoded(make: Make, formulas: Sequence[str]) -> bytes:
+def _encoded(make: MakeFormulas, formulas: Sequence[str]) -> bytes:
     with processor_time(CPU_SECONDS):
         return orjson.dumps(make(formulas), default=tuple)
 

@@ -8,7 +8,6 @@ machine may have been busy. The same child decodes previews from map files.
 """
 
 import logging
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -143,8 +142,8 @@ class RenderWorker:
             if cached or self.has_refused(request):
                 return cached
             try:
-                arguments = (request, file.content, file.name)
-                picture = Picture(key, self._child.call(_preview, arguments, WALL_SECONDS))
+                body = self._child.call(_preview, (request, file), WALL_SECONDS)
+                picture = Picture(key, body)
             except PreviewChanged as error:
                 raise StoreUnavailable("the map is being replaced") from error
             except (*_FAILURES, UnreadableFile) as error:
@@ -255,14 +254,10 @@ def _collage(request: CollageRequest) -> bytes:
         return side_by_side(request.pictures, size, theme.ground, theme.quiet)
 
 
-def _preview(request: PreviewRequest, content: bytes, name: str) -> bytes:
-    """Return the preview in a file as PNG; ``content`` is the file, zlib-compressed."""
+def _preview(request: PreviewRequest, file: OriginalFile) -> bytes:
+    """Return the preview in a file as PNG."""
     from mapshelf.readers import Limits, preview_png  # noqa: PLC0415
 
     with processor_time(CPU_SECONDS):
-        try:
-            data = zlib.decompress(content)
-        except zlib.error as error:
-            raise StoreDamaged("a file in the store cannot be unpacked") from error
         box = (request.width, height(request.width))
-        return preview_png(data, request.digest, Limits(), box, name=name)
+        return preview_png(file.decompressed(), request.digest, Limits(), box, name=file.name)

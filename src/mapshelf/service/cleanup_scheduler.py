@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.accounts.audit import KEPT
+from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import UNDOABLE
 from mapshelf.store.contract import Administration
@@ -49,7 +50,7 @@ class CleanupScheduler:
 
     def _forget(self) -> bool:
         """Delete some expired records; return whether there may be more."""
-        now = int(time.time() * 1000)
+        now = milliseconds()
         # A decision in force is kept, and can be undone, for longer: while the map is hidden, or
         # removed but not yet purged.
         decisions = self.store.purge_decisions(now - UNDOABLE)

@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import UNDOABLE
 from mapshelf.store.contract import MapEditing
@@ -35,7 +36,7 @@ class RemovalScheduler:
         if time.monotonic() < self.next_check:
             return
         try:
-            deleted = self.store.purge_removed(int(time.time() * 1000) - UNDOABLE)
+            deleted = self.store.purge_removed(milliseconds() - UNDOABLE)
         except StoreError as error:
             log.warning("removed maps will be deleted later: %s", error)
             self.next_check = time.monotonic() + RETRY_INTERVAL

@@ -102,15 +102,17 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
 
     with ExitStack() as held:
         listener = held.enter_context(bind_socket(options.address))
-        own = held.enter_context(bind_socket(options.metrics)) if options.metrics else None
+        metrics_listener = (
+            held.enter_context(bind_socket(options.metrics)) if options.metrics else None
+        )
         held.enter_context(lock_data_folder(settings))
         listen(listener)
         clear_counts(settings.counts)
         startup = _Startup(settings, local_address(listener), announce_to_all)
         children = _children(options, listener, startup.others_due)
-        if own is not None:
-            listen(own)
-            children.append(_metrics(settings, own, startup.others_due))
+        if metrics_listener is not None:
+            listen(metrics_listener)
+            children.append(_metrics(settings, metrics_listener, startup.others_due))
         settings.draining.unlink(missing_ok=True)
         _mark_importing(options)
         supervisor = Supervisor(

@@ -4,7 +4,6 @@ Lists send the IDs of selected maps in the URL of the next page, so the selectio
 server-side state. ``own_collections.py`` adds selected maps to a collection.
 """
 
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,24 +14,27 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import xxhash
 
-from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.data_export import LEVEL, PieceSink
 from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.browser_sessions import Session
-from mapshelf.api.content_disposition import attachment, file_name, split_name
+from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import NO_STORE, Request, Response
 from mapshelf.api.map_writing import only_owner
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile
-from mapshelf.errors import Forbidden, InvalidParameter, Overloaded
+from mapshelf.errors import Forbidden, InvalidParameter, Overloaded, StoreDamaged
+from mapshelf.formats.file_names import file_name, split_name
 from mapshelf.model import (
     AuditEvent,
     Map,
     MapDetails,
     User,
     VisitKind,
+    about_map,
     is_public_id,
+    name_key,
     parse_tags,
 )
 from mapshelf.query import read_parameters
@@ -186,8 +188,8 @@ def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
         for one in maps:
             kept = store.content(one.file_id)
             content = None
-            with suppress(zlib.error):  # damaged: still send the others
-                content = zlib.decompress(kept.content) if kept else None
+            with suppress(StoreDamaged):  # damaged: still send the others
+                content = kept.decompressed() if kept else None
             if kept is None or content is None or len(content) > room:
                 left_out.append(one.title)
                 continue
@@ -209,9 +211,9 @@ class _Change:
 
     def of(self, tags: Sequence[str]) -> tuple[str, ...]:
         """Return the changed tags of a map."""
-        kept = [one for one in tags if one.casefold() not in self.removed]
-        known = {one.casefold() for one in kept}
-        return (*kept, *(one for one in self.added if one.casefold() not in known))
+        kept = [one for one in tags if name_key(one) not in self.removed]
+        known = {name_key(one) for one in kept}
+        return (*kept, *(one for one in self.added if name_key(one) not in known))
 
 
 class _Names:
@@ -233,7 +235,7 @@ class _Names:
 def _read_tags(added: str, removed: str) -> _Change:
     try:
         change = _Change(parse_tags(clean(added)), frozenset())
-        change.removed = frozenset(one.casefold() for one in parse_tags(clean(removed)))
+        change.removed = frozenset(name_key(one) for one in parse_tags(clean(removed)))
     except ValueError as error:
         raise InvalidParameter("These are no tags.") from error
     if not change.added and not change.removed:

@@ -24,7 +24,7 @@ from mapshelf.site.collections_shown import CollectionCard, card_of, collection_
 from mapshelf.site.map_page import embed_code
 from mapshelf.site.messages import say
 from mapshelf.site.oembed import Embedded, description
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.private import private_response
 from mapshelf.site.responses import EMBEDDED, data_response, redirect
 from mapshelf.store import Store
@@ -65,12 +65,12 @@ class CollectionList:
 class CollectionPages:
     """Handlers of the collection pages that do not require signing in."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self._context = context
         self._queues = context.queues
-        self._addresses = maker.addresses
-        self._templates = maker.templates
+        self._addresses = resources.addresses
+        self._templates = resources.templates
 
     async def list(self, request: Request) -> Response:
         """Answer a page of the list of published collections, of all owners or of one."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts.audit import about_collection, done_by, noted
+from mapshelf.accounts.audit import done_by, noted
 from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
@@ -23,6 +23,7 @@ from mapshelf.model import (
     Report,
     ReportedCollection,
     User,
+    about_collection,
     is_public_id,
 )
 from mapshelf.site import report_form

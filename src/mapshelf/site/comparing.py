@@ -24,7 +24,7 @@ from mapshelf.query import read_parameters
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.messages import say
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import FRESH, HTML, STRICT, Templates, Values
 from mapshelf.writers.plain import one_line, sound
 
@@ -90,16 +90,16 @@ class Row:
 class ComparisonPages:
     """Handlers of the comparison page and its drawing."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self._context = context
-        self._maker = maker
+        self._resources = resources
 
     async def page(self, request: Request) -> Response:
         """Answer the page that lists the differences between two maps."""
         sides = await find_sides(self._context, request, b"")
         compared = _compared(sides.before), _compared(sides.after)
-        facts = (compared, self._context.settings.base_url, self._maker.common)
+        facts = (compared, self._context.settings.base_url, self._resources.common)
         job = Job(comparison_page, facts, Kind(HTML, (*STRICT, FRESH), compress=True))
         return await sides.response(self._context, request, job)
 

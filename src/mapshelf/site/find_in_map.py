@@ -18,7 +18,7 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.query import parse_query
 from mapshelf.search.snippets import API_BUDGET, topics_with
 from mapshelf.site.cards import FoundTopic, found_topic
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 
 AT: Final = "/mindmaps/{id}/{slug}/find"
 
@@ -47,10 +47,10 @@ class TopicMatches:
 class FindInMapPages:
     """Handler of the page of matching topics."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self._context = context
-        self._maker = maker
+        self._resources = resources
 
     async def page(self, request: Request) -> Response:
         """Respond with the topics that match the parameter ``query``."""
@@ -61,7 +61,7 @@ class FindInMapPages:
         return await found.response(request, self._context.queues.pages, make, asked)
 
     def _page(self, found: FoundMap, text: str) -> Response:
-        addresses, record = self._maker.addresses, found.record
+        addresses, record = self._resources.addresses, found.record
         public_id = orjson.loads(record.body)["ID"]
         values = {
             "title": record.title,
@@ -70,7 +70,7 @@ class FindInMapPages:
             "library": addresses.library({"query": text} if text else {}),
             "found": self._findings(found, public_id, text),
         }
-        return self._maker.templates.page("finding.html", values)
+        return self._resources.templates.page("finding.html", values)
 
     def _findings(self, found: FoundMap, public_id: str, text: str) -> TopicMatches:
         highlighter = found.snapshot.highlighter(text)
@@ -81,5 +81,5 @@ class FindInMapPages:
             return TopicMatches([], too_large=True)
         outline = decode_outline(encoded)
         snippets = topics_with(outline, highlighter, MOST_FOUND, API_BUDGET.topics_per_map)
-        title, addresses = found.record.title, self._maker.addresses
+        title, addresses = found.record.title, self._resources.addresses
         return TopicMatches([found_topic(one, public_id, title, addresses) for one in snippets])

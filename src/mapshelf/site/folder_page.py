@@ -12,7 +12,7 @@ from mapshelf.query import MAXIMUM_OFFSET, read_parameters
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.choices import Choice
 from mapshelf.site.list_navigation import numbered
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.snapshot.read import Snapshot
 
 PAGE_SIZE: Final = 500
@@ -47,11 +47,11 @@ class FolderList:
 class FolderPages:
     """Handler of the page of subfolders."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self._context = context
-        self._addresses = maker.addresses
-        self._templates = maker.templates
+        self._addresses = resources.addresses
+        self._templates = resources.templates
 
     async def page(self, request: Request) -> Response:
         """Answer the direct subfolders of a folder, or the top-level folders."""

@@ -13,7 +13,7 @@ from mapshelf.errors import (
     Forbidden,
     InvalidParameter,
     LastAdministrator,
-    LastWay,
+    LastWayToSignIn,
     LengthRequired,
     MalformedRequest,
     MapHidden,
@@ -67,7 +67,7 @@ ALL_FORM_ERRORS: Final = (
 )
 """The same for forms that send files or change maps, which can fail in more ways."""
 
-MINUTE: Final = 60  # seconds
+SECONDS_PER_MINUTE: Final = 60
 
 
 def failure(error: Exception, invalid: str) -> str:
@@ -88,9 +88,9 @@ def failure(error: Exception, invalid: str) -> str:
 
 def waiting(seconds: int) -> str:
     """Return a waiting time in words: in seconds below two minutes, otherwise in minutes."""
-    if seconds < 2 * MINUTE:
+    if seconds < 2 * SECONDS_PER_MINUTE:
         return counted("seconds", seconds)
-    return counted("minutes", -(-seconds // MINUTE))
+    return counted("minutes", -(-seconds // SECONDS_PER_MINUTE))
 
 
 def forbidden(error: Forbidden) -> str:
@@ -129,7 +129,7 @@ _MESSAGES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (TooManyReports, "failure.reports"),
     (WrongPasskey, "failure.passkey"),
     (AlreadyExists, "failure.name.taken"),
-    (LastWay, "failure.last_way"),
+    (LastWayToSignIn, "failure.last_way"),
     (TooManyTokens, "failure.too_many"),
     (Conflict, "failure.changed"),
     (CrossSiteRequest, "failure.form"),

@@ -14,7 +14,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.http import NO_STORE, Request, Response, body_response
 from mapshelf.api.routes import Operation
 from mapshelf.import_status import ImportStatus, StatusFile
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import HTML, data_response
 
 MARK: Final = b"<!--importing-->"
@@ -27,10 +27,10 @@ _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-contr
 class ImportBanner:
     """Shows the progress of an import."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Render with the templates of ``maker``."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Render with the templates of ``resources``."""
         self._context = context
-        self._templates = maker.templates
+        self._templates = resources.templates
         self._file = StatusFile(context.settings.data)
         self._last: tuple[Response, bytes, Response] | None = None
 

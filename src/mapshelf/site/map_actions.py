@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change, owns
 from mapshelf.api.browser_sessions import Session
-from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.api.content_disposition import attachment
 from mapshelf.api.documents import Kind
 from mapshelf.api.forms import MULTIPART, Form, FormLimits
 from mapshelf.api.http import NO_STORE, BodyRule, Request, Response
@@ -22,6 +22,7 @@ from mapshelf.api.visible_maps import until_hidden, visible_map
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.formats.file_names import split_name
 from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment

@@ -129,14 +129,14 @@ class PageContent(NamedTuple):
     formulas: Mathml
 
 
-class ReadMaps(Maps, Links, MapsOfPeople, Protocol):
+class MapPageStore(Maps, Links, MapsOfPeople, Protocol):
     """The store methods that the page of a map needs."""
 
 
 def known_of(
     record: Record,
     snapshot: Snapshot,
-    store: ReadMaps,
+    store: MapPageStore,
     addresses: Addresses,
     visibility: Visibility,
 ) -> Known:
@@ -167,7 +167,7 @@ def known_of(
     )
 
 
-def _details(record: Record, public_id: str, store: ReadMaps) -> Details:
+def _details(record: Record, public_id: str, store: MapPageStore) -> Details:
     """Return the list data of a map, even if it is unlisted."""
     if record.details.edited is not None:
         return record.details

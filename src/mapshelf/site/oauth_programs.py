@@ -8,7 +8,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mapshelf.accounts import authorization, device_requests
-from mapshelf.accounts.audit import about_client
 from mapshelf.accounts.authorization import AuthorizationRequest
 from mapshelf.accounts.oauth_programs import is_loopback
 from mapshelf.api.browser_sessions import Session
@@ -17,7 +16,7 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.oauth import AUTHORIZE, DEVICE_PAGE
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AddressTooLong, InvalidParameter, NotFound, OAuthRefusal
-from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program
+from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program, about_client
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Row, moment
 from mapshelf.site.form_errors import FORM_ERRORS

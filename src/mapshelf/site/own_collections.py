@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from mapshelf.accounts.audit import about_collection, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import is_shown, may_see
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.collection_editing import (
@@ -36,6 +36,7 @@ from mapshelf.model import (
     CollectionDetails,
     Map,
     User,
+    about_collection,
 )
 from mapshelf.query import read_parameters
 from mapshelf.site.addresses import Addresses

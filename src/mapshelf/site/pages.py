@@ -35,7 +35,7 @@ from mapshelf.site.list_navigation import CARDS, VIEW, VIEWS
 from mapshelf.site.map_data import large_map_data, map_data
 from mapshelf.site.map_page import Known, PageContent, known_of, large_map_body, map_body
 from mapshelf.site.oembed import Embedded, asked_page, description
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import (
     EMBEDDED,
     FRESH,
@@ -60,15 +60,17 @@ TAGS_SHOWN: Final = 500
 class Pages:
     """The pages of one application."""
 
-    def __init__(self, context: Context, maker: PageMaker, collections: CollectionPages) -> None:
+    def __init__(
+        self, context: Context, resources: PageResources, collections: CollectionPages
+    ) -> None:
         """Create the handlers; ``collections`` answers oEmbed requests for collections."""
         self._context = context
         self._collections = collections
         self._queues = context.queues
-        self._addresses = maker.addresses
-        self._assets = maker.assets
-        self._common = maker.common
-        self._templates = maker.templates
+        self._addresses = resources.addresses
+        self._assets = resources.assets
+        self._common = resources.common
+        self._templates = resources.templates
 
     async def library(self, request: Request) -> Response:
         """Respond with a list of maps as a page."""

@@ -23,11 +23,11 @@ from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
-from mapshelf.model import Access, AuditEvent, Credential, Token
+from mapshelf.model import SECOND, Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
 from mapshelf.site.flash_secret import FlashSecret
 from mapshelf.site.form_errors import ALL_FORM_ERRORS, failure
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import HTML, PERSONAL, see_other
 from mapshelf.site.signed_in import with_publish_link
 from mapshelf.store import Store
@@ -41,8 +41,6 @@ BODY: Final = BodyRule(32_768, (URL_ENCODED,))
 
 REGISTERED: Final = "registered"
 """The action that the account page confirms after registration."""
-
-SECOND: Final = 1000  # milliseconds
 
 Show = Callable[[Request, Session], Awaitable[Response]]
 """Handles a request of a signed-in user."""
@@ -107,11 +105,11 @@ class Personal:
         made: passes new secrets to the pages that show them.
     """
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self.context = context
-        self.addresses = maker.addresses
-        self.templates = maker.templates
+        self.addresses = resources.addresses
+        self.templates = resources.templates
         self.made = FlashSecret(context.settings.base_url)
 
     # -- authorisation --------------------------------------------------------------------

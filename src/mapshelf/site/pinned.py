@@ -16,7 +16,7 @@ from mapshelf.api.http import Request, Response, body_response, etag
 from mapshelf.api.routes import Operation
 from mapshelf.errors import Ending, Overloaded, StoreError
 from mapshelf.site.collections_shown import collection_card
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import HTML
 
 MARK: Final = b"<!--pinned-->"
@@ -35,11 +35,11 @@ _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"etag", b"va
 class PinnedCollections:
     """Inserts the pinned collections into pages. Not thread-safe: use it in the event loop only."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Render with the templates of ``maker``."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Render with the templates of ``resources``."""
         self._context = context
-        self._addresses = maker.addresses
-        self._templates = maker.templates
+        self._addresses = resources.addresses
+        self._templates = resources.templates
         self._html = b""
         self._until = 0.0
         self._asking: asyncio.Task[None] | None = None

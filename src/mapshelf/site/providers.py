@@ -25,12 +25,12 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.routes import Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, ProviderRefusal, SessionTooOld
-from mapshelf.model import AuditEvent
+from mapshelf.model import SECOND, AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
 from mapshelf.site.account_rows import moment
 from mapshelf.site.form_errors import FORM_ERRORS
-from mapshelf.site.personal import SECOND, Page, Paths, Personal
+from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.site.sign_in import SignInPages

@@ -17,7 +17,7 @@ from typing import Final
 
 import orjson
 
-from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
@@ -26,8 +26,9 @@ from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
-from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
+from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility, about_map
 from mapshelf.query import read_parameters
+from mapshelf.readers.parsing.limits import MIB
 from mapshelf.site.cards import Card, card
 from mapshelf.site.form_errors import ALL_FORM_ERRORS, failure
 from mapshelf.site.map_actions import DONE
@@ -59,13 +60,11 @@ TOGETHER: Final = 2 * LARGEST_FILE
 FILES_LIMITS: Final = FormLimits(fields=MOST_MAPS + 5, text=4096, files=(FILES,), file=LARGEST_FILE)
 FILES_BODY: Final = BodyRule(TOGETHER + 16_384, (MULTIPART,))
 
-MEGABYTE: Final = 1 << 20
-
 _IDS: Final = re.compile("[0-9A-Za-z]{1,32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedUpload:
     """A file that was refused.
 
     Attributes:
@@ -144,14 +143,17 @@ class PublishPages:
         return await self._choice(session)
 
     async def _choice(
-        self, session: Session, error: Exception | None = None, refused: Sequence[Refusal] = ()
+        self,
+        session: Session,
+        error: Exception | None = None,
+        refused: Sequence[RefusedUpload] = (),
     ) -> Response:
         values = {
             "publish_messages": dict(PUBLISH_ENGLISH),
             "uploads": self._settings.uploads,
             "most": MOST_MAPS,
-            "megabytes": LARGEST_FILE // MEGABYTE,
-            "together": TOGETHER // MEGABYTE,
+            "megabytes": LARGEST_FILE // MIB,
+            "together": TOGETHER // MIB,
             "largest": LARGEST_FILE,
             "refused": refused,
             "mine": self._addresses.people.account("maps"),
@@ -172,7 +174,7 @@ class PublishPages:
         if not files:
             raise InvalidParameter("Choose a file.")
         taken: list[Map] = []
-        refused: list[Refusal] = []
+        refused: list[RefusedUpload] = []
         for file in files:
             result = await self._draft(request, session.user, file)
             if isinstance(result, Map):
@@ -188,7 +190,7 @@ class PublishPages:
             return see_other(self._addresses.people.uploads(public_ids))
         return await self._preview(request, session, public_ids, refused=refused)
 
-    async def _draft(self, request: Request, user: User, file: Upload) -> Map | Refusal:
+    async def _draft(self, request: Request, user: User, file: Upload) -> Map | RefusedUpload:
         """Return the private map of an uploaded file, or the refusal."""
         publisher = Publisher(
             self._context.store.get(), self._settings, self._context.upload_reader
@@ -213,7 +215,7 @@ class PublishPages:
         session: Session,
         public_ids: Sequence[str],
         forms: dict[str, MapForm] | None = None,
-        refused: Sequence[Refusal] = (),
+        refused: Sequence[RefusedUpload] = (),
     ) -> Response:
         look = partial(self._look, session.user, public_ids, forms or {})
         maps, choices = await self._personal.ask(request, look)
@@ -352,11 +354,11 @@ def _is_script(request: Request) -> bool:
     return request.sender.header(b"accept").startswith(b"application/json")
 
 
-def _refusal(name: str, error: Exception) -> Refusal:
-    return Refusal(name, failure(error, "failure.files"), error)
+def _refusal(name: str, error: Exception) -> RefusedUpload:
+    return RefusedUpload(name, failure(error, "failure.files"), error)
 
 
-def _told(public_ids: list[str], refused: Sequence[Refusal]) -> Response:
+def _told(public_ids: list[str], refused: Sequence[RefusedUpload]) -> Response:
     """Return the results of an upload as data for the script."""
     told = [{"name": one.name, "reason": one.reason} for one in refused]
     body = orjson.dumps({"maps": public_ids, "refused": told})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts.audit import about_map, about_user, done_by, noted
+from mapshelf.accounts.audit import done_by, noted
 from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
@@ -25,6 +25,8 @@ from mapshelf.model import (
     ReportedMap,
     User,
     Visibility,
+    about_map,
+    about_user,
     name_key,
 )
 from mapshelf.query import read_parameters

@@ -32,7 +32,7 @@ from mapshelf.site.map_actions import MapActionPages
 from mapshelf.site.oauth_programs import ProgramPages
 from mapshelf.site.own_collections import OwnCollectionPages
 from mapshelf.site.own_maps import OwnMapsPages
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.pages import Pages
 from mapshelf.site.personal import Paths, Personal
 from mapshelf.site.pinned import PinnedCollections
@@ -77,28 +77,28 @@ BUDGETS: Final = {
 
 def site_routes(context: Context) -> Mapping[str, Route]:
     """Return the routes of all pages."""
-    maker = PageMaker(context.settings.base_url)
-    context.preparations.append(maker.templates.load)
-    collections = CollectionPages(context, maker)
-    searches = SavedSearchFeeds(context, maker)
-    pages = Pages(context, maker, collections)
-    personal = Personal(context, maker)
-    import_banner = ImportBanner(context, maker)
-    comparison = ComparisonPages(context, maker)
-    pinned = PinnedCollections(context, maker)
+    resources = PageResources(context.settings.base_url)
+    context.preparations.append(resources.templates.load)
+    collections = CollectionPages(context, resources)
+    searches = SavedSearchFeeds(context, resources)
+    pages = Pages(context, resources, collections)
+    personal = Personal(context, resources)
+    import_banner = ImportBanner(context, resources)
+    comparison = ComparisonPages(context, resources)
+    pinned = PinnedCollections(context, resources)
     map_actions = MapActionPages(personal)
     bulk = BulkActionPages(personal)
-    signed_in = partial(for_signed_in, addresses=maker.addresses)
-    route = partial(Route, scope=None, error_page=maker.errors.page, budget=Budget.PAGES)
+    signed_in = partial(for_signed_in, addresses=resources.addresses)
+    route = partial(Route, scope=None, error_page=resources.errors.page, budget=Budget.PAGES)
     to_people: Callable[[Answer], Operation] = for_everybody
     to_scripts: Callable[[Answer], Operation] = for_everybody
     if context.settings.private:
-        to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
+        to_people, to_scripts = partial(for_people, addresses=resources.addresses), for_scripts
     table: dict[str, Operation] = {
         "/": signed_in(import_banner.shown(pinned.shown(to_people(pages.library)))),
         "/owners/{name}": signed_in(import_banner.shown(to_people(pages.library))),
         "/categories/{name}": signed_in(import_banner.shown(to_people(pages.library))),
-        "/browse/folders": signed_in(to_people(FolderPages(context, maker).page)),
+        "/browse/folders": signed_in(to_people(FolderPages(context, resources).page)),
         "/browse/tags": signed_in(to_people(pages.tags)),
         "/collected": signed_in(to_people(collections.list)),
         "/collected/{id}": to_people(collections.collection),
@@ -109,8 +109,8 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
         COMPARISON: signed_in(to_people(comparison.page)),
-        FINDING: signed_in(to_people(FindInMapPages(context, maker).page)),
-        SHARED_TOPICS: signed_in(to_people(SharedTopicPages(context, maker).page)),
+        FINDING: signed_in(to_people(FindInMapPages(context, resources).page)),
+        SHARED_TOPICS: signed_in(to_people(SharedTopicPages(context, resources).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
         "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_actions.part),
         "/feed.atom": to_scripts(pages.feed),

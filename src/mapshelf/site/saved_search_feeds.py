@@ -17,7 +17,7 @@ from mapshelf.model import SavedSearch, name_key
 from mapshelf.query import parse_query
 from mapshelf.site.feed import feed_values
 from mapshelf.site.messages import say
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.site.responses import data_response
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.writers.plain import sound
@@ -26,11 +26,11 @@ from mapshelf.writers.plain import sound
 class SavedSearchFeeds:
     """Handlers of the feeds of saved searches."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self._context = context
-        self._addresses = maker.addresses
-        self._templates = maker.templates
+        self._addresses = resources.addresses
+        self._templates = resources.templates
 
     async def feed(self, request: Request) -> Response:
         """Answer the maps that match a saved search."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts.audit import about_search, done_by
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.feed_addresses import feed_address
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.saved_searches import no_search, read_name, read_search
 from mapshelf.errors import InvalidParameter, NotFound
-from mapshelf.model import SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
+from mapshelf.model import SEARCH_NAME_LENGTH, AuditEvent, SavedSearch, about_search
 from mapshelf.query import parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses

@@ -13,7 +13,7 @@ from mapshelf.api.visible_maps import FoundMap, find_map
 from mapshelf.formats.outline_codec import first_texts
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.page_resources import PageResources
 from mapshelf.snapshot.read import Snapshot
 
 AT: Final = "/mindmaps/{id}/{slug}/elsewhere"
@@ -45,10 +45,10 @@ class SharedTopic:
 class SharedTopicPages:
     """Handler of the page of shared topics."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Create the handlers; ``maker`` builds the pages."""
+    def __init__(self, context: Context, resources: PageResources) -> None:
+        """Create the handlers; ``resources`` are those of all pages."""
         self._context = context
-        self._maker = maker
+        self._resources = resources
 
     async def page(self, request: Request) -> Response:
         """Answer the list of topics that a map shares with others."""
@@ -57,7 +57,7 @@ class SharedTopicPages:
         return await found.response(request, self._context.queues.pages, make, b"")
 
     def _page(self, found: FoundMap) -> Response:
-        addresses = self._maker.addresses
+        addresses = self._resources.addresses
         encoded = self._context.store.get().outline(found.record.file_id)
         texts = first_texts(encoded, MOST_SEARCHED) if encoded else []
         topics = shared_topics(texts, found.snapshot, addresses, own=found.is_cached)
@@ -66,7 +66,7 @@ class SharedTopicPages:
             "address": addresses.map(orjson.loads(found.record.body)["ID"], found.record.title),
             "topics": topics,
         }
-        return self._maker.templates.page("elsewhere.html", values)
+        return self._resources.templates.page("elsewhere.html", values)
 
 
 def shared_topics(

@@ -17,6 +17,7 @@ from mapshelf.model import (
     Report,
     ReportedCollection,
     Visibility,
+    about_collection,
     is_public_id,
     name_key,
 )
@@ -28,9 +29,8 @@ from mapshelf.store.map_collections import (
     lock_collection,
     require_collection,
 )
-from mapshelf.store.merge import new_id
 from mapshelf.store.moderation import REPORTS_A_DAY, REPORTS_SHOWN
-from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.publishing import Transaction, free_id, require_user
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
@@ -129,7 +129,7 @@ def _report(database: Transaction, public_id: str, user_id: int, reason: Reason,
     )
     if count >= REPORTS_A_DAY:
         raise TooManyReports(max(1, -((database.now - DAY - first) // 1000)))
-    report_id = _free_id(database, "collection_reports")
+    report_id = free_id(database, "collection_reports")
     database.execute(
         "INSERT INTO collection_reports (id, collection_id, user_id, reason, note, created)"
         " VALUES (?, ?, ?, ?, ?, ?)",
@@ -149,7 +149,7 @@ def _decide(
         if is_hidden(database.rows, public_id):
             raise AlreadyDecided("this collection is hidden already")
         _set_visibility(database, public_id, Visibility.PRIVATE)
-    decision_id = _free_id(database, "collection_decisions")
+    decision_id = free_id(database, "collection_decisions")
     database.execute(
         "INSERT INTO collection_decisions (id, collection_id, kind, visibility, decided,"
         " decided_by) VALUES (?, ?, ?, ?, ?, ?)",
@@ -196,7 +196,7 @@ def _undo(database: Transaction, decision_id: str) -> Collection:
         raise NotFound("there is no such decision")
     if kind == DecisionKind.HIDE:
         _set_visibility(database, public_id, Visibility(visibility))
-    database.audit_entries.about(f"collection {public_id}")
+    database.audit_entries.about(about_collection(public_id))
     return require_collection(database, public_id)
 
 
@@ -204,13 +204,6 @@ def _set_visibility(database: Transaction, public_id: str, visibility: Visibilit
     database.execute(
         "UPDATE collections SET visibility = ? WHERE id = ?", (visibility.value, public_id)
     )
-
-
-def _free_id(database: Transaction, table: str) -> str:
-    found = new_id()
-    while database.rows(f"SELECT 1 FROM {table} WHERE id = ?", (found,)):
-        found = new_id()
-    return found
 
 
 def _report_of_row(row: Row) -> Report:

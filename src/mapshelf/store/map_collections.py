@@ -16,12 +16,12 @@ from mapshelf.model import (
     CollectionDetails,
     Map,
     Visibility,
+    about_collection,
     is_public_id,
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.merge import new_id
-from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.publishing import Transaction, free_id, require_user
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
@@ -170,16 +170,14 @@ def _add(
         raise Conflict("a new collection needs a title")
     visibility = details.visibility or Visibility.PRIVATE
     _refuse_removed(visibility)
-    public_id = new_id()
-    while database.rows("SELECT 1 FROM collections WHERE id = ?", (public_id,)):
-        public_id = new_id()
+    public_id = free_id(database, "collections")
     said = (details.title, details.text or "", visibility.value)
     database.execute(
         "INSERT INTO collections (id, owner_id, title, text, visibility, created, changed)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (public_id, owner_id, *said, database.now, database.now),
     )
-    database.audit_entries.about(f"collection {public_id}")
+    database.audit_entries.about(about_collection(public_id))
     return _written(database, public_id, list(dict.fromkeys(file_ids)))
 
 

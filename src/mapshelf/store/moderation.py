@@ -19,6 +19,7 @@ from mapshelf.model import (
     Report,
     ReportedMap,
     Visibility,
+    about_map,
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
@@ -180,7 +181,7 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
             "UPDATE users SET disabled = (1 = 0) WHERE id = ? AND closed IS NULL", (user_id,)
         )
     found = find_removed_too(database, file_id)
-    database.audit_entries.about(f"map {found.id}")
+    database.audit_entries.about(about_map(found.id))
     return found
 
 

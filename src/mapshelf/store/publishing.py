@@ -22,6 +22,7 @@ from mapshelf.model import (
     Verdict,
     Visibility,
     Vote,
+    about_map,
     name_key,
 )
 from mapshelf.store.batch import Batch, BatchRows
@@ -34,7 +35,7 @@ from mapshelf.store.columns import (
     user_of_row,
 )
 from mapshelf.store.contract.publishing import CheckUsage
-from mapshelf.store.merge import current_tags
+from mapshelf.store.merge import current_tags, new_id
 from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
@@ -111,7 +112,7 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
         rows.write_content(new.file_id, file.digest, file.content)
     _add_version(database, new.file_id, 1, file, owner_id)
     _note_upload(database, new.file_id, owner_id, key)
-    database.audit_entries.about(f"map {new.id}")
+    database.audit_entries.about(about_map(new.id))
     return new, True
 
 
@@ -382,3 +383,11 @@ def require_user(database: Transaction, user_id: int) -> User:
     if not rows:
         raise NotFound("there is no such user")
     return user_of_row(rows[0])
+
+
+def free_id(database: Transaction, table: str) -> str:
+    """Return a random public id that no row of ``table`` has."""
+    found = new_id()
+    while database.rows(f"SELECT 1 FROM {table} WHERE id = ?", (found,)):
+        found = new_id()
+    return found

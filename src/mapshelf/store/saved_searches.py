@@ -7,9 +7,8 @@ too, so the limit per user holds.
 from typing import Final
 
 from mapshelf.errors import NotFound, TooManySearches
-from mapshelf.model import MOST_SEARCHES, SavedSearch, is_public_id
-from mapshelf.store.merge import new_id
-from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.model import MOST_SEARCHES, SavedSearch, about_search, is_public_id
+from mapshelf.store.publishing import Transaction, free_id, require_user
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
@@ -75,15 +74,13 @@ def _save(database: Transaction, owner_id: int, name: str, parameters: str) -> S
     )
     if count >= MOST_SEARCHES:
         raise TooManySearches(MOST_SEARCHES)
-    public_id = new_id()
-    while database.rows("SELECT 1 FROM saved_searches WHERE id = ?", (public_id,)):
-        public_id = new_id()
+    public_id = free_id(database, "saved_searches")
     database.execute(
         "INSERT INTO saved_searches (id, owner_id, name, parameters, created, changed)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         (public_id, owner_id, name, parameters, database.now, database.now),
     )
-    database.audit_entries.about(f"search {public_id}")
+    database.audit_entries.about(about_search(public_id))
     return _require(database, owner_id, public_id)
 
 

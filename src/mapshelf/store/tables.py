@@ -228,32 +228,8 @@ TABLES_OF_MAPS: Final = (
     COLLECTED_MAPS,
 )
 TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
-"""All tables, ordered so that rows only refer to earlier tables."""
-
-NOT_TRANSFERRED: Final = (
-    "visits",
-    "salts",
-    "tallies",
-    "token_mark",
-    "one_time_links",
-    "sign_in_failures",
-    "known_addresses",
-    "passkey_challenges",
-    "uploads",
-    "grants",
-    "authorization_codes",
-    "refresh_tokens",
-    "device_requests",
-    "audit",
-    "refusals",
-    "imported_folders",
-    "marks",
-)
-"""Tables that a transfer leaves out. Pending counts are applied beforehand; visits, salts, failures
-and uploads are short-lived; every catalogue has its own token version. Links, sessions and refresh
-tokens are valid in one catalogue only: in two, each could be used twice. The audit log and the
-notes on files and folders stay with the catalogue they describe. Only the last revision mark is
-transferred, with the counters."""
+"""All tables that a transfer copies, ordered so that rows only refer to earlier tables.
+``tests/store/test_transfer.py`` says why it leaves out the others."""
 
 BOOLEANS: Final = ("disabled", "template", "legacy")
 """Boolean columns, which SQLite stores as integers."""

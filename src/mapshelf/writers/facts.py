@@ -6,6 +6,7 @@ format has attributes, otherwise a line of the note.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from mapshelf.model import Task, Topic
@@ -27,14 +28,18 @@ def task_facts(task: Task | None) -> Iterator[tuple[str, str]]:
     yield from ((name, value) for name, value in facts.items() if value)
 
 
-def beside_text(topic: Topic, *, tags: bool = False) -> list[str]:
+def beside_text(topic: Topic, *, tags: bool = False, checkbox: bool = False) -> list[str]:
     """Return lines for the attributes, task, attachments and formula of a topic.
 
     Args:
         topic: the topic.
         tags: whether to include a line for its tags.
+        checkbox: whether the format has a checkbox, which tells that a task is to do or done.
     """
-    facts = [*topic.attributes, *task_facts(topic.task)]
+    task = topic.task
+    if checkbox and task and task.state in ("todo", "done"):
+        task = replace(task, state="")
+    facts = [*topic.attributes, *task_facts(task)]
     facts += (("file", file.name) for file in topic.attachments)
     if tags and topic.tags:
         facts.append(("tags", ", ".join(topic.tags)))

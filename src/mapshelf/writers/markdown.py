@@ -19,7 +19,6 @@ Markdown has no field for ids or for metadata of the map.
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from mapshelf.model import Outline, Topic
@@ -68,18 +67,11 @@ def write(outline: Outline) -> bytes:
             pieces.append(f"{indent}- {_box(topic)}{_label(topic)}{fold}\n")
         else:
             pieces.append(f"# {_label(topic)}\n\n")
-        note = _escaped(with_lines(topic.note, _lines(topic)))
+        lines = beside_text(topic, tags=True, checkbox=True)
+        note = _escaped(with_lines(topic.note, lines))
         if note:
             pieces.append(f"\n{indent}  {note}\n\n" if depth else f"{note}\n\n")
     return "".join(pieces).encode()
-
-
-def _lines(topic: Topic) -> list[str]:
-    """Return the content attached to a topic, as lines of its note."""
-    task = topic.task
-    if task and task.state in ("todo", "done"):
-        task = replace(task, state="")
-    return beside_text(replace(topic, task=task), tags=True)
 
 
 def _box(topic: Topic) -> str:

@@ -12,7 +12,6 @@
   ``copyright`` is not in the specification, but harmless.
 """
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
@@ -54,7 +53,7 @@ def _attributes(topic: Topic) -> str:
     attributes = attribute("text", _text(topic))
     if topic.id:
         attributes += attribute("id", topic.id)
-    if note := with_lines(topic.note, _lines(topic)):
+    if note := with_lines(topic.note, beside_text(topic, checkbox=True)):
         attributes += attribute("_note", note)
     if topic.tags:
         attributes += attribute("category", ",".join(topic.tags))
@@ -65,13 +64,6 @@ def _attributes(topic: Topic) -> str:
     if topic.links:
         attributes += attribute("type", "link")
     return attributes + "".join(map(attribute, _LINKS, topic.links))
-
-
-def _lines(topic: Topic) -> list[str]:
-    task = topic.task
-    if task and task.state in ("todo", "done"):
-        task = replace(task, state="")
-    return beside_text(replace(topic, task=task))
 
 
 def _text(topic: Topic) -> str:

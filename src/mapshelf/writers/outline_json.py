@@ -72,7 +72,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from mapshelf.formats.links import LinkKind, link_kind
+from mapshelf.formats.links import TargetKind, target_kind
 from mapshelf.model import Image, Outline, Sheet, Task, Topic, TopicKind
 from mapshelf.writers.nesting import steps
 from mapshelf.writers.plain import sound
@@ -193,7 +193,7 @@ def _topic(topic: Topic, known: Container[str], catalogue: Catalogue) -> dict[st
 
 def _link(link: str, known: Container[str], maps: Mapping[str, str]) -> dict[str, str]:
     public_id = maps.get(link, "")
-    kind = LinkKind.MAP if public_id else link_kind(link, known)
+    kind = TargetKind.MAP if public_id else target_kind(link, known)
     return {"target": sound(link), "kind": kind.value, "map": public_id}
 
 

@@ -168,6 +168,17 @@ def test_names_of_files_lead_nowhere(site: Service, shelf: Shelf) -> None:
     assert not {"..", ".", ""} & set(ends)
 
 
+def test_names_of_files_deceive_nobody_and_suit_every_system(site: Service, shelf: Shelf) -> None:
+    ann = member(site, shelf, "ann")
+    user = user_named(shelf, "ann").id
+    for number, name in enumerate(("plan\u202egnp.mm", "CON.mm", "lpt1")):
+        file = replace(upload(f"n{number}"), name=name)
+        shelf.store.publish(file, MapDetails(title="t"), user, None)
+    names = [name for name in unpacked(exported(ann)) if name.startswith("files/")]
+    ends = {name.rpartition("/")[2] for name in names}
+    assert ends == {"plan gnp.mm", "_CON.mm", "_lpt1"}
+
+
 def test_files_beyond_the_limit_are_left_out_and_counted(shelf: Shelf) -> None:
     shelf.store.add_user("ann")
     fill(shelf, "ann")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from mapshelf.accounts import authorization, device_requests
-from mapshelf.accounts.oauth_programs import Registration, register
+from mapshelf.accounts.oauth_programs import NewProgram, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program, Role
 from mapshelf.site import site_routes
@@ -165,7 +165,7 @@ def test_rfc_9700_4_11_a_program_that_nobody_has_checked_leads_nowhere_by_itself
     ann: Person, shelf: Shelf
 ) -> None:
     """Anybody can register one, and make a link to it that cannot be answered."""
-    registration = Registration("Eve", ("https://evil.example/",), public=True, dynamic=True)
+    registration = NewProgram("Eve", ("https://evil.example/",), public=True, dynamic=True)
     program, _ = register(shelf.store, registration, milliseconds())
     for asked in ({"scope": "all"}, {"response_type": "token"}, {"code_challenge": ""}):
         page = ann.get(request_of(program, **asked), 400)
@@ -255,7 +255,7 @@ def test_rfc_9700_4_7_a_form_without_our_token_lets_nobody_in(
 def test_the_page_lets_its_form_lead_to_the_program_and_nowhere_else(
     shelf: Shelf, ann: Person, uri: str, source: str
 ) -> None:
-    program, _ = register(shelf.store, Registration("P", (uri,)), milliseconds())
+    program, _ = register(shelf.store, NewProgram("P", (uri,)), milliseconds())
     page = ann.get(request_of(program))
     policy = page.headers["Content-Security-Policy"]
     directives = dict(one.strip().partition(" ")[::2] for one in policy.split(";"))
@@ -277,7 +277,7 @@ def test_people_are_told_where_their_browser_goes(
     shelf: Shelf, ann: Person, uri: str, place: str
 ) -> None:
     """In the URI of a program, what looks like a host means nothing."""
-    program, _ = register(shelf.store, Registration("P", (uri,)), milliseconds())
+    program, _ = register(shelf.store, NewProgram("P", (uri,)), milliseconds())
     assert say("consent.to", place=place) in ann.get(request_of(program)).text
 
 
@@ -321,7 +321,7 @@ def test_the_only_redirect_uri_may_be_left_out(
 ) -> None:
     found = answered(ann.send(consent(ann, request_of(web, redirect_uri="")), decision="allow"))
     assert Asking(shelf, site, web).exchange(found["code"], redirect_uri="").status_code == 200
-    two = Registration("Two", (CALLBACK, LOCAL))
+    two = NewProgram("Two", (CALLBACK, LOCAL))
     program, _ = register(shelf.store, two, milliseconds())
     ann.get(request_of(program, redirect_uri=""), 400)
 

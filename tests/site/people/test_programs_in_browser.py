@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.accounts import device_requests
-from mapshelf.accounts.oauth_programs import Registration, register
+from mapshelf.accounts.oauth_programs import NewProgram, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program
 from tests.api.oauth_programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
@@ -120,7 +120,7 @@ def test_the_pages_fit_a_phone_and_everybody_can_use_them(
 ) -> None:
     program = registered(shelf.store, NAME, LOCAL, public=True)
     other, _ = register(
-        shelf.store, Registration("Web", ("https://program.example/",), secret=SECRET), 5
+        shelf.store, NewProgram("Web", ("https://program.example/",), secret=SECRET), 5
     )
     person = Reader(browser, house, viewport=PHONE, has_touch=True, is_mobile=True, bypass_csp=True)
     page = signed_in(person, shelf, "eve")

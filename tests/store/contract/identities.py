@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from mapshelf.errors import AlreadyExists, Conflict, LastWay, NotFound
+from mapshelf.errors import AlreadyExists, Conflict, LastWayToSignIn, NotFound
 from mapshelf.model import SYSTEM_USER, Identity, User
 from mapshelf.store import Store
 from mapshelf.store.sign_in import IDENTITIES_OF_USER
@@ -77,7 +77,7 @@ class IdentitiesContract(Suite):
 
     def test_the_last_way_to_sign_in_stays(self, store: Store, reopen: Open) -> None:
         ann = store.register_by_identity("ann", ISSUER, "1", "")
-        with pytest.raises(LastWay):
+        with pytest.raises(LastWayToSignIn):
             store.unlink_identity(ann.id, ISSUER, "1")
         assert store.user_of_identity(ISSUER, "1") == ann
         store.link_identity(ann.id, OTHER, "1", "")

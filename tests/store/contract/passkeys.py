@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from mapshelf.errors import AlreadyExists, Conflict, LastWay, NotFound
+from mapshelf.errors import AlreadyExists, Conflict, LastWayToSignIn, NotFound
 from mapshelf.model import SYSTEM_USER, Passkey
 from mapshelf.store import Store, sign_in
 from mapshelf.store.sign_in import PASSKEYS_OF_USER
@@ -86,7 +86,7 @@ class PasskeysContract(Suite):
     ) -> None:
         ann = store.add_user("ann")
         store.add_passkey(ann.id, passkey(1))
-        with pytest.raises(LastWay):
+        with pytest.raises(LastWayToSignIn):
             store.remove_passkey(ann.id, passkey(1).id)
         store.link_identity(ann.id, "https://id.example", "1", "")
         stores = [store, reopen()]

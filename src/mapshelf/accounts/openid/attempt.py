@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-LIFETIME: Final = 10 * 60 * 1000
+from mapshelf.model import MINUTE
+
+LIFETIME: Final = 10 * MINUTE
 """Milliseconds within which the user must sign in at the provider."""
 
 _SEPARATOR: Final = "."

@@ -8,9 +8,9 @@ free.
 import secrets
 import unicodedata
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Final, Protocol
 
+from mapshelf.accounts.attempt_limits import attempt_key
 from mapshelf.accounts.audit import registering
 from mapshelf.accounts.names import without_invisible
 from mapshelf.accounts.openid.attempt import Attempt
@@ -23,7 +23,7 @@ from mapshelf.errors import (
     ProviderRefusal,
     TooManyAttempts,
 )
-from mapshelf.model import USER_NAME_LENGTH, PasswordRecord, User, is_user_name
+from mapshelf.model import MINUTE, SECOND, USER_NAME_LENGTH, PasswordRecord, User, is_user_name
 from mapshelf.settings import ProviderSettings
 from mapshelf.store.contract import Identities, SignIn
 
@@ -32,10 +32,6 @@ NUMBERED: Final = 9
 
 LONGEST_NAME: Final = USER_NAME_LENGTH - len("-1234567")
 """Maximum characters of a name that leave room for a number."""
-
-SECOND: Final = 1000
-MINUTE: Final = 60 * SECOND
-"""In milliseconds."""
 
 NAMELESS: Final = "user"
 """The username if the provider sends no usable name."""
@@ -61,7 +57,7 @@ def identified(
         TooManyAttempts: too many forged responses came from this client's address.
         StoreUnavailable: the store cannot be reached.
     """
-    key = sha256(b"answers from " + client.address.encode()).digest()
+    key = attempt_key("answers from", client.address)
     before = store.failures((key,), client.now).get(key)
     if before and before.count >= ANSWERS_OF_ADDRESS and client.now < before.last + MINUTE:
         raise TooManyAttempts(MINUTE // SECOND)

@@ -14,7 +14,6 @@ from urllib.parse import unquote_plus
 import orjson
 
 from mapshelf.accounts import device_requests
-from mapshelf.accounts.audit import about_client
 from mapshelf.accounts.issued_tokens import ACCESS_LIFETIME, IssuedTokens
 from mapshelf.accounts.oauth_programs import Identification, identified
 from mapshelf.accounts.oauth_tokens import give_tokens, revoke
@@ -39,7 +38,7 @@ from mapshelf.api.routes import Method, Operation, Route
 from mapshelf.api.throttle import Throttle
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidParameter, MalformedRequest, NotFound, OAuthRefusal
-from mapshelf.model import AuditEntry, AuditEvent, Program
+from mapshelf.model import AuditEntry, AuditEvent, Program, about_client
 from mapshelf.store import Store
 
 T = TypeVar("T")

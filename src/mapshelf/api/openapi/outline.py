@@ -4,7 +4,7 @@ from typing import Final
 
 from mapshelf.api.openapi.json_schema import Json, array, growing_object, integer, list_of, text
 from mapshelf.api.openapi.responses import reference
-from mapshelf.formats.links import LinkKind
+from mapshelf.formats.links import TargetKind
 from mapshelf.model import TASK_STATES, TopicKind
 from mapshelf.writers.outline_json import FORMAT, VERSION
 
@@ -93,7 +93,7 @@ def _beside_arrows() -> Json:
 def _beside_topics() -> Json:
     link = {
         "target": text("The URL or path as it is in the file; `#` and an id for a topic."),
-        "kind": {"type": "string", "enum": [kind.value for kind in LinkKind]},
+        "kind": {"type": "string", "enum": [kind.value for kind in TargetKind]},
         "map": text("Id of the map it leads to, empty if it leads to none of this catalogue."),
     }
     image = {

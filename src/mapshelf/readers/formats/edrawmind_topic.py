@@ -15,6 +15,7 @@ from mapshelf.readers.formats.edrawmind_icons import icon
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.numbers import number
 
 Pictures = Callable[[str, float, float], Image]
 """Returns the image with a name, for display at a width and height in pixels."""
@@ -127,11 +128,9 @@ def _first(element: Element, *names: str) -> str:
 
 
 def _number(text: str) -> float:
-    try:
-        number = float(text[:20])
-    except ValueError:
-        return 0.0
-    return number if 0 < number < 1e6 else 0.0
+    """Return a number that a task or a size can have, 0 if there is none."""
+    found = number(text[:20])
+    return found if 0 < found < 1e6 else 0.0
 
 
 def _date(seconds: str) -> str:

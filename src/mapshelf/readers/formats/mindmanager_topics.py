@@ -18,6 +18,7 @@ from mapshelf.readers.formats.mindmanager_markers import mindmanager_marker
 from mapshelf.readers.formats.mindmanager_styles import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.numbers import number
 from mapshelf.readers.parsing.places import side_of
 from mapshelf.readers.parsing.task_dates import task_date
 from mapshelf.readers.parsing.topic_tree import reference
@@ -118,8 +119,8 @@ class TopicReader:
 
     def _add_offset(self, topic: Topic, offset: Element, note: Note) -> None:
         topic.position = (
-            _number(offset.get("CX", "0")) * PIXELS,
-            _number(offset.get("CY", "0")) * PIXELS,
+            number(offset.get("CX", "0")) * PIXELS,
+            number(offset.get("CY", "0")) * PIXELS,
         )
 
     def _add_icons(self, topic: Topic, group: Element, note: Note) -> None:
@@ -133,8 +134,8 @@ class TopicReader:
                 *topic.images,
                 self._content.images.add(
                     self._bytes(image.find("ImageData")),
-                    round(_number(width or "") * PIXELS, 1),
-                    round(_number(height or "") * PIXELS, 1),
+                    round(number(width) * PIXELS, 1),
+                    round(number(height) * PIXELS, 1),
                 ),
             )
 
@@ -236,10 +237,3 @@ def _add_letters(topic: Topic, text: Element) -> bool:
 def _icon(icon: Element) -> Marker:
     name = icon.get("IconType", "")
     return mindmanager_marker(name) if name else Marker("other-custom", "custom")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0

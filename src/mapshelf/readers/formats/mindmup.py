@@ -23,6 +23,7 @@ from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text, parse_json
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.numbers import number
 from mapshelf.readers.parsing.rich_text import data_of_url, embedded_pictures
 from mapshelf.readers.parsing.topic_tree import grow, reference
 
@@ -98,10 +99,10 @@ def _children(idea: Idea) -> list[Idea]:
 
 def _place(rank: str) -> tuple[bool, float]:
     try:
-        number = float(rank)
+        found = float(rank)
     except ValueError:
-        number = math.nan
-    return number < 0, math.inf if math.isnan(number) else abs(number)
+        found = math.nan
+    return found < 0, math.inf if math.isnan(found) else abs(found)
 
 
 def _relationships(maps: Iterable[Idea]) -> Iterable[Relationship]:
@@ -142,13 +143,13 @@ def _put(topic: Topic, idea: Idea, rank: str) -> None:
         topic.side = "left" if is_left else "right"
     position = as_list(as_object(idea.get("attr")).get("position"))
     if len(position) >= 2:
-        topic.position = (_number(position[0]) * (-1 if is_left else 1), _number(position[1]))
+        topic.position = (number(position[0]) * (-1 if is_left else 1), number(position[1]))
 
 
 def _add_icon(topic: Topic, icon: Mapping[str, object], content: Content) -> None:
     url = as_text(icon.get("url"))
     if url.startswith("data:"):
-        width, height = _number(icon.get("width")), _number(icon.get("height"))
+        width, height = number(icon.get("width")), number(icon.get("height"))
         topic.images += (content.images.add(data_of_url(url), width, height),)
 
 
@@ -180,7 +181,3 @@ def _style(style: Idea) -> Style | None:
         italic=as_text(font.get("style")) == "italic",
     )
     return found if found != Style() else None
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,7 +1,7 @@
 """Parse the colours in map files to ``#rrggbb``.
 
-Programs write colours in six ways. Transparent, unknown and invalid colours count as not set, and
-the topic is drawn in the default colours.
+Programs write colours in several ways. Transparent, unknown and invalid colours count as not set,
+and the topic is drawn in the default colours.
 """
 
 import re
@@ -50,11 +50,6 @@ def colour_of_fractions(red: float, green: float, blue: float, alpha: float = 1.
         return ""
     channels = (round(255 * min(1.0, max(0.0, channel))) for channel in (red, green, blue))
     return "#{:02x}{:02x}{:02x}".format(*channels)
-
-
-def colour_of_number(number: int) -> str:
-    """Return the colour of an integer, 0xRRGGBB; higher bits, for the opacity, are ignored."""
-    return f"#{number & 0xFFFFFF:06x}"
 
 
 def _from_digits(digits: str, *, alpha_first: bool) -> str:

@@ -6,7 +6,6 @@ their own in an outline. A note is needed twice: as plain text for search and as
 """
 
 import html
-from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
 from mapshelf.readers.parsing.text_cleaning import element_to_html, element_to_text, html_to_text
@@ -27,12 +26,6 @@ class Note:
             self._plain.append(text)
             lines = (html.escape(line, quote=False) for line in text.splitlines())
             self._html.append(f"<p>{'<br>'.join(lines)}</p>")
-
-    def add_fact(self, name: str, values: Iterable[str]) -> None:
-        """Add the line ``name: value, value``, unless all values are empty."""
-        text = ", ".join(filter(None, (value.strip() for value in values)))
-        if text:
-            self.add_text(f"{name}: {text}")
 
     def add_html(self, source: str) -> None:
         """Add HTML."""

@@ -74,7 +74,7 @@ class Document:
     fingerprint: Fingerprint
 
 
-class Documents:
+class SearchDocuments:
     """Creates search documents, with a cache of word forms."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap, Map, Origin
 from mapshelf.sandbox.pool import FAILURES, ConfinedPool
 from mapshelf.search.listed_maps import listed_map, passages_of
-from mapshelf.snapshot.build.documents import Document, Documents, Indexed
+from mapshelf.snapshot.build.documents import Document, Indexed, SearchDocuments
 from mapshelf.snapshot.format.keys import Keys, keys_of
 from mapshelf.snapshot.format.records import encode_details, encode_record
 
@@ -94,7 +94,7 @@ class MapPreparation:
             helpers: number of processes in ``with_helpers``; 0 for none.
         """
         self._helpers = helpers
-        self._documents = Documents()
+        self._documents = SearchDocuments()
         self._pool: ConfinedPool | None = None
 
     @contextmanager
@@ -137,7 +137,7 @@ class MapPreparation:
             return prepare(self._documents, group)
 
 
-def prepare(documents: Documents, group: Group) -> list[PreparedMap]:
+def prepare(documents: SearchDocuments, group: Group) -> list[PreparedMap]:
     """Return what a snapshot stores of these maps."""
     read = [_read(one) for one in group]
     made = documents.of([indexed for indexed, _ in read])
@@ -173,8 +173,8 @@ def _prepare_in_helper(group: Group) -> list[PreparedMap]:
 
 
 @cache
-def _documents_of_this_helper() -> Documents:
+def _documents_of_this_helper() -> SearchDocuments:
     """Return the cache of word forms, which lasts as long as this helper."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    return Documents()
+    return SearchDocuments()

@@ -43,7 +43,7 @@ class Identities(Protocol):
 
         Raises:
             NotFound: the user has no such identity.
-            LastWay: it is the last identity of a user without a password or passkeys.
+            LastWayToSignIn: it is the last identity of a user without a password or passkeys.
         """
 
     def register_by_identity(self, name: str, issuer: str, subject: str, shown: str) -> User:

@@ -45,5 +45,5 @@ class Passkeys(Protocol):
 
         Raises:
             NotFound: the user has no such passkey.
-            LastWay: it is the last passkey of a user without a password or identities.
+            LastWayToSignIn: it is the last passkey of a user without a password or identities.
         """

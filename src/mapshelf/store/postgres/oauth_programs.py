@@ -1,7 +1,7 @@
 """Registered programs in PostgreSQL."""
 
 from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Program
+from mapshelf.model import Program, about_client
 from mapshelf.store.oauth import PROGRAM, row_of_program
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.grants import delete_grants
@@ -20,7 +20,7 @@ class PostgresPrograms(DatabaseUser):
             )
             if not added.rowcount:
                 raise AlreadyExists(f"there is a program with the id {program.id} already")
-            self._connections.audit_entries.about(f"client {program.id}")
+            self._connections.audit_entries.about(about_client(program.id))
 
     def remove_program(self, program_id: str) -> None:
         """See ``Store``. The program is locked first, so that no grants are added concurrently."""

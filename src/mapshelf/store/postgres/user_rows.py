@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mapshelf.errors import AlreadyExists, LastWay, NotFound
+from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
 from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.postgres.connections import Link
@@ -52,11 +52,11 @@ def keep_a_way(link: Link, user_id: int) -> None:
     """Check that a user, whose row is locked, can still sign in.
 
     Raises:
-        LastWay: no way to sign in is left.
+        LastWayToSignIn: no way to sign in is left.
     """
     ((ways,),) = link.rows(WAYS.format("%s"), (user_id, user_id, user_id))
     if not ways:
-        raise LastWay("the user could not sign in any longer")
+        raise LastWayToSignIn("the user could not sign in any longer")
 
 
 def add_user_row(

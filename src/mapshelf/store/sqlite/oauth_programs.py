@@ -1,7 +1,7 @@
 """Registered programs in SQLite."""
 
 from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Program
+from mapshelf.model import Program, about_client
 from mapshelf.store.oauth import PROGRAM, row_of_program
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.grants import delete_grants
@@ -20,7 +20,7 @@ class SQLitePrograms(DatabaseUser):
             )
             if not database.changes():
                 raise AlreadyExists(f"there is a program with the id {program.id} already")
-            self._database.audit_entries.about(f"client {program.id}")
+            self._database.audit_entries.about(about_client(program.id))
 
     def remove_program(self, program_id: str) -> None:
         """See ``Store``."""

@@ -2,7 +2,7 @@
 
 import apsw
 
-from mapshelf.errors import AlreadyExists, LastWay, NotFound
+from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
 from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.sign_in import WAYS
@@ -54,11 +54,11 @@ def keep_a_way(database: apsw.Connection, user_id: int) -> None:
     """Check that a user can still sign in.
 
     Raises:
-        LastWay: no way to sign in is left.
+        LastWayToSignIn: no way to sign in is left.
     """
     rows: list[Row] = database.execute(WAYS.format("?1"), (user_id,)).fetchall()
     if not rows[0][0]:
-        raise LastWay("the user could not sign in any longer")
+        raise LastWayToSignIn("the user could not sign in any longer")
 
 
 def add_user_row(

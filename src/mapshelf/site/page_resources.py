@@ -1,4 +1,4 @@
-"""Hold the dependencies shared by all pages: URLs, static files, templates and error pages."""
+"""What all pages of an application share: URLs, static files, templates and error pages."""
 
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.assets import load_assets
@@ -6,8 +6,8 @@ from mapshelf.site.error_pages import ErrorPages
 from mapshelf.site.responses import Templates
 
 
-class PageMaker:
-    """The shared dependencies of the pages of one application.
+class PageResources:
+    """What the pages of one application share.
 
     Attributes:
         addresses: builds URLs.
@@ -18,7 +18,7 @@ class PageMaker:
     """
 
     def __init__(self, base_url: str) -> None:
-        """Create the dependencies; each template is loaded when it is first used."""
+        """Create all of it; each template is loaded when it is first used."""
         self.addresses = Addresses(base_url)
         self.assets = load_assets()
         root = self.addresses.root
