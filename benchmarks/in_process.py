@@ -25,6 +25,9 @@ from mapshelf.tokens import new_token, token_digest
 
 READER: Final = "benchmark"
 
+READY_WITHIN: Final = 300.0
+"""Seconds within which the snapshot must be verified."""
+
 
 class Sent(NamedTuple):
     """A response as it is handed to the server."""
@@ -99,6 +102,11 @@ class InProcess:
 
     def __enter__(self) -> Self:
         self._runner.run(self._application.start())
+        deadline = time.monotonic() + READY_WITHIN
+        while self.request("/readyz").status != 200:  # checksums of large snapshots take seconds
+            if time.monotonic() > deadline:
+                raise TimeoutError("the application is not ready")
+            self.wait(0.05)
         return self
 
     def __exit__(

@@ -219,6 +219,11 @@ def test_wrong_values_get_a_clear_error(service: Service, query: str, status: in
     assert drawing(service, "svg", query).status_code == status
 
 
+def test_a_wrong_value_stays_wrong_when_the_drawing_is_cached(service: Service) -> None:
+    assert drawing(service, "svg").status_code == 200
+    assert drawing(service, "svg", "?topic=&sheet=0&theme=light").status_code == 400
+
+
 def test_a_map_without_topics_has_no_drawing(service: Service) -> None:
     assert drawing(service, "svg", public_id="Bare0000").status_code == 404
     assert drawing(service, "png", public_id="Unknown0").status_code == 404

@@ -81,4 +81,4 @@ def test_a_store_that_is_away_is_asked_again_later(
     for _ in range(3):
         scheduler.do_due()
     assert asked == [1]
-    assert caplog.messages == ["the cleanup is postponed: away"]
+    assert caplog.messages == ["cleaning up was postponed: away"]

@@ -55,9 +55,13 @@ async def show_drawing(context: Context, request: Request) -> Response:
     found = await find_map(context, request)
     maker = DrawingMaker(context)
     make = partial(maker.deferred, found.record, parsed, caching)
-    query_string = urlencode(
-        {"topic": parsed.topic, "sheet": parsed.sheet, "theme": parsed.theme}
-    ).encode()
+    # Only what differs from the defaults, as a request would say it: it is looked up by its query.
+    given = {
+        "topic": parsed.topic,
+        "sheet": parsed.sheet,
+        "theme": "" if parsed.theme == LIGHT.name else parsed.theme,
+    }
+    query_string = urlencode({name: value for name, value in given.items() if value}).encode()
     return await found.response(request, context.queues.drawing_lookups, make, query_string)
 
 
