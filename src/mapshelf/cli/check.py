@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
+from mapshelf.cli.settings_check import faults_of_settings
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory
@@ -20,13 +21,16 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
+    wrong_settings = faults_of_settings(given.file, given.data, given.database)
+    for fault in wrong_settings:  # at once, because the store may fail to open
+        print(f"mapshelf: {fault}", file=sys.stderr)
     with open_catalogue(given) as store:
         faults = store.check()
         print(f"store: {without_password(given.database)}, revision {store.revision()}")
         faults += _faults_of_snapshot(store, snapshots_folder(given.data))
     for fault in faults:
         print(f"mapshelf: {fault}", file=sys.stderr)
-    return 1 if faults else 0
+    return 1 if wrong_settings or faults else 0
 
 
 def _faults_of_snapshot(store: ChangeFeed, folder: Path) -> Iterator[str]:

@@ -6,6 +6,7 @@ take, and is refused as they are. What the environment says goes before the file
 line says before both.
 """
 
+import argparse
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,9 +83,13 @@ class ConfigFile:
         Raises:
             InvalidSetting: there is one.
         """
-        for key in self.values:
-            if key not in known:
-                raise InvalidSetting(f"{self.path}: there is no option {key!r}")
+        for fault in self.faults_of_keys(known):
+            raise InvalidSetting(fault)
+
+    def faults_of_keys(self, known: set[str]) -> list[str]:
+        """Return a message for each key that is none of ``known``."""
+        unknown = (key for key in self.values if key not in known)
+        return [f"{self.path}: there is no option {key!r}" for key in unknown]
 
     def _texts(self, key: str) -> Iterator[str]:
         value = self.values.get(key, [])
@@ -94,6 +99,11 @@ class ConfigFile:
             if isinstance(one, bool) or not isinstance(one, str | int):
                 raise InvalidSetting(f"{self.path}: {key} has a value that is no text or number")
             yield str(one)
+
+
+def known_keys(given: argparse.Namespace) -> set[str]:
+    """Return the keys that the file may have, from parsed options of ``serve``."""
+    return {name.replace("_", "-") for name in vars(given).keys() - {"run", "version", "config"}}
 
 
 def find_config(arguments: Sequence[str]) -> ConfigFile:
