@@ -333,7 +333,38 @@ def test_with_the_store_away_nobody_is_told_that_a_token_is_wrong(web: Asking) -
     token = web.tokens()["refresh_token"]
     web.service.application.application.context.store.get().close()
     answer = web.refresh(token)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    check_text(answer)
+
+
+def test_a_fault_of_ours_is_no_refusal_either(
+    web: Asking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("mapshelf.api.oauth.endpoints.give_tokens", fail)
+    answer = web.refresh("msr_none")
+    assert answer.status_code == 500
+    check_text(answer)
+    assert "secret detail" in caplog.text
+    assert answer.headers["x-request-id"] in caplog.text
+
+
+def test_an_outage_is_text_at_the_token_endpoint_only(web: Asking) -> None:
+    web.service.application.application.context.store.get().close()
+    answer = web.post("/oauth/revoke", {"token": "msr_none"})
     assert (answer.status_code, answer.json()["error"]) == (503, "temporarily_unavailable")
+
+
+def check_text(answer: httpx.Response) -> None:
+    """Expect no JSON object, after which a desktop program would forget its refresh token."""
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["x-request-id"]
+    assert answer.text.endswith(".")
+    assert not answer.text.startswith("{")
+    assert "detail" not in answer.text
 
 
 # -- legacy programs ----------------------------------------------------------------------

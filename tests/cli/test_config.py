@@ -7,6 +7,8 @@ import pytest
 from mapshelf.cli import main
 from mapshelf.cli.config_file import VARIABLE, VARIABLES
 from mapshelf.cli.sign_in_options import SECRET
+from mapshelf.settings import sqlite_url
+from mapshelf.store import open_store
 
 FILE = """
 data = "{folder}/data"
@@ -123,3 +125,77 @@ def test_a_rate_limit_must_be_one(word: str, capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         main(["config", "--rate-limit", word])
     assert "--rate-limit" in capsys.readouterr().err
+
+
+# -- check ----------------------------------------------------------------------------------
+
+
+def checked(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> tuple[int, list[str]]:
+    """Check a catalogue with a configuration file; return exit code and faults."""
+    path = tmp_path / "checked.toml"
+    path.write_text(text)
+    data = str(tmp_path / "data")
+    if not (tmp_path / "data").exists():
+        open_store(sqlite_url(tmp_path / "data"), create=True).close()
+    capsys.readouterr()
+    code = main(["check", "--data", data, "--config", str(path)])
+    said = capsys.readouterr()
+    assert "store: " in said.out
+    return code, said.err.splitlines()
+
+
+def test_check_accepts_what_serve_accepts(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    assert checked(tmp_path, capsys, path.read_text()) == (0, [])
+    assert checked(tmp_path, capsys, "") == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("nonsense = 1", "there is no option 'nonsense'"),
+        ("port = 70000", "argument --port: "),
+        ("port = 1.5", "port has a value that is no text or number"),
+        ('registration = "all"', "argument --registration: "),
+        ('folders = ["/nonexistent"]', "/nonexistent is not a folder"),
+        ('owner = "bob"', "--owner and --category"),
+        ('trusted-proxy = ["nobody"]', "'nobody'"),
+        ('base-url = "ftp://x"', "'ftp://x'"),
+        ('oidc-issuer = "https://id.example"', "--oidc-issuer needs --oidc-client-id"),
+        ("backup-keep = 3", "--backup-keep"),
+    ],
+)
+def test_check_reports_what_serve_would_refuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, fault: str
+) -> None:
+    code, (line,) = checked(tmp_path, capsys, text)
+    assert code == 1
+    assert line.startswith("mapshelf: ")
+    assert fault in line
+
+
+def test_check_looks_at_variables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAPSHELF_BASE_URL", "ftp://x")
+    code, (line,) = checked(tmp_path, capsys, "")
+    assert code == 1
+    assert "'ftp://x'" in line
+
+
+def test_check_reports_all_unknown_keys_and_the_first_other_fault_and_those_of_the_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = 'one = 1\ntwo = 2\nport = 70000\nbase-url = "https://maps.example.org"'
+    code, lines = checked(tmp_path, capsys, text)
+    assert code == 1
+    assert ["'one'" in lines[0], "'two'" in lines[1], "--port" in lines[2]] == [True] * 3
+    (tmp_path / "data" / "catalogue.db").unlink()
+    path = tmp_path / "checked.toml"
+    assert main(["check", "--data", str(tmp_path / "data"), "--config", str(path)]) == 1
+    *settings, store = capsys.readouterr().err.splitlines()
+    assert settings == lines
+    assert "there is no catalogue" in store

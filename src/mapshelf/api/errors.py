@@ -11,7 +11,7 @@ from typing import Final
 
 import orjson
 
-from mapshelf.api.http import NO_STORE, Headers, Response, json_response
+from mapshelf.api.http import NO_STORE, Headers, Response, body_response, json_response
 from mapshelf.api.tracing import facts_of
 from mapshelf.api.work_queue import LONGEST_RETRY
 from mapshelf.errors import (
@@ -153,8 +153,16 @@ def error_name(error: Exception) -> str:
     return next((kind.__name__ for kind in type(error).__mro__ if kind in TABLE), "Fault")
 
 
-def error_response(error: Exception, request_id: str, traceparent: bytes = b"") -> Response:
-    """Log ``error``, and return its Error object (``docs/api.md``)."""
+def error_response(
+    error: Exception, request_id: str, traceparent: bytes = b"", *, outage_as_text: bool = False
+) -> Response:
+    """Log ``error``, and return its Error object (``docs/api.md``).
+
+    With ``outage_as_text``, the response to an error with status 5xx is its message as text.
+    """
+    if outage_as_text and error_row(error).status >= 500:
+        log_error(error, request_id, traceparent)
+        return _error_text(error)
     if type(error) is Overloaded:
         return _overloaded(error.retry_after)
     log_error(error, request_id, traceparent)
@@ -177,6 +185,12 @@ def _error_object(error: Exception) -> Response:
         }
     )
     return json_response(row.status, body, error_headers(error))
+
+
+def _error_text(error: Exception) -> Response:
+    row = error_row(error)
+    body = (row.message or str(error)).encode()
+    return body_response(row.status, b"text/plain; charset=utf-8", body, error_headers(error))
 
 
 def log_error(error: Exception, request_id: str, traceparent: bytes = b"") -> None:

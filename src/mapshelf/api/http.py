@@ -72,6 +72,7 @@ class Request:
         takes: the rule for the body, if the operation accepts one.
         body: the body, if there is one.
         shared: whether pages of other origins may read the response.
+        outages_as_text: whether a 5xx response is text instead of an Error object.
         counts: the counters of this operation, once it is known.
         traceparent: the traceparent from a trusted proxy (``tracing``), empty if there is none.
         limited: response headers that report the state of a rate limit.
@@ -91,6 +92,7 @@ class Request:
     takes: BodyRule | None = None
     body: IncomingBody | None = None
     shared: bool = True
+    outages_as_text: bool = False
     counts: OperationCounts | None = None
     traceparent: bytes = b""
     limited: Headers = ()

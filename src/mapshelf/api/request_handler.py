@@ -173,7 +173,7 @@ class RequestHandler:
 
     async def _respond(self, request: Request) -> Response:
         route = self._route(request)
-        request.shared = route.shared
+        request.shared, request.outages_as_text = route.shared, route.outages_as_text
         method = route.methods.get(request.method)
         if method is None:
             if request.method == "OPTIONS":
@@ -223,11 +223,11 @@ class RequestHandler:
         self._measurements.note_error(error)
         show = self._error_page(request) if request else None
         traceparent = request.traceparent if request else b""
-        if show is None:
-            return error_response(error, request_id, traceparent)
+        if request is None or show is None:
+            as_text = request is not None and request.outages_as_text
+            return error_response(error, request_id, traceparent, outage_as_text=as_text)
         log_error(error, request_id, traceparent)
-        if request:
-            request.shared = False
+        request.shared = False
         try:
             return await show(error)
         except Exception as failure:

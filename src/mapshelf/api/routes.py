@@ -74,11 +74,21 @@ class Route:
         preflight: the response to OPTIONS.
         error_page: renders error pages for people, ``None`` for programs.
         shared: whether pages of other origins may read the responses.
+        outages_as_text: whether 5xx responses are text instead of Error objects.
         counts: the counters of each method (``measurements``).
         limits: the rate limit of each method, if it has one (``rate_limits``).
     """
 
-    __slots__ = ("allowed", "counts", "error_page", "limits", "methods", "preflight", "shared")
+    __slots__ = (
+        "allowed",
+        "counts",
+        "error_page",
+        "limits",
+        "methods",
+        "outages_as_text",
+        "preflight",
+        "shared",
+    )
 
     def __init__(  # noqa: PLR0913 - the facts of one row of a table
         self,
@@ -88,6 +98,7 @@ class Route:
         cached: bool = False,
         error_page: ErrorPage | None = None,
         shared: bool = True,
+        outages_as_text: bool = False,
         budget: Budget | None = Budget.API,
         **writing: Method,
     ) -> None:
@@ -99,12 +110,14 @@ class Route:
             cached: see ``Method``; for GET.
             error_page: see ``Route``.
             shared: see ``Route``.
+            outages_as_text: see ``Route``.
             budget: see ``Method``; for GET.
             writing: the other methods by name.
         """
         assert set(writing) <= set(WRITING), writing
         self.error_page = error_page
         self.shared = shared
+        self.outages_as_text = outages_as_text
         self.counts: dict[str, OperationCounts] = {}
         self.limits: dict[str, Limit] = {}
         reading = Method(answer, scope, cached, budget=budget) if answer else None

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from mapshelf.cli.config_file import VARIABLES, find_config
+from mapshelf.cli.config_file import VARIABLES, find_config, known_keys
 from mapshelf.errors import InvalidSetting, MapshelfError
 from mapshelf.settings import sqlite_url
 
@@ -130,9 +130,11 @@ def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argpars
     file.set_variables()
     command, own = arguments[:1], arguments[1:]
     if command not in (["serve"], ["config"]):
-        return parser.parse_args(arguments)
-    options = vars(parser.parse_args(arguments)).keys() - {"run", "version", "config"}
-    file.check_keys({name.replace("_", "-") for name in options})
+        given = parser.parse_args(arguments)
+        if command == ["check"]:
+            given.file = file
+        return given
+    file.check_keys(known_keys(parser.parse_args(arguments)))
     given = parser.parse_args([*command, *file.words(own), *own])
     given.folders = given.folders or file.folders()
     given.file, given.variables, given.command_line = file, variables, own

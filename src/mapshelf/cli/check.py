@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
+from mapshelf.cli.settings_check import faults_of_settings
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing, SnapshotUnavailable
 from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory
@@ -19,6 +20,8 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
+    wrong_settings = faults_of_settings(given.file, given.data, given.database)
+    _report(wrong_settings)  # at once, because the store may fail to open
     with open_catalogue(given) as store:
         faults = store.check()
         _report(faults)  # at once, because what follows may fail in a damaged store
@@ -27,7 +30,7 @@ def _run(given: argparse.Namespace) -> int:
     if found:
         print(f"snapshot: {found}")
     _report(more)
-    return 1 if faults or more else 0
+    return 1 if wrong_settings or faults or more else 0
 
 
 def _report(faults: list[str]) -> None:

@@ -6,6 +6,7 @@ the same values and give the same errors. The environment overrides the file, an
 overrides both.
 """
 
+import argparse
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,9 +83,13 @@ class ConfigFile:
         Raises:
             InvalidSetting: a key is not in it.
         """
-        for key in self.values:
-            if key not in known:
-                raise InvalidSetting(f"{self.path}: there is no option {key!r}")
+        for fault in self.faults_of_keys(known):
+            raise InvalidSetting(fault)
+
+    def faults_of_keys(self, known: set[str]) -> list[str]:
+        """Return a message for each key that is none of ``known``."""
+        unknown = (key for key in self.values if key not in known)
+        return [f"{self.path}: there is no option {key!r}" for key in unknown]
 
     def _texts(self, key: str) -> Iterator[str]:
         value = self.values.get(key, [])
@@ -96,6 +101,11 @@ class ConfigFile:
                     f"{self.path}: {key} must be a string, a whole number or a list of these"
                 )
             yield str(one)
+
+
+def known_keys(given: argparse.Namespace) -> set[str]:
+    """Return the keys that the file may have, from parsed options of ``serve``."""
+    return {name.replace("_", "-") for name in vars(given).keys() - {"run", "version", "config"}}
 
 
 def find_config(arguments: Sequence[str]) -> ConfigFile:

@@ -199,15 +199,25 @@ def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
 
 def _run(given: argparse.Namespace) -> int:
     set_up_logging(LogFormat(given.log_format))
+    options = checked_options(given)
+    serve(options, lambda: _announce(options.settings))
+    return 0
+
+
+def checked_options(given: argparse.Namespace) -> ServeOptions:
+    """Return the options of the service.
+
+    Raises:
+        InvalidSetting: one is wrong, or does not go with another.
+    """
     if (given.owner or given.category) and not given.folders:
         raise InvalidSetting("--owner and --category need a FOLDER")
     for folder in given.folders:
         if not folder.is_dir():
             raise InvalidSetting(f"{folder} is not a folder")
     address = resolve_address(given.host, given.port)
-    settings = _settings(given, address)
-    options = ServeOptions(
-        settings,
+    return ServeOptions(
+        _settings(given, address),
         address,
         given.workers,
         given.folders,
@@ -216,8 +226,6 @@ def _run(given: argparse.Namespace) -> int:
         resolve_address(*given.metrics) if given.metrics else None,
         _backup_plan(given),
     )
-    serve(options, lambda: _announce(settings))
-    return 0
 
 
 def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:

@@ -1,7 +1,11 @@
 """The OAuth 2 endpoints that programs call without a browser: tokens, revocation, device flow.
 
-Every response, including errors, is an uncompressed JSON object, because some programs support
+Every response, including refusals, is an uncompressed JSON object, because some programs support
 nothing else. Responses must not be cached.
+
+Only an outage (5xx) at the token endpoint is text: a known desktop program ignores the status, and
+takes any JSON object without ``access_token`` for a refusal, after which it forgets its refresh
+token. After a response that is not JSON it keeps the token, and can try again.
 """
 
 import base64
@@ -74,15 +78,15 @@ def oauth_routes(context: Context) -> Mapping[str, Route]:
     def known(metadata: Mapping[str, object]) -> Route:
         return Route(_shown(metadata_response(metadata)), scope=ASKING.scope)
 
-    def asked(answer: Answer, *, shared: bool = True) -> Route:
+    def asked(answer: Answer, *, shared: bool = True, outages_as_text: bool = False) -> Route:
         method = Method(endpoints.answering(answer), ASKING.scope, body=BODY)
-        return Route(POST=method, shared=shared)
+        return Route(POST=method, shared=shared, outages_as_text=outages_as_text)
 
     registration = context.settings.dynamic_registration
     registering = Method(register_program, ASKING.scope, body=REGISTRATION)
     return {
         **({REGISTER: Route(POST=registering, shared=False)} if registration else {}),
-        TOKEN: asked(_give_tokens),
+        TOKEN: asked(_give_tokens, outages_as_text=True),
         REVOKE: asked(_revoke),
         DEVICE_AUTHORIZATION: asked(partial(_begin_device, base_url), shared=False),
         SERVER: known(server_metadata(base_url, registration=registration)),
