@@ -141,6 +141,7 @@ def _route(operation: str, answer: Operation, *, cached: bool = False, **others:
         cached=cached,
         error_page=None,
         shared=True,
+        outages_as_text=False,
         budget=Budget.API,
         **others,
     )
