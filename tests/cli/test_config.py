@@ -158,7 +158,7 @@ def test_check_accepts_what_serve_accepts(
     [
         ("nonsense = 1", "there is no option 'nonsense'"),
         ("port = 70000", "argument --port: "),
-        ("port = 1.5", "port has a value that is no text or number"),
+        ("port = 1.5", "port must be a string, a whole number or a list of these"),
         ('registration = "all"', "argument --registration: "),
         ('folders = ["/nonexistent"]', "/nonexistent is not a folder"),
         ('owner = "bob"', "--owner and --category"),
