@@ -16,9 +16,9 @@ OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 # snapshot, queues, packing, drawings, the documents; or they choose their database themselves. That
 # maps, files, links and tokens come out as they went in, the contract suite proves.
 WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, admission bodies bodies_on_the_wire comparing contract \
-	cookies csrf desktop_program docs drawings every_combination exchange forms illustrated_exports \
-	images large_files links measurements oauth_clients one_map openapi packing permissions private \
-	rate_limits real_server search send_rate store_away streaming thumbnails tracing \
+	compression cookies csrf desktop_program docs drawings every_combination exchange forms illustrated_exports \
+	images large_files links measurements oauth_clients one_map openapi permissions private \
+	rate_limits real_server search send_rate stalled_clients store_away streaming thumbnails tracing \
 	verified_snapshots work_queue)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from mapshelf.model import MapDraft
+from mapshelf.tokens import new_token
 from tests.conftest import Serving
 from tests.databases import MISSING_TABLE, drop_tokens
 from tests.harness import BASE_URL, READER, Service, Shelf, outline_of, serve, shelf_with
@@ -145,6 +146,20 @@ def test_401_says_so_when_a_token_was_sent(service: Service) -> None:
         "Bearer": none,
         "Bearer ": none,
     }
+
+
+def test_401_says_so_for_tokens_that_are_no_longer_valid(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with shelf_with(tmp_path_factory.mktemp("tokens")) as shelf, serve(shelf) as service:
+        expired, revoked = shelf.token(expires=1), shelf.token()
+        newest = max(shelf.store.tokens(READER), key=lambda one: one.id)
+        shelf.store.revoke_token(newest.id)
+        for secret in (new_token(), revoked, expired):
+            header = {"Authorization": f"Bearer {secret}"}
+            response = service.request("GET", "/maps", headers=header)
+            assert response.status_code == 401
+            assert response.headers["WWW-Authenticate"].endswith(', error="invalid_token"')
 
 
 # -- values that are empty, given twice, or no text; unknown parameters ----------------------
@@ -886,6 +901,23 @@ def test_users_me_shows_the_token_owner_and_is_not_stored(
         assert response.headers["Cache-Control"] == "no-store"
         assert "ETag" not in response.headers
         assert service.get("/users/me").json()["TotalMaps"] == "0"
+
+
+@pytest.mark.parametrize("zone", ["Etc/GMT-14", "Etc/GMT+12"])
+def test_the_date_of_registration_is_that_in_utc(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    """At any time of the day, one of these time zones has another date than UTC."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        before = datetime.now(UTC)
+        with shelf_with(tmp_path_factory.mktemp("zone")) as shelf, serve(shelf) as service:
+            registered = service.get("/users/me").json()["DateRegistered"]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert registered in {f"{one:%Y-%m-%d}" for one in (before, datetime.now(UTC))}
 
 
 def test_path_may_be_percent_encoded(service: Service) -> None:

@@ -17,7 +17,7 @@ from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken
 from mapshelf.tokens import MAPS, new_token, token_digest
 from tests.databases import KIND, kept_bytes
-from tests.harness import READER, Service, Shelf
+from tests.harness import READER, Service, Shelf, serve
 
 PROMISE: Final = {"sqlite": 1.0, "postgres": 2.5}[KIND]
 """Seconds within which a token that has lost its force is refused."""
@@ -97,6 +97,22 @@ def test_new_token_is_taken_at_once_even_if_it_was_refused_before(
     digest = token_digest(live.token)
     shelf.store.add_token(READER, digest, label="", scopes="read", expires=None)
     assert live.get("/maps").status_code == 200
+
+
+def test_the_last_use_of_a_token_is_noted(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "USE_NOTED_EVERY", 0.05)
+    before = now()
+    with serve(shelf) as service:
+        assert service.get("/maps").status_code == 200
+        deadline = time.monotonic() + 30
+        while (found := last_uses(shelf)) == [] and time.monotonic() < deadline:
+            service.run(asyncio.sleep(0.02))
+    assert len(found) == 1
+    assert before <= found[0] <= now()
+
+
+def last_uses(shelf: Shelf) -> list[int]:
+    return [one.last_used for one in shelf.store.tokens(READER) if one.last_used is not None]
 
 
 @pytest.mark.parametrize("form", ["Bearer {}", "bearer  {}", " BEARER {} ", "{}", "Bearer{:>400}"])

@@ -14,6 +14,7 @@ import apsw
 import pytest
 
 from mapshelf.errors import SnapshotUnavailable, StoreDamaged, StoreUnavailable
+from mapshelf.formats.ndjson_records import LONGEST_LINE
 from mapshelf.importer import records
 from mapshelf.model import Map, RefusalKind
 from mapshelf.snapshot import SnapshotDirectory
@@ -205,7 +206,9 @@ def test_import_of_a_record_with_a_known_id_updates_it(mapshelf: Mapshelf, tmp_p
     assert (record["Title"], record["Views"]) == ("One", "8")
 
 
-def test_import_of_a_line_without_end_is_refused_alone(mapshelf: Mapshelf, tmp_path: Path) -> None:
+def test_a_record_with_a_value_too_long_is_refused_alone(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
     path = tmp_path / "maps.ndjson"
     path.write_text(json.dumps({"Title": "x" * 3_000_000}) + '\n{"Title": "One"}\n')
 
@@ -213,6 +216,20 @@ def test_import_of_a_line_without_end_is_refused_alone(mapshelf: Mapshelf, tmp_p
 
     assert done.stdout == "added 1, changed 0, unchanged 0, refused 1\n"
     assert "line 1: Title is longer than" in done.stderr
+
+
+def test_an_overlong_line_is_refused_alone(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    """What is beyond the limit is no record of its own. The last line needs no end."""
+    path = tmp_path / "maps.ndjson"
+    overlong = b'{"Title": "' + b"x" * 2 * LONGEST_LINE + b'"}'
+    path.write_bytes(b"\n".join([b'{"Title": "One"}', overlong, b'{"Title": "Last"}']))
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert done.stdout == "added 2, changed 0, unchanged 0, refused 1\n"
+    assert done.stderr.count("line ") == 1
+    assert "line 2: " in done.stderr
+    assert {record["Title"] for record in mapshelf.exported()} == {"One", "Last"}
 
 
 def zip_of(path: Path, **members: bytes) -> Path:

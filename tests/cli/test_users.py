@@ -2,6 +2,7 @@
 
 import re
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,15 @@ def test_token_create_prints_the_token_and_only_it(mapshelf: Mapshelf) -> None:
     (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
     assert row[1:3] == ["laptop", "active"]
     assert done.stdout.strip() not in "".join(row)
+
+
+@pytest.mark.parametrize(("options", "days"), [((), 90), (("--expires", "30"), 30)])
+def test_a_token_expires(mapshelf: Mapshelf, options: tuple[str, ...], days: int) -> None:
+    mapshelf.run("user", "add", "alice")
+    mapshelf.run("token", "create", "alice", *options)
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    created, expires = (datetime.fromisoformat(cell.split()[1]) for cell in row[3:5])
+    assert expires - created == timedelta(days=days)
 
 
 def test_token_create_is_refused_for_unknown_and_disabled_users(mapshelf: Mapshelf) -> None:
