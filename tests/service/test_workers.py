@@ -88,6 +88,18 @@ def test_a_worker_that_keeps_dying_leaves_the_others_alone(mapshelf: Mapshelf) -
     assert len(answers) - len(failed) > deaths
 
 
+def test_a_revoked_token_is_refused_by_every_worker_after_a_second(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, workers=2) as service:
+        service.wait_until_ready()
+        wait_for(lambda: len(workers(service)) == 2)
+        # Connections are spread over the workers, so each of them knows the token.
+        assert {ask(service) for _ in range(50)} == {200}
+        token_id, *_ = mapshelf.lines("token", "list", "alice")[-1].split("\t")
+        mapshelf.run("token", "revoke", token_id)
+        time.sleep(1)
+        assert {ask(service) for _ in range(50)} == {401}
+
+
 def test_clients_wait_while_the_only_worker_or_all_that_answers_is_replaced(
     mapshelf: Mapshelf,
 ) -> None:
