@@ -40,4 +40,4 @@ def test_maps_are_renewed_while_the_service_runs(tmp_path: Path) -> None:
     assert with_store.maps(0, 9) == [found]
     assert not with_store.outdated(0, 9), "it would be read at the next start, too"
     with_store.close()
-    assert log.read_text().count("anew") == 2
+    assert log.read_text().count(" again") == 2

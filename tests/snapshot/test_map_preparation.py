@@ -79,7 +79,7 @@ def test_what_a_helper_cannot_do_the_builder_does(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(map_preparation, "HELPER_SECONDS", 0.001)
-    limited = built(filled, tmp_path / "limited", 2)
+    monkeypatch.setattr(map_preparation, "HELPER_MEMORY", 1 << 12)
+    limited = built(filled, tmp_path / "limited", helpers=2)
     assert "a helper of the builder failed" in caplog.text
     assert limited == built(filled, tmp_path / "without", 0)
