@@ -5,7 +5,7 @@ from pebble import ProcessExpired
 
 from mapshelf.errors import NotFound
 from mapshelf.sandbox import failures as module
-from mapshelf.sandbox.failures import Failure, Failures
+from mapshelf.sandbox.failures import TaskFailure, TaskFailures
 
 
 def expired(signal: int) -> ProcessExpired:
@@ -15,7 +15,7 @@ def expired(signal: int) -> ProcessExpired:
 @pytest.mark.parametrize("error", [TimeoutError(), expired(9)])
 def test_what_the_machine_may_have_caused_is_tried_again_after_a_while(error: Exception) -> None:
     clock = [0.0]
-    failures = Failures(120, lambda: clock[0])
+    failures = TaskFailures(120, lambda: clock[0])
     added = failures.add("key", error)
     assert (added.is_temporary, added.retry_after) == (True, 120)
     clock[0] = 100
@@ -28,7 +28,7 @@ def test_what_the_machine_may_have_caused_is_tried_again_after_a_while(error: Ex
 @pytest.mark.parametrize("error", [MemoryError(), expired(27), NotFound("It is too large.")])
 def test_what_the_task_caused_lasts(error: Exception) -> None:
     clock = [0.0]
-    failures = Failures(120, lambda: clock[0])
+    failures = TaskFailures(120, lambda: clock[0])
     added = failures.add("key", error)
     clock[0] = 1e9
     assert failures.get("key") == added
@@ -36,15 +36,15 @@ def test_what_the_task_caused_lasts(error: Exception) -> None:
 
 
 def test_a_failure_without_a_message_has_a_reason() -> None:
-    failures = Failures(120)
+    failures = TaskFailures(120)
     assert failures.add("key", MemoryError()).reason == "MemoryError"
     assert failures.add("key", NotFound("It is too large.")).reason == "It is too large."
 
 
 def test_so_many_failures_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_FAILURES", 2)
-    failures = Failures(120)
+    failures = TaskFailures(120)
     for key in ("a", "b", "c"):
         failures.add(key, MemoryError())
     found = [failures.get(key) for key in ("a", "b", "c")]
-    assert found == [None, None, Failure("MemoryError", float("inf"))]
+    assert found == [None, None, TaskFailure("MemoryError", float("inf"))]

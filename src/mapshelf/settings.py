@@ -176,7 +176,7 @@ class Settings:
 
     @property
     def tokens_version(self) -> Path:
-        """The file in which the workers share the version of the tokens, formerly a mark."""
+        """The file in which the workers share the version of the tokens; its old name is kept."""
         return self.data / "token-mark"
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mapshelf.errors import SnapshotUnavailable, StoreDamaged, StoreUnavailable
+from mapshelf.errors import MapshelfError, SnapshotUnavailable, StoreDamaged, StoreUnavailable
 from mapshelf.formats.ndjson_records import LONGEST_LINE
 from mapshelf.importer import records
 from mapshelf.model import Map, RefusalKind
@@ -444,35 +444,27 @@ def faulty(mapshelf: Mapshelf, monkeypatch: pytest.MonkeyPatch) -> Mapshelf:
     return mapshelf
 
 
-def test_check_tells_of_the_store_and_of_a_snapshot_that_cannot_be_read(
-    faulty: Mapshelf, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("where", "name", "error"),
+    [
+        (SnapshotDirectory, "current", SnapshotUnavailable("the snapshot cannot be read")),
+        (SQLiteStore, "revision", StoreDamaged("the database is damaged")),
+    ],
+)
+def test_check_tells_of_faults_of_the_store_whatever_fails_after_them(
+    faulty: Mapshelf,
+    monkeypatch: pytest.MonkeyPatch,
+    where: type,
+    name: str,
+    error: MapshelfError,
 ) -> None:
-    def unreadable(_: object) -> str:
-        raise SnapshotUnavailable("the snapshot cannot be read: Too many open files")
+    def failing(_: object) -> str:
+        raise error
 
-    monkeypatch.setattr(SnapshotDirectory, "current", unreadable)
+    monkeypatch.setattr(where, name, failing)
     done = faulty.run("check", expect=1)
 
-    assert done.stdout.startswith("store: sqlite:///")
-    assert done.stderr.splitlines() == [
-        "mapshelf: a row is lost",
-        "mapshelf: the snapshot cannot be read: Too many open files",
-    ]
-
-
-def test_check_tells_of_faults_before_it_fails(
-    faulty: Mapshelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def damaged(_: object) -> int:
-        raise StoreDamaged("the database is damaged")
-
-    monkeypatch.setattr(SQLiteStore, "revision", damaged)
-    done = faulty.run("check", expect=1)
-
-    assert done.stderr.splitlines() == [
-        "mapshelf: a row is lost",
-        "mapshelf: the database is damaged",
-    ]
+    assert done.stderr.splitlines() == ["mapshelf: a row is lost", f"mapshelf: {error}"]
 
 
 # -- usage --------------------------------------------------------------------------------------

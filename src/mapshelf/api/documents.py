@@ -31,7 +31,7 @@ from mapshelf.disk_cache import CachedFile, DiskCache, Turn
 from mapshelf.errors import NotFound, Overloaded
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline, damaged_file
-from mapshelf.sandbox.failures import Failure, Failures, cause_of
+from mapshelf.sandbox.failures import TaskFailure, TaskFailures, cause_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
 
 LARGE_FILE: Final = 262_144
@@ -116,7 +116,7 @@ class Documents:
         self._cache = cache
         self._turn = turn
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
-        self._failures = Failures(_TRIED_AGAIN_AFTER)
+        self._failures = TaskFailures(_TRIED_AGAIN_AFTER)
 
     def of_outline(
         self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
@@ -210,7 +210,7 @@ class Documents:
         return found
 
 
-def _refusal(failure: Failure) -> NotFound | Overloaded:
+def _refusal(failure: TaskFailure) -> NotFound | Overloaded:
     if failure.is_temporary:
         return Overloaded(_BUSY, ceil(failure.retry_after))
     return NotFound(failure.reason)

@@ -154,13 +154,13 @@ def error_name(error: Exception) -> str:
 
 
 def error_response(
-    error: Exception, request_id: str, traceparent: bytes = b"", *, outage_as_text: bool = False
+    error: Exception, request_id: str, traceparent: bytes = b"", *, outages_as_text: bool = False
 ) -> Response:
     """Log ``error``, and return its Error object (``docs/api.md``).
 
-    With ``outage_as_text``, the response to an error with status 5xx is its message as text.
+    With ``outages_as_text``, the response to an error with status 5xx is its message as text.
     """
-    if outage_as_text and error_row(error).status >= 500:
+    if outages_as_text and error_row(error).status >= 500:
         log_error(error, request_id, traceparent)
         return _error_text(error)
     if type(error) is Overloaded:

@@ -225,7 +225,7 @@ class RequestHandler:
         traceparent = request.traceparent if request else b""
         if request is None or show is None:
             as_text = request is not None and request.outages_as_text
-            return error_response(error, request_id, traceparent, outage_as_text=as_text)
+            return error_response(error, request_id, traceparent, outages_as_text=as_text)
         log_error(error, request_id, traceparent)
         request.shared = False
         try:

@@ -131,13 +131,12 @@ def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argpars
     command, own = arguments[:1], arguments[1:]
     if command not in (["serve"], ["config"]):
         given = parser.parse_args(arguments)
-        if command == ["check"]:
-            given.file = file
+        given.config_file = file
         return given
     file.check_keys(known_keys(parser.parse_args(arguments)))
     given = parser.parse_args([*command, *file.words(own), *own])
     given.folders = given.folders or file.folders()
-    given.file, given.variables, given.command_line = file, variables, own
+    given.config_file, given.variables, given.command_line = file, variables, own
     return given
 
 

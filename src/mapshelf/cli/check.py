@@ -20,7 +20,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    wrong_settings = faults_of_settings(given.file, given.data, given.database)
+    wrong_settings = faults_of_settings(given.config_file, given.data, given.database)
     _report(wrong_settings)  # at once, because the store may fail to open
     with open_catalogue(given) as store:
         faults = store.check()

@@ -11,7 +11,7 @@ from mapshelf.cli.sign_in_options import SECRET
 from mapshelf.cli.table_output import print_row
 from mapshelf.settings import without_password
 
-NO_SETTINGS: Final = {"run", "version", "command_line", "variables", "file", "config"}
+NO_SETTINGS: Final = {"run", "version", "command_line", "variables", "config_file", "config"}
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,8 @@ def _run(given: argparse.Namespace) -> int:
     serve.define(own)
     own.set_defaults(**dict.fromkeys(names))
     options = own.parse_args(given.command_line)
-    if given.file.path:
-        print_row("config", given.file.path, "option" if options.config else VARIABLE)
+    if given.config_file.path:
+        print_row("config", given.config_file.path, "option" if options.config else VARIABLE)
     for name in names:
         value = getattr(given, name)
         key = name.replace("_", "-")
@@ -47,7 +47,7 @@ def _origin(key: str, given: argparse.Namespace, *, option: bool) -> str:
         return "option"
     if VARIABLES.get(key) in given.variables:
         return VARIABLES[key]
-    return "file" if key in given.file.values else "default"
+    return "file" if key in given.config_file.values else "default"
 
 
 def _shown(key: str, value: object) -> object:

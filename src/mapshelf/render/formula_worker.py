@@ -19,7 +19,7 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.model import Outline
 from mapshelf.render.formula_drawing import FormulaDrawing
 from mapshelf.render.formulas import formulas_of
-from mapshelf.sandbox.failures import Failures
+from mapshelf.sandbox.failures import TaskFailures
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class FormulaWorker:
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._making = Lock()
-        self._failures = Failures(TRIED_AGAIN_AFTER, now)
+        self._failures = TaskFailures(TRIED_AGAIN_AFTER, now)
 
     def drawings(self, outline: Outline) -> Rendered[FormulaDrawing]:
         """Return the drawings of a map's formulas, without those that cannot be drawn.

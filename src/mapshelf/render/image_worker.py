@@ -17,7 +17,7 @@ import xxhash
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.render.slow_maps import SlowMaps
-from mapshelf.sandbox.failures import Failures
+from mapshelf.sandbox.failures import TaskFailures
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
@@ -71,7 +71,7 @@ class ImageWorker:
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._making = Lock()
-        self._failures = Failures(TRIED_AGAIN_AFTER)  # by digest
+        self._failures = TaskFailures(TRIED_AGAIN_AFTER)  # by digest
         self._slow_maps = SlowMaps()
 
     def cached(self, request: ImageRequest) -> CachedFile | bytes | None:

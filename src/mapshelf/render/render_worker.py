@@ -26,7 +26,7 @@ from mapshelf.render.render_request import (
     RenderRequest,
     height,
 )
-from mapshelf.sandbox.failures import Failures, cause_of
+from mapshelf.sandbox.failures import TaskFailures, cause_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
@@ -86,7 +86,7 @@ class RenderWorker:
         self._large_child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._drawing = Lock()
         self._drawing_large = Lock()
-        self._failures = Failures(TRIED_AGAIN_AFTER, now)
+        self._failures = TaskFailures(TRIED_AGAIN_AFTER, now)
 
     def cached(self, request: RenderRequest) -> Picture | None:
         """Return the picture from the cache, ``None`` if it is not there.

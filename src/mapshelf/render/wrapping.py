@@ -73,8 +73,8 @@ class Line:
 STRETCH: Final = 2.0
 """Default factor by which lines may be wider to fit a long word."""
 
-_REMEMBERED: Final = 4096
-"""Texts whose lines are kept: a thumbnail tries many layouts of the same topics."""
+_CACHED_TEXTS: Final = 4096
+"""Texts whose lines are cached: a thumbnail tries many layouts of the same topics."""
 
 
 def wrapped(
@@ -97,7 +97,7 @@ def wrapped(
     return _wrapped(text, font, width, most, stretch)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHED_TEXTS)
 def _wrapped(text: str, font: Font, width: float, most: int, stretch: float) -> tuple[Line, ...]:
     width = _stretched(text, font, width, stretch)
     lines: list[Line] = []

@@ -16,7 +16,7 @@ MOST_FAILURES: Final = 1000
 """Maximum failures to remember; one more, and all others are forgotten."""
 
 
-class Failure(NamedTuple):
+class TaskFailure(NamedTuple):
     """A task that failed.
 
     Attributes:
@@ -33,7 +33,7 @@ class Failure(NamedTuple):
         return self.retry_after < inf
 
 
-class Failures:
+class TaskFailures:
     """The failed tasks of one worker, by key. It is thread-safe."""
 
     def __init__(self, retry_after: float, now: Callable[[], float] = monotonic) -> None:
@@ -47,19 +47,19 @@ class Failures:
         self._now = now
         self._known: dict[str, tuple[str, float]] = {}  # why, and the time of the next attempt
 
-    def add(self, key: str, error: BaseException) -> Failure:
+    def add(self, key: str, error: BaseException) -> TaskFailure:
         """Remember that the task with this key failed, and return the failure."""
-        failure = Failure(cause_of(error), self._retry_after if is_temporary(error) else inf)
+        failure = TaskFailure(cause_of(error), self._retry_after if is_temporary(error) else inf)
         if len(self._known) >= MOST_FAILURES:
             self._known.clear()
         self._known[key] = failure.reason, self._now() + failure.retry_after
         return failure
 
-    def get(self, key: str) -> Failure | None:
+    def get(self, key: str) -> TaskFailure | None:
         """Return the failure of a task, ``None`` if it has not failed or may be tried again."""
         reason, until = self._known.get(key, ("", -inf))
         left = until - self._now()
-        return Failure(reason, left) if left > 0 else None
+        return TaskFailure(reason, left) if left > 0 else None
 
 
 def cause_of(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from typing import Final
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap, Map, Origin
+from mapshelf.sandbox.failures import cause_of
 from mapshelf.sandbox.pool import FAILURES, ConfinedPool
 from mapshelf.search.listed_maps import listed_map, passages_of
 from mapshelf.snapshot.build.documents import Document, Indexed, SearchDocuments
@@ -88,7 +89,7 @@ class MapPreparation:
     """Prepares maps, in this process or in helpers, with a cache of word forms in each."""
 
     def __init__(self, helpers: int = 0) -> None:
-        """Prepare for work.
+        """Begin with empty caches.
 
         Args:
             helpers: number of processes in ``with_helpers``; 0 for none.
@@ -133,7 +134,7 @@ class MapPreparation:
         try:
             return pool.result(future)
         except FAILURES as error:
-            log.warning("a helper of the builder failed: %s", str(error) or type(error).__name__)
+            log.warning("a helper of the builder failed: %s", cause_of(error))
             return prepare(self._documents, group)
 
 
