@@ -100,6 +100,15 @@ def test_terms_count_where_highlights_overlap() -> None:
     assert highlighter.matched_terms("mind") == {1}
 
 
+def test_only_stems_of_the_language_of_a_map_count() -> None:
+    highlighter = Highlighter(parse_query_text("werk"), ("en", "nl"))
+    assert highlighter.within("nl").matched_terms("Wat is gewerkt?") == {0}
+    assert highlighter.within("en").matched_terms("Wat is gewerkt?") == set()
+    assert highlighter.within("").matched_terms("Wat is gewerkt?") == set()
+    assert highlighter.matched_terms("Wat is gewerkt?") == {0}
+    assert highlighter.within("en").matched_terms("a werk of art") == {0}
+
+
 # -- any text at all ---------------------------------------------------------------------------
 
 WORDS: Final = (
@@ -138,6 +147,24 @@ def test_words_have_the_places_of_those_in_the_index(text: str) -> None:
     placed = [(start, end, word) for start, end, word in word_spans(normalized) if word != "\x1f"]
     assert [word for _, _, word in placed] == [w for w in index_words(text) if w != "\x1f"]
     assert all(normalized[start:end].startswith(word) for start, end, word in placed)
+
+
+LETTERS: Final = st.text("aeginrstyuzABßäéñşαλёжпЯ", min_size=1, max_size=9)
+
+
+@settings(max_examples=examples(500))
+@given(
+    st.lists(LETTERS | TEXTS, min_size=1, max_size=6).map(" ".join),
+    st.lists(LETTERS | TEXTS, min_size=1, max_size=2).map(" ".join),
+    st.sampled_from(["", "de", "en", "es", "fr", "id", "nl", "ro", "tr"]),
+)
+def test_words_passed_over_do_not_match(text: str, query: str, language: str) -> None:
+    """With a phrase in the query, no word is passed over because of its initial."""
+    fast = Highlighter(parse_query_text(query), [language]).within(language)
+    phrase = (*parse_query_text(query), *parse_query_text('"no such row"'))
+    exact = Highlighter(phrase, [language]).within(language)
+    assert fast.matched_terms(text) == exact.matched_terms(text)
+    assert fast.highlights(text) == exact.highlights(text)
 
 
 CHANGES: Final[list[Callable[[str], str]]] = [
@@ -187,6 +214,7 @@ def test_what_the_index_finds_in_a_title_is_highlighted(
                 continue
             hits = snapshot.search(MapQuery(text, order=None, limit=50), b"", correct=False)
             for record in hits.records:
-                found = hits.highlighter.matched_terms(record.title)
+                highlighter = hits.highlighter.within(record.details.language)
+                found = highlighter.matched_terms(record.title)
                 if not is_name(text, record.title):
                     assert len(found) == len(hits.highlighter), (text, record.title)

@@ -19,7 +19,7 @@ from mapshelf.formats.outline_codec import outline_texts
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line
-from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.snapshot.read import Details, Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import normalize
 
@@ -58,7 +58,7 @@ def _search(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -
     found = []
     for record in hits.records:
         topics = [asdict(snippet) for snippet in _snippets(finder, store, record)]
-        file = _file(record.details.source, hits.highlighter)
+        file = _file(record.details, hits.highlighter)
         found.append({"map": orjson.Fragment(record.body), "topics": topics, "file": file})
     address = f"{base_url.decode()}/search"
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
@@ -77,15 +77,16 @@ def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
     return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])
 
 
-def _file(source: str, highlighter: Highlighter) -> dict[str, str]:
-    marked = marked_line(source, highlighter)
-    return {"path": source, "marked": marked} if marked else {"path": "", "marked": ""}
+def _file(details: Details, highlighter: Highlighter) -> dict[str, str]:
+    marked = marked_line(details.source, highlighter.within(details.language))
+    return {"path": details.source, "marked": marked} if marked else {"path": "", "marked": ""}
 
 
 def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippet]:
     """Return the snippets of a map, none if its outline is damaged."""
     try:
-        return finder.find(record.title, partial(store.outline, record.file_id))
+        load = partial(store.outline, record.file_id)
+        return finder.find(record.title, record.details.language, load)
     except StoreDamaged as error:
         _log_damage(record, error)
         return []
@@ -97,12 +98,13 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
         return
     best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
     hits = snapshot.search(best, b"", correct=False)
-    highlighter, bytes_left, topics_left = hits.highlighter, SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
-    for record in hits.records if len(highlighter) else ():
+    bytes_left, topics_left = SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
+    for record in hits.records if len(hits.highlighter) else ():
         encoded = store.outline(record.file_id) or b""
         if len(encoded) > bytes_left:
             continue
         bytes_left -= len(encoded)
+        highlighter = hits.highlighter.within(record.details.language)
         for topic in highlighter.candidates(_texts(encoded, record))[:topics_left]:
             topics_left -= 1
             text = " ".join(topic.split())

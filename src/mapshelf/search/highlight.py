@@ -8,10 +8,12 @@ back to the characters it came from.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from itertools import pairwise
+from string import punctuation
 from typing import Final
 
 from mapshelf.search.query_parser import QueryTerm
@@ -23,8 +25,10 @@ from mapshelf.text.normalize import (
     word_spans,
 )
 from mapshelf.text.stemming import (
+    LANGUAGES,
     PREFIX_STRIPPING,
     STEM,
+    UNKNOWN,
     joined_words,
     stem_words,
     stems,
@@ -38,6 +42,9 @@ _LETTERS: Final = re.compile(r"[^\W_]+")
 # Characters that combine with the one before them, though their category is not "mark": vowels and
 # finals of decomposed Hangul, the voicing marks of half-width kana, and half-width Hangul.
 _COMPOSING: Final = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb\uff9e\uff9f\uffa0-\uffdc]")
+
+# Latin, Greek or Cyrillic words with an initial that stemmers keep, save those of PREFIX_STRIPPING.
+_KEPT_INITIAL: Final = re.compile("[A-Za-z\u0410-\u044f][\x00-\u052f]*+$")
 
 # The characters that join words for ``stemming.joined_words``.
 _JOINTS: Final = re.compile("[-._@'\u2019+&]+")
@@ -86,6 +93,9 @@ class _Chunk:
     matches: list[_Match]
 
 
+_NOTHING: Final = _Chunk([], [])
+
+
 class Highlighter:
     """Finds the terms of one query in texts. Excluded terms are ignored."""
 
@@ -96,7 +106,7 @@ class Highlighter:
             terms: the parsed query.
             languages: the languages that the maps are in, as ISO 639-1 codes.
         """
-        self._languages = with_unknown(languages)
+        self._languages: tuple[str, ...] = with_unknown(languages)
         self._terms = [term for term in terms if not term.excluded]
         self._stems = [
             stems(term.words[0], self._languages) if term.has_forms else frozenset()
@@ -108,6 +118,9 @@ class Highlighter:
         ]
         self._initials = {stem.rpartition(STEM)[2][:1] for found in self._stems for stem in found}
         self._keeps_initials = PREFIX_STRIPPING.isdisjoint(self._languages)
+        self._possible_initials = self._initials | {
+            word[:1] for term in self._terms for word in (*term.words, term.joined)
+        }
         self._first_letters = [term.words[0][:2] for term in self._terms]
         self._beginnings = [re.compile(rf"\b{re.escape(term.words[0])}") for term in self._terms]
         self._rows = [
@@ -124,6 +137,23 @@ class Highlighter:
                 table = self._characters if term.is_character else self._pairs
                 table.setdefault(term.words[0], []).append(number)
         self._chunks: dict[str, _Chunk] = {}
+        self._within: dict[str, Highlighter] = {}
+
+    def within(self, language: str) -> "Highlighter":
+        """Return the highlighter for maps in one language; the index has only its stems of them.
+
+        Args:
+            language: the language of a map, empty if unknown. One without a stemmer counts as
+                unknown.
+        """
+        code = language if language in LANGUAGES else UNKNOWN
+        found = self._within.get(code)
+        if found is None:
+            found = self._within[code] = copy(self)
+            found._languages = (code,)
+            found._keeps_initials = code not in PREFIX_STRIPPING
+            found._chunks = {}
+        return found
 
     def __len__(self) -> int:
         """Return how many terms can be highlighted."""
@@ -149,7 +179,11 @@ class Highlighter:
 
     def matched_terms(self, text: str) -> frozenset[int]:
         """Return the indices of the terms that occur in ``text``."""
-        return frozenset(match.term for match in self._matches(text))
+        if self._rows:
+            return frozenset(match.term for match in self._matches(text))
+        return frozenset(
+            [match.term for chunk in text.split() for match in self._chunk(chunk).matches]
+        )
 
     def highlights(self, text: str) -> list[Highlight]:
         """Return the matching parts of ``text`` in order; overlapping parts are merged."""
@@ -176,8 +210,24 @@ class Highlighter:
         """Return the analysis of the text between two spaces, cached across texts."""
         chunk = self._chunks.get(text)
         if chunk is None:
-            chunk = self._chunks[text] = self._analysed(text)
+            chunk = _NOTHING if self._cannot_match(text) else self._analysed(text)
+            self._chunks[text] = chunk
         return chunk
+
+    def _cannot_match(self, text: str) -> bool:
+        """Return whether a chunk cannot match, after a fast test that most chunks end with.
+
+        A word without parts matches only terms with the same initial, if stemmers keep that.
+        """
+        word = text.strip(punctuation)
+        return (
+            word.isalpha()
+            and (word.islower() or word[1:].islower())
+            and _KEPT_INITIAL.match(word) is not None
+            and word[0].lower() not in self._possible_initials
+            and self._keeps_initials
+            and not self._rows  # these need the places of all words
+        )
 
     def _analysed(self, text: str) -> _Chunk:
         normalized, starts, ends = _normalized_with_places(text)

@@ -68,11 +68,12 @@ class SnippetFinder:
         self._budget = budget
         self._topics_left = budget.topics_per_answer
 
-    def find(self, title: str, load: Callable[[], bytes | None]) -> list[Snippet]:
+    def find(self, title: str, language: str, load: Callable[[], bytes | None]) -> list[Snippet]:
         """Return the snippets of a map.
 
         Args:
             title: the title of the map.
+            language: its language, empty if unknown.
             load: returns its encoded outline; called only if it is needed.
 
         Raises:
@@ -84,7 +85,8 @@ class SnippetFinder:
         outline = decode_outline(encoded)
         most = min(self._topics_left, self._budget.topics_per_map)
         self._topics_left -= min(outline.topic_count, self._budget.topics_per_map)
-        return best_snippets(outline, self._highlighter, title, self._budget.snippets, most)
+        highlighter = self._highlighter.within(language)
+        return best_snippets(outline, highlighter, title, self._budget.snippets, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class _Found:
 
 def marked_line(text: str, highlighter: Highlighter) -> str:
     """Return a short text as HTML with its highlights, empty if nothing in it matches."""
-    found = highlighter.highlights(text)
+    found = highlighter.highlights(text) if len(highlighter) else []
     return highlighted(text, found) if found else ""
 
 

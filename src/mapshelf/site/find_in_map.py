@@ -73,7 +73,7 @@ class FindInMapPages:
         return self._resources.templates.page("finding.html", values)
 
     def _findings(self, found: FoundMap, public_id: str, text: str) -> TopicMatches:
-        highlighter = found.snapshot.highlighter(text)
+        highlighter = found.snapshot.highlighter(text).within(found.record.details.language)
         encoded = self._context.store.get().outline(found.record.file_id)
         if not encoded or not len(highlighter):
             return TopicMatches([])

@@ -114,8 +114,10 @@ def library_page(
         card(
             record,
             addresses,
-            finder.find(record.title, partial(store.outline, record.file_id)),
-            marked_line(record.details.source, hits.highlighter),
+            finder.find(
+                record.title, record.details.language, partial(store.outline, record.file_id)
+            ),
+            marked_line(record.details.source, hits.highlighter.within(record.details.language)),
         )
         for record in hits.records
     ]
