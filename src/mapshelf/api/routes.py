@@ -12,7 +12,9 @@ from typing import Final
 from mapshelf.api.context import Context
 from mapshelf.api.cors import own_preflight, preflight
 from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.queues import Queues
 from mapshelf.api.rate_limits import Limit
+from mapshelf.api.work_queue import WorkQueue
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
@@ -46,6 +48,10 @@ WRITING: Final = ("POST", "PUT", "PATCH", "DELETE")
 """The methods of operations that write."""
 
 
+QueueOf = Callable[[Queues, bytes], WorkQueue | None]
+"""Returns the queue that a request with a query string may have to wait in, if any."""
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """The operation of a path for one method.
@@ -56,6 +62,7 @@ class Method:
         cached: whether equal requests to the same snapshot get the same response.
         body: the body that the operation accepts, ``None`` if it accepts none.
         budget: the kind of its requests for rate limits; ``None`` if they are not counted.
+        queue: returns the queue that a request with this query string may have to wait in, if any.
     """
 
     answer: Operation
@@ -63,6 +70,7 @@ class Method:
     cached: bool = False
     body: BodyRule | None = None
     budget: Budget | None = Budget.API
+    queue: QueueOf | None = None
 
 
 class Route:
@@ -100,6 +108,7 @@ class Route:
         shared: bool = True,
         outages_as_text: bool = False,
         budget: Budget | None = Budget.API,
+        queue: QueueOf | None = None,
         **writing: Method,
     ) -> None:
         """Describe a path.
@@ -112,6 +121,7 @@ class Route:
             shared: see ``Route``.
             outages_as_text: see ``Route``.
             budget: see ``Method``; for GET.
+            queue: see ``Method``; for GET.
             writing: the other methods by name.
         """
         assert set(writing) <= set(WRITING), writing
@@ -120,7 +130,7 @@ class Route:
         self.outages_as_text = outages_as_text
         self.counts: dict[str, OperationCounts] = {}
         self.limits: dict[str, Limit] = {}
-        reading = Method(answer, scope, cached, budget=budget) if answer else None
+        reading = Method(answer, scope, cached, budget=budget, queue=queue) if answer else None
         self.methods: Mapping[str, Method] = {
             **(dict.fromkeys(READING, reading) if reading else {}),
             **writing,

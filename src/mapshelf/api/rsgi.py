@@ -92,7 +92,9 @@ class RSGIApplication:
 
     async def __rsgi__(self, scope: HTTPScope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
-        if scope.method == "GET" and self._answer_from_cache(scope, protocol):
+        if scope.method == "GET" and (
+            self._answer_from_cache(scope, protocol) or self._refuse_early(scope, protocol)
+        ):
             return
         response, own_headers = await self._handler.answer(_read_request, (scope, protocol))
         whole = scope.method != "HEAD"
@@ -125,6 +127,16 @@ class RSGIApplication:
         headers = [*self._fixed_headers(response), named]
         protocol.response_bytes(response.status, headers, response.body)
         count(cached.counts, response.status, perf_counter() - began)
+        return True
+
+    def _refuse_early(self, scope: HTTPScope, protocol: HTTPProtocol) -> bool:
+        """Refuse a request under overload; return whether it was done."""
+        refusal = self._handler.refusal(scope.path, scope.query_string.encode())
+        if refusal is None:
+            return False
+        named = ("x-request-id", self._handler.request_id())
+        headers = [*self._fixed_headers(refusal), named]
+        protocol.response_bytes(refusal.status, headers, refusal.body)
         return True
 
     async def _send_other(
