@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import orjson
 import pytest
 
-from mapshelf.api import request_handler
+from mapshelf.api import request_handler, rsgi
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
+from tests.api.rsgi import Answer, Scope
 from tests.harness import Service, serve, shelf_with
 
 
@@ -79,3 +81,42 @@ def test_whoever_hangs_up_takes_nobodys_turn(service: Service) -> None:
         return await asking[-1]
 
     assert service.run(ask()).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/maps", "/search", "/suggest", "/facets"])
+def test_searches_are_refused_unread_while_too_many_wait(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over RSGI, as Granian asks. A token shows what is read: without one, searches get a 401."""
+    monkeypatch.setattr(request_handler, "CROWDED_AFTER", 600.0)  # no search waits for a turn
+    with shelf_with(tmp_path, MapDraft(title="Soil")) as shelf, serve(shelf) as service:
+        application = rsgi.RSGIApplication(service.application.application)
+        token = service.authorization()
+
+        async def ask(path: str, query: str, headers: dict[str, str]) -> Answer:
+            answer = Answer()
+            await application.__rsgi__(Scope(path, query, headers), answer)
+            return answer
+
+        async def ask_all() -> tuple[list[Answer], list[Answer]]:
+            searches = [ask(path, f"query=soil+of+{number}", token) for number in range(300)]
+            others = (
+                ask(path, "query=soil+of+nobody", {}),
+                ask("/maps", "limit=1", token),
+                ask("/maps", "limit=1", {}),
+                ask("/healthz", "", {}),
+            )
+            answers = await asyncio.gather(*searches, *others)
+            return answers[:300], answers[300:]
+
+        service.run(ask("/maps", "offset=1", token))  # from now on, the token is known
+        searches, others = service.run(ask_all())
+        again = service.run(ask(path, "query=soil+of+nobody", {}))
+        refused = [one for one in searches if one.status == 503]
+        assert len(refused) == 300 - 256 - 2
+        assert all(one.status == 200 for one in searches if one not in refused)
+        assert {orjson.loads(one.body)["error"] for one in refused} == {"temporarily_unavailable"}
+        names = [name for name, _ in refused[0].headers]
+        assert {"retry-after", "x-request-id", "access-control-allow-origin"} <= set(names)
+        assert [one.status for one in others] == [503, 200, 401, 200]
+        assert again.status == 401

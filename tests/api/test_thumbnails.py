@@ -1,14 +1,12 @@
 """``GET /thumbnails``: a picture for every map, for anybody, made once."""
 
-import asyncio
 import io
 import struct
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -22,6 +20,7 @@ from mapshelf.readers import Limits, read
 from mapshelf.render.render_request import FORMATS, WIDTHS
 from mapshelf.render.themes import THEMES
 from tests.api.openapi import COMPONENTS
+from tests.api.rsgi import Answer, Scope
 from tests.harness import Service, Shelf, outline_of, serve, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 
@@ -225,43 +224,6 @@ def test_the_other_interface_answers_alike(tmp_path: Path) -> None:
             assert answer.body == get(other, "/thumbnails/Q7xK2mZp.svg?w=640").content
     assert answer.status == 200
     assert ("content-type", "image/svg+xml") in answer.headers
-
-
-class Scope:
-    """A request as Granian gives it."""
-
-    def __init__(self, path: str, query_string: str) -> None:
-        self.http_version = "1.1"
-        self.client = "127.0.0.1:5000"
-        self.method = "GET"
-        self.path = path
-        self.query_string = query_string
-        self.headers: Any = self
-
-    def get_all(self, name: str) -> list[str]:
-        """Return the values of a header."""
-        return ["localhost"] if name == "host" else []
-
-
-class Answer:
-    """Keeps what is answered."""
-
-    status: int
-    headers: list[tuple[str, str]]
-    body: bytes
-
-    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-        self.status, self.headers, self.body = status, headers, body
-
-    def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
-        raise AssertionError("nothing here is so large")
-
-    async def client_disconnect(self) -> None:
-        await asyncio.Event().wait()
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        """Return the pieces of a body, which no request here has."""
-        raise NotImplementedError
 
 
 def test_parameters_are_described_and_no_other() -> None:

@@ -14,7 +14,6 @@ from mapshelf.api.incoming import IncomingBody, Pieces
 from mapshelf.api.work_queue import Disconnection
 from mapshelf.client_address import Sender
 from mapshelf.disk_cache import CachedFile
-from mapshelf.errors import AddressTooLong, BodyTooLarge
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
 
@@ -112,26 +111,6 @@ class Request:
         accepted = self.sender.header(b"accept").lower()
         kinds = {kind.partition(b";")[0].strip() for kind in accepted.split(b",")}
         return b"text/html" in kinds and not kinds & {b"application/json", b"*"}
-
-    def check_size(self) -> None:
-        """Reject a request that is larger than any valid one.
-
-        Raises:
-            AddressTooLong: the query string is longer than ``MAXIMUM_QUERY_STRING``.
-            BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``, for an operation that
-                accepts none. For others, see ``bodies.py``.
-        """
-        if len(self.query_string) > MAXIMUM_QUERY_STRING:
-            raise AddressTooLong(
-                f"The query string must be at most {MAXIMUM_QUERY_STRING} bytes long."
-            )
-        length = self.headers.get(b"content-length")
-        if (
-            length
-            and self.takes is None
-            and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY)
-        ):
-            raise BodyTooLarge("This operation takes no request body.")
 
     async def leaves_body_unread(self) -> bool:
         """Return whether part of the body stays unread, after receiving it if that is sensible."""

@@ -31,9 +31,8 @@ from mapshelf.api.map_detail import show_file, show_map, show_outline
 from mapshelf.api.maps import list_maps
 from mapshelf.api.openapi import show_openapi
 from mapshelf.api.own_maps import list_own_maps
-from mapshelf.api.queues import Queues
 from mapshelf.api.reports import REPORT, report_collection, report_map
-from mapshelf.api.routes import Method, Operation, QueueOf, Route
+from mapshelf.api.routes import Method, Operation, Route
 from mapshelf.api.saved_searches import (
     SEARCH,
     edit_saved_search,
@@ -47,7 +46,6 @@ from mapshelf.api.uploads import PUBLISHING, REPLACING, publish_map, replace_map
 from mapshelf.api.users import show_profile
 from mapshelf.api.versions import list_versions, restore_version
 from mapshelf.api.votes import VOTE, vote_for_map
-from mapshelf.api.work_queue import WorkQueue
 from mapshelf.settings import Budget
 
 
@@ -59,12 +57,13 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
             "list maps",
             list_maps,
             cached=True,
-            queue=_searches_for_text,
+            queue="searches",
+            queued=b"query=",
             POST=_method("publish a map", publish_map, PUBLISHING),
         ),
-        "/search": _route("search maps", search_maps, cached=True, queue=_searches),
-        "/suggest": _route("search maps", suggest, cached=True, queue=_searches),
-        "/facets": _route("search maps", show_facets, cached=True, queue=_searches),
+        "/search": _route("search maps", search_maps, cached=True, queue="searches"),
+        "/suggest": _route("search maps", suggest, cached=True, queue="searches"),
+        "/facets": _route("search maps", show_facets, cached=True, queue="searches"),
         "/categories": _route("list maps", show_categories),
         "/software": _route("list maps", show_software),
         "/folders": _route("list maps", show_folders, cached=True),
@@ -136,20 +135,13 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
     }
 
 
-def _searches(queues: Queues, query_string: bytes) -> WorkQueue:
-    return queues.searches
-
-
-def _searches_for_text(queues: Queues, query_string: bytes) -> WorkQueue | None:
-    return queues.searches if b"query=" in query_string else None
-
-
 def _route(
     operation: str,
     answer: Operation,
     *,
     cached: bool = False,
-    queue: QueueOf | None = None,
+    queue: str = "",
+    queued: bytes = b"",
     **others: Method,
 ) -> Route:
     """Return a route with the permissions of an operation; ``others`` are its other methods."""
@@ -162,6 +154,7 @@ def _route(
         outages_as_text=False,
         budget=Budget.API,
         queue=queue,
+        queued=queued,
         **others,
     )
 

@@ -26,6 +26,8 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedResponse
 from mapshelf.api.errors import error_response, log_error
 from mapshelf.api.http import (
+    MAXIMUM_BODY,
+    MAXIMUM_QUERY_STRING,
     Headers,
     Request,
     Response,
@@ -38,6 +40,8 @@ from mapshelf.api.routes import READING, ErrorPage, Method, Route, Router
 from mapshelf.api.streaming import LARGE_BODY
 from mapshelf.api.tracing import CarriedNames
 from mapshelf.errors import (
+    AddressTooLong,
+    BodyTooLarge,
     ClientDisconnected,
     InsufficientScope,
     InvalidToken,
@@ -92,8 +96,8 @@ class RequestHandler:
         self._access_log = AccessLog(trusted) if context.settings.access_log else None
         self._spans = _spans() if context.settings.opentelemetry else None
         noting = self._carried, self._access_log, self._spans
-        self._looks_closely = any(one is not None for one in noting)
-        self._admission = Admission()
+        self.looks_closely = any(one is not None for one in noting)
+        self.admission = Admission()
         self._authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
@@ -152,7 +156,7 @@ class RequestHandler:
         It can be sent to every client that ``admits`` accepts, if the request has no header that
         the service reads except Host. ``None`` implies nothing about the response: call ``answer``.
         """
-        cached = None if self._looks_closely else self._snapshot.cached_response(path, query_string)
+        cached = None if self.looks_closely else self._snapshot.cached_response(path, query_string)
         return cached if cached is not None and cached.counts is not None else None
 
     def admits(self, authorization: bytes, cached: CachedResponse) -> bool:
@@ -162,31 +166,6 @@ class RequestHandler:
         return self._authenticator is not None and self._authenticator.allows(
             authorization, cached.scope
         )
-
-    def refusal(self, path: str, query_string: bytes) -> Response | None:
-        """Return the response to a ``GET`` for programs that overload would only let be refused.
-
-        It takes a third of the time of ``answer``, which leaves more for the others. The request
-        must not be cached, and gets this response whatever token it has.
-        """
-        route = self.router.fixed.get(path)
-        method = route.methods.get("GET") if route is not None else None
-        if route is None or method is None or method.budget is None or not route.shared:
-            return None
-        if self._looks_closely or route.error_page is not None:
-            return None
-        try:
-            self._admission.check_room()
-            if method.queue is not None and (
-                queue := method.queue(self._context.queues, query_string)
-            ):
-                queue.check_room()
-        except Overloaded as error:
-            self._measurements.note_error(error)
-            response = error_response(error, "")
-            count(route.counts["GET"], response.status, 0.0)
-            return response
-        return None
 
     def request_id(self) -> str:
         """Return a new request id."""
@@ -208,13 +187,13 @@ class RequestHandler:
             request.user, request.token = found.user, found.token.id
         if limit is not None:
             self._limits.count(limit, request)
-        request.check_size()
+        _check_size(request)
         response = self._cached(request, method, limit) if method.cached else None
         if response is None:
             # A cached response is cheaper than a refusal, and monitoring must see that the service
             # is alive.
-            if self._admission.is_crowded() and method.budget is not None:
-                await self._admission.turn()
+            if self.admission.is_crowded() and method.budget is not None:
+                await self.admission.turn()
             response = await method.answer(self._context, request)
         compressed = response.compressed
         if compressed is not None and takes_gzip(request.sender.header(b"accept-encoding")):
@@ -392,6 +371,25 @@ def _spans() -> "Spans":
 def _is_plain(response: Response) -> bool:
     """Return whether a response is small, and the same for every client."""
     return response.compressed is None and response.file is None and len(response.body) < LARGE_BODY
+
+
+def _check_size(request: Request) -> None:
+    """Reject a request that is larger than any valid one.
+
+    Raises:
+        AddressTooLong: the query string is longer than ``MAXIMUM_QUERY_STRING``.
+        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``, for an operation that accepts
+            none. For others, see ``bodies.py``.
+    """
+    if len(request.query_string) > MAXIMUM_QUERY_STRING:
+        raise AddressTooLong(f"The query string must be at most {MAXIMUM_QUERY_STRING} bytes long.")
+    length = request.headers.get(b"content-length")
+    if (
+        length
+        and request.takes is None
+        and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY)
+    ):
+        raise BodyTooLarge("This operation takes no request body.")
 
 
 def _request_ids() -> Iterator[str]:

@@ -12,9 +12,7 @@ from typing import Final
 from mapshelf.api.context import Context
 from mapshelf.api.cors import own_preflight, preflight
 from mapshelf.api.http import BodyRule, Request, Response
-from mapshelf.api.queues import Queues
 from mapshelf.api.rate_limits import Limit
-from mapshelf.api.work_queue import WorkQueue
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
@@ -48,10 +46,6 @@ WRITING: Final = ("POST", "PUT", "PATCH", "DELETE")
 """The methods of operations that write."""
 
 
-QueueOf = Callable[[Queues, bytes], WorkQueue | None]
-"""Returns the queue that a request with a query string may have to wait in, if any."""
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """The operation of a path for one method.
@@ -62,7 +56,9 @@ class Method:
         cached: whether equal requests to the same snapshot get the same response.
         body: the body that the operation accepts, ``None`` if it accepts none.
         budget: the kind of its requests for rate limits; ``None`` if they are not counted.
-        queue: returns the queue that a request with this query string may have to wait in, if any.
+        queue: the name of the queue (``Queues``) in which a request may have to wait, empty if it
+            never has to.
+        queued: what the query string contains if it has to.
     """
 
     answer: Operation
@@ -70,7 +66,8 @@ class Method:
     cached: bool = False
     body: BodyRule | None = None
     budget: Budget | None = Budget.API
-    queue: QueueOf | None = None
+    queue: str = ""
+    queued: bytes = b""
 
 
 class Route:
@@ -85,6 +82,7 @@ class Route:
         outages_as_text: whether 5xx responses are text instead of Error objects.
         counts: the counters of each method (``measurements``).
         limits: the rate limit of each method, if it has one (``rate_limits``).
+        refused_early: whether overload may refuse a GET unread (``rsgi``).
     """
 
     __slots__ = (
@@ -95,6 +93,7 @@ class Route:
         "methods",
         "outages_as_text",
         "preflight",
+        "refused_early",
         "shared",
     )
 
@@ -108,7 +107,8 @@ class Route:
         shared: bool = True,
         outages_as_text: bool = False,
         budget: Budget | None = Budget.API,
-        queue: QueueOf | None = None,
+        queue: str = "",
+        queued: bytes = b"",
         **writing: Method,
     ) -> None:
         """Describe a path.
@@ -122,6 +122,7 @@ class Route:
             outages_as_text: see ``Route``.
             budget: see ``Method``; for GET.
             queue: see ``Method``; for GET.
+            queued: see ``Method``; for GET.
             writing: the other methods by name.
         """
         assert set(writing) <= set(WRITING), writing
@@ -130,7 +131,14 @@ class Route:
         self.outages_as_text = outages_as_text
         self.counts: dict[str, OperationCounts] = {}
         self.limits: dict[str, Limit] = {}
-        reading = Method(answer, scope, cached, budget=budget, queue=queue) if answer else None
+        reading = (
+            Method(answer, scope, cached, budget=budget, queue=queue, queued=queued)
+            if answer
+            else None
+        )
+        # People get an error page, which takes longer. What has no budget shows that we are alive.
+        programs = error_page is None and shared and budget is not None
+        self.refused_early = programs and answer is not None
         self.methods: Mapping[str, Method] = {
             **(dict.fromkeys(READING, reading) if reading else {}),
             **writing,

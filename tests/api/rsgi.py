@@ -1,0 +1,50 @@
+"""Requests and responses as Granian passes them over RSGI, for tests without a server."""
+
+from asyncio import Event
+from collections.abc import AsyncIterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+
+class Scope:
+    """A ``GET`` request."""
+
+    http_version = "1.1"
+    client = "127.0.0.1:5000"
+    method = "GET"
+
+    def __init__(
+        self, path: str, query_string: str = "", headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self.path = path
+        self.query_string = query_string
+        self.headers: Any = self
+        self._sent = {"host": "localhost", **{name.lower(): one for name, one in headers.items()}}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sent
+
+    def get_all(self, name: str) -> list[str]:
+        """Return the values of a header."""
+        return [self._sent[name]] if name in self._sent else []
+
+
+class Answer:
+    """Keeps the response."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+    def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
+        raise AssertionError("nothing here is so large")
+
+    async def client_disconnect(self) -> None:
+        await Event().wait()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Return the pieces of a body, which no request here has."""
+        raise NotImplementedError
