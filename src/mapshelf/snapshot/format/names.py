@@ -185,6 +185,16 @@ class Names:
         # Only damage can make bytes that are not UTF-8.
         return bytes(self.parts["text"][start : int(ends[code])]).decode(errors="replace")
 
+    def names(self, codes: Array) -> list[str]:
+        """Return the names that many codes stand for, several times faster than one by one."""
+        ends = self.parts["ends"]
+        starts = np.where(codes > 0, ends[codes - 1], 0).tolist()
+        text = self.parts["text"].data
+        return [
+            str(text[start:end], "utf-8", "replace")
+            for start, end in zip(starts, ends[codes].tolist(), strict=True)
+        ]
+
     def code(self, key: int) -> int:
         """Return the code of a name by its key, ``NO_NAME`` if there is none."""
         found = np.flatnonzero(self.parts["keys"] == np.uint64(key))

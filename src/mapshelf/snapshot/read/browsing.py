@@ -64,7 +64,6 @@ class Browsing:
 
 
 def _counted(names: Names, codes: Array, counts: Array) -> Iterable[tuple[str, int]]:
-    """Yield the name and count of each code that at least one map has."""
-    for code, count in zip(codes.tolist(), counts[codes].tolist(), strict=True):
-        if count > 0:
-            yield names.name(code), count
+    """Return the name and count of each code that at least one map has."""
+    codes = codes[counts[codes] > 0]
+    return zip(names.names(codes), counts[codes].tolist(), strict=True)
