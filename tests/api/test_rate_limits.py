@@ -91,6 +91,17 @@ def test_without_a_valid_token_the_address_counts(shelf: Shelf) -> None:
         assert service.get("/maps").status_code == 200
 
 
+def test_a_limit_is_text_at_the_token_endpoint(shelf: Shelf) -> None:
+    """A desktop program would forget its refresh token after a JSON object without a token."""
+    with limited(shelf, api=RateLimit(1, HOUR)) as service:
+        service.request("POST", "/oauth/token", signed=False)
+        refused = service.request("POST", "/oauth/token", signed=False)
+    assert refused.status_code == 429
+    assert refused.headers["content-type"] == "text/plain; charset=utf-8"
+    assert int(refused.headers["retry-after"]) > 0
+    assert refused.text.endswith(".")
+
+
 def test_who_is_refused_may_come_again_when_told(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(1, 1)) as service:
         answers = (service.get("/maps") for _ in range(1000))

@@ -131,6 +131,9 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     PreviewChanged: UNAVAILABLE,
     CannotWrite: UNAVAILABLE,  # for bodies that are buffered on disk
 }
+PASSING: Final = (408, 429)
+"""Statuses below 500 of errors that pass: the request was right, and can be sent again."""
+
 FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
 
 
@@ -158,9 +161,10 @@ def error_response(
 ) -> Response:
     """Log ``error``, and return its Error object (``docs/api.md``).
 
-    With ``outages_as_text``, the response to an error with status 5xx is its message as text.
+    With ``outages_as_text``, the response to an error that passes is its message as text.
     """
-    if outages_as_text and error_row(error).status >= 500:
+    status = error_row(error).status
+    if outages_as_text and (status >= 500 or status in PASSING):
         log_error(error, request_id, traceparent)
         return _error_text(error)
     if type(error) is Overloaded:

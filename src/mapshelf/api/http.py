@@ -72,7 +72,7 @@ class Request:
         takes: the rule for the body, if the operation accepts one.
         body: the body, if there is one.
         shared: whether pages of other origins may read the response.
-        outages_as_text: whether a 5xx response is text instead of an Error object.
+        outages_as_text: whether an error that passes is text instead of an Error object.
         counts: the counters of this operation, once it is known.
         traceparent: the traceparent from a trusted proxy (``tracing``), empty if there is none.
         limited: response headers that report the state of a rate limit.

@@ -79,7 +79,7 @@ class Route:
         preflight: the response to OPTIONS.
         error_page: renders error pages for people, ``None`` for programs.
         shared: whether pages of other origins may read the responses.
-        outages_as_text: whether 5xx responses are text instead of Error objects.
+        outages_as_text: whether errors that pass are text instead of Error objects.
         counts: the counters of each method (``measurements``).
         limits: the rate limit of each method, if it has one (``rate_limits``).
         refused_early: whether overload may refuse a GET unread (``rsgi``).
