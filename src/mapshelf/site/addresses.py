@@ -8,7 +8,7 @@ URL: that of an owner is ``/owners/…``, not ``/?owner=…``.
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, quote_plus, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from mapshelf.site.people_addresses import PeopleAddresses
 from mapshelf.snapshot.format.records import slug
@@ -17,7 +17,10 @@ SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 """URL schemes that links in maps may use; other links are shown as text."""
 
 MOST_NAMES: Final = 2048
-"""Maximum number of cached path-quoted names."""
+"""Maximum number of cached names in paths, and of cached parameters."""
+
+LONGEST_CACHED: Final = 64
+"""Maximum length of a cached parameter in characters, so that the cache stays small."""
 
 
 class Addresses:
@@ -76,7 +79,7 @@ class Addresses:
         place, rest = self._place(given)
         if offset:
             rest["offset"] = str(offset)
-        return self.root + place + (f"?{urlencode(rest)}" if rest else "")
+        return self.root + place + (f"?{_encoded(rest)}" if rest else "")
 
     def narrowed(self, given: Mapping[str, str], name: str) -> Callable[[str], str]:
         """Return a function that builds the URL of a list for each value of parameter ``name``.
@@ -101,11 +104,11 @@ class Addresses:
 
     def feed(self, given: Mapping[str, str]) -> str:
         """Return the URL of the feed of a list."""
-        return f"{self.root}/feed.atom" + (f"?{urlencode(given)}" if given else "")
+        return f"{self.root}/feed.atom" + (f"?{_encoded(given)}" if given else "")
 
     def collections(self, given: Mapping[str, str]) -> str:
         """Return the URL of the list of published collections with these parameters."""
-        return f"{self.root}/collected" + (f"?{urlencode(given)}" if given else "")
+        return f"{self.root}/collected" + (f"?{_encoded(given)}" if given else "")
 
     def collection(self, public_id: str, title: str) -> str:
         """Return the URL of the page of a collection."""
@@ -121,8 +124,11 @@ class Addresses:
 
     def folders(self, below: str = "", offset: int = 0) -> str:
         """Return the URL of the page of all direct subfolders of a folder."""
-        given = {**({"below": below} if below else {}), **({"offset": offset} if offset else {})}
-        return f"{self.root}/browse/folders" + (f"?{urlencode(given)}" if given else "")
+        given = {
+            **({"below": below} if below else {}),
+            **({"offset": str(offset)} if offset else {}),
+        }
+        return f"{self.root}/browse/folders" + (f"?{_encoded(given)}" if given else "")
 
     def collection_picture(self, public_id: str, width: int, theme: str = "") -> str:
         """Return the URL of the picture of a collection."""
@@ -131,7 +137,7 @@ class Addresses:
 
     def oembed(self, page: str) -> str:
         """Return the oEmbed URL of a page."""
-        return f"{self.base_url}/oembed?{urlencode({'url': page, 'format': 'json'})}"
+        return f"{self.base_url}/oembed?{_encoded({'url': page, 'format': 'json'})}"
 
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -142,6 +148,24 @@ class Addresses:
         if "category" in rest:
             return f"/categories/{rest.pop('category')}", rest
         return "/", rest
+
+
+def _encoded(given: Mapping[str, str]) -> str:
+    """Return parameters as a query string, like ``urllib.parse.urlencode``."""
+    return "&".join(
+        [
+            _known_pair(name, value) if len(value) <= LONGEST_CACHED else _pair(name, value)
+            for name, value in given.items()
+        ]
+    )
+
+
+def _pair(name: str, value: str) -> str:
+    return f"{quote_plus(name)}={quote_plus(value)}"
+
+
+_known_pair = lru_cache(MOST_NAMES)(_pair)
+"""``_pair`` with a cache: the links of a page differ in one parameter at most."""
 
 
 @lru_cache(MOST_NAMES)
