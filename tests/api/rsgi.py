@@ -16,6 +16,7 @@ class Scope:
     def __init__(
         self, path: str, query_string: str = "", headers: Mapping[str, str] = MappingProxyType({})
     ) -> None:
+        """Ask for a path. A header whose value has several lines is sent several times."""
         self.path = path
         self.query_string = query_string
         self.headers: Any = self
@@ -26,7 +27,7 @@ class Scope:
 
     def get_all(self, name: str) -> list[str]:
         """Return the values of a header."""
-        return [self._sent[name]] if name in self._sent else []
+        return self._sent[name].splitlines() if name in self._sent else []
 
 
 class Answer:

@@ -12,10 +12,11 @@ from typing import Final
 
 import pytest
 
-from mapshelf.api import auth
+from mapshelf.api import auth, rsgi
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken
 from mapshelf.tokens import MAPS, new_token, token_digest
+from tests.api.rsgi import Answer, Scope
 from tests.databases import KIND, kept_bytes
 from tests.harness import READER, Service, Shelf, serve
 
@@ -130,6 +131,23 @@ def test_a_header_longer_than_any_of_ours_is_refused(live: Service, form: str) -
     response = live.request("GET", "/maps", headers={"Authorization": form.format(live.token, "")})
     assert response.status_code == 401
     assert response.headers["WWW-Authenticate"].endswith('error="invalid_token"')
+
+
+def test_two_tokens_are_no_token_even_for_what_is_cached(live: Service) -> None:
+    """Over RSGI, as Granian asks: the first of two headers must not count alone."""
+    application = rsgi.RSGIApplication(live.application.application)
+    good, other = f"Bearer {live.token}", f"Bearer {new_token()}"
+
+    def status(authorization: str) -> int:
+        answer, scope = Answer(), Scope("/maps", "limit=1", {"Authorization": authorization})
+        live.run(application.__rsgi__(scope, answer))
+        return answer.status
+
+    assert [status(good) for _ in range(3)] == [200] * 3
+    assert status(f"{good}\n{other}") == 401
+    assert status(f"{other}\n{good}") == 401
+    assert status(f"{good}\n{good}") == 401
+    assert status(good) == 200
 
 
 @pytest.mark.slow

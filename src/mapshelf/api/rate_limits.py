@@ -20,9 +20,8 @@ from mapshelf.api.http import Request
 from mapshelf.api.rate_table import RateTable
 from mapshelf.client_address import Sender, without_port
 from mapshelf.errors import TooManyRequests
+from mapshelf.model.time_units import NANOSECONDS_PER_SECOND
 from mapshelf.settings import Budget, RateLimit, Settings
-
-NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 MOST_KEYS: Final = 4096
 """Most client keys that a worker caches for each limit; when the cache is full, it is cleared."""

@@ -22,13 +22,14 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from mapshelf.model.time_units import NANOSECONDS_PER_SECOND
+
 METHODS: Final = frozenset(
     {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
 )
 """Methods to record. Clients may send any other word."""
 
 NAME: Final = "mapshelf"
-NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 LONGEST_END: Final = 3.0
 """Seconds to send remaining spans at shutdown. The collector may be unreachable."""

@@ -1,4 +1,4 @@
-"""Units of time, in the milliseconds in which Mapshelf stores times."""
+"""Units of time: Mapshelf stores times in milliseconds, and measures some in nanoseconds."""
 
 from typing import Final
 
@@ -7,3 +7,5 @@ MINUTE: Final = 60 * SECOND
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 """In milliseconds."""
+
+NANOSECONDS_PER_SECOND: Final = 1_000_000_000
