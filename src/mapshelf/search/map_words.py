@@ -11,7 +11,7 @@ from typing import Final
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
 from mapshelf.text.normalize import SEPARATOR, is_unspaced
-from mapshelf.text.word_forms import Forms, WordForms
+from mapshelf.text.word_forms import CACHED_PIECES, Forms, WordForms
 
 LONGEST_NAME: Final = 1024
 """Length to which a title joined to one word is truncated; longer titles are not searched for."""
@@ -81,8 +81,9 @@ class MapWords:
 class WordFinder:
     """Finds the words of maps, with a cache of word forms."""
 
-    def __init__(self) -> None:
-        self._forms = WordForms()
+    def __init__(self, cached: int = CACHED_PIECES) -> None:
+        """Begin with an empty cache for ``cached`` pieces of text (``CACHED_PIECES``)."""
+        self._forms = WordForms(cached)
 
     def words_of(self, found: Map, source: str, passages: Passages) -> MapWords:
         """Return the words of a map.

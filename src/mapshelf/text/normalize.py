@@ -73,6 +73,11 @@ def split_words(text: str) -> list[str]:
     return [word[:LONGEST_WORD] for word in pattern.findall(text)]
 
 
+def is_simple_word(text: str) -> bool:
+    """Return whether ``split_words`` returns a text itself; a fast test that most words pass."""
+    return text.isalpha() and not _BEYOND.search(text)
+
+
 def query_words(text: str) -> list[str]:
     """Return the words that a map must contain in a row to match ``text``."""
     if text.isascii():  # as most are: the same result in a third of the time

@@ -179,34 +179,35 @@ def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
         languages: the languages to stem it in if it is in Latin letters.
     """
     if _ASCII_WORD.fullmatch(word):  # as most are: the same result in half the time
-        names = [(code, name) for code in languages for name in STEMMERS_OF[code]]
-        return frozenset(
-            [f"{STEM}{code}{STEM}{normalize(_stem(name, word))}" for code, name in names]
-        )
+        return frozenset(_latin_stems(word, languages))
     plain = normalize(word)
     found = _stems_of_spelling(word, languages)
-    return frozenset(found if plain == word else found | _stems_of_spelling(plain, languages))
+    return frozenset(found if plain == word else found + _stems_of_spelling(plain, languages))
 
 
-def _stems_of_spelling(word: str, languages: Iterable[str]) -> set[str]:
+def _stems_of_spelling(word: str, languages: tuple[str, ...]) -> list[str]:
     """Return the tagged stems of a word as it is spelled; without any, the word is its own stem."""
-    tagged = set(_tagged_stems(word, languages)) if len(word) >= SHORTEST_STEMMED else None
-    return tagged or {STEM + normalize(word)}
+    tagged: list[str] = []
+    if len(word) >= SHORTEST_STEMMED:
+        if _LATIN.search(word):
+            tagged = _latin_stems(word, languages)
+        else:  # in other scripts, stems have no language
+            names = next((names for pattern, names in SCRIPTS if pattern.search(word)), ())
+            tagged = [STEM + normalize(_stem(name, word)) for name in names]
+    return tagged or [STEM + normalize(word)]
 
 
 stems = lru_cache(CACHED_WORDS)(stems_of)
 """``stems_of`` with a cache, for callers that process the same words repeatedly."""
 
 
-def _tagged_stems(word: str, languages: Iterable[str]) -> Iterator[str]:
-    """Yield the stems of a word; in scripts other than Latin, stems have no language."""
-    if _LATIN.search(word):
-        for code in languages:
-            for name in STEMMERS_OF[code]:
-                yield f"{STEM}{code}{STEM}{normalize(_stem(name, word))}"
-        return
-    for name in next((names for pattern, names in SCRIPTS if pattern.search(word)), ()):
-        yield STEM + normalize(_stem(name, word))
+def _latin_stems(word: str, languages: tuple[str, ...]) -> list[str]:
+    """Return the stems of a word in Latin letters, tagged with their languages."""
+    return [
+        f"{STEM}{code}{STEM}{normalize(_stem(name, word))}"
+        for code in languages
+        for name in STEMMERS_OF[code]
+    ]
 
 
 class _Stemmers(threading.local):

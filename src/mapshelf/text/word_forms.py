@@ -15,6 +15,7 @@ from mapshelf.text.normalize import (
     LONGEST_WORD,
     SEPARATOR,
     has_unspaced,
+    is_simple_word,
     is_unspaced,
     normalize,
     normalize_keeping_accents,
@@ -38,6 +39,7 @@ CACHED_PIECES: Final = 1 << 16
 to 70 MB. One large map may exceed it."""
 
 _SHORT: Final = 2
+_LENGTHS: Final = range(1, LONGEST_BEGINNING + 1)
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
 
 
@@ -67,7 +69,9 @@ class WordForms:
     Use one instance for as long as an index is being built.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cached: int = CACHED_PIECES) -> None:
+        """Begin with an empty cache for ``cached`` pieces; see ``CACHED_PIECES``."""
+        self._cached = cached
         self._pieces: dict[str, _Pieces] = {}
         self._older: dict[str, _Pieces] = {}
 
@@ -93,7 +97,7 @@ class WordForms:
 
         What is used again is taken from there, so frequent words stay cached.
         """
-        if sum(map(len, self._pieces.values())) > CACHED_PIECES:
+        if sum(map(len, self._pieces.values())) > self._cached:
             self._older, self._pieces = self._pieces, {}
             for pieces in self._older.values():
                 pieces.older = {}
@@ -118,6 +122,8 @@ class _Pieces(dict[str, Forms]):
         if _LETTERS.fullmatch(text):
             return self._of_word(text)
         whole = normalize_keeping_accents(text)
+        if text.isalpha() and is_simple_word(whole) and not subwords(text):  # as most are
+            return self._of_word(whole[:LONGEST_WORD])
         if has_unspaced(whole):
             words, accented = _words_in(whole)
             return self._of_several(words, word_variants(text, whole, accented))
@@ -155,12 +161,9 @@ def _begun(words: Collection[str]) -> set[str]:
     short = {word for word in words if 0 < len(word) <= _SHORT}  # such as pairs of characters
     found = {word[0] for word in short}
     found |= short
-    found.update(
-        word[:length]
-        for word in words
-        if len(word) > _SHORT
-        for length in range(1, min(len(word), LONGEST_BEGINNING) + 1)
-    )
+    for word in words:
+        if len(word) > _SHORT:
+            found.update([word[:length] for length in _LENGTHS])
     found.discard(SEPARATOR)
     return found
 

@@ -25,6 +25,7 @@ from mapshelf.snapshot.format.text_fields import (
     precedence,
 )
 from mapshelf.text.normalize import SEPARATOR, normalize, split_words
+from mapshelf.text.word_forms import CACHED_PIECES
 
 COUNTED_TITLE: Final = 12
 """Maximum number of words that count as the length of a title; longer ones count as this long."""
@@ -77,8 +78,9 @@ class Document:
 class SearchDocuments:
     """Creates search documents, with a cache of word forms."""
 
-    def __init__(self) -> None:
-        self._finder = WordFinder()
+    def __init__(self, cached: int = CACHED_PIECES) -> None:
+        """Begin with an empty cache for ``cached`` pieces of text (``CACHED_PIECES``)."""
+        self._finder = WordFinder(cached)
 
     def of(self, maps: Sequence[Indexed]) -> list[Document]:
         """Return the documents of some maps. Processing several maps at once takes less time."""

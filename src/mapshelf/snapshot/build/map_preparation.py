@@ -24,6 +24,7 @@ from mapshelf.search.listed_maps import listed_map, passages_of
 from mapshelf.snapshot.build.documents import Document, Indexed, SearchDocuments
 from mapshelf.snapshot.format.keys import Keys, keys_of
 from mapshelf.snapshot.format.records import encode_details, encode_record
+from mapshelf.text.word_forms import CACHED_PIECES
 
 AHEAD: Final = 2
 """Groups of maps per helper that are computed before they are needed."""
@@ -178,4 +179,4 @@ def _documents_of_this_helper() -> SearchDocuments:
     """Return the cache of word forms, which lasts as long as this helper."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    return SearchDocuments()
+    return SearchDocuments(2 * CACHED_PIECES)  # a sixth faster; helpers end after the build
