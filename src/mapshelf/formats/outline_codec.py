@@ -386,11 +386,20 @@ def is_large(encoded: bytes) -> bool:
     Raises:
         StoreDamaged: the data is small and cannot be decoded.
     """
-    if len(encoded) > 2 * LARGE:  # compressed data is never twice as large as its input
-        return True
+    return size_up_to(encoded, LARGE) > LARGE
+
+
+def size_up_to(encoded: bytes, most: int) -> int:
+    """Return the size of an encoded outline after decompression, in bytes; if larger, ``most + 1``.
+
+    The encoded size tells little: texts that repeat themselves may be a thousand times as large.
+
+    Raises:
+        StoreDamaged: the data is small and cannot be decoded.
+    """
+    if len(encoded) > 2 * most:  # compressed data is never twice as large as its input
+        return most + 1
     try:
-        unpacking = zlib.decompressobj()
-        unpacking.decompress(encoded, LARGE)
-        return bool(unpacking.unconsumed_tail)
+        return len(zlib.decompressobj().decompress(encoded, most + 1))
     except zlib.error as error:
         raise StoreDamaged("an outline in the store cannot be read") from error

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_codec import decode_outline, size_up_to
 from mapshelf.model import Outline, Topic
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 
@@ -22,7 +22,10 @@ class SnippetBudget(NamedTuple):
 
     Attributes:
         snippets: maximum number of snippets of one map.
-        outline_bytes: maximum size of an encoded outline in bytes; larger ones are not searched.
+        outline_bytes: maximum size of an outline in bytes, decompressed; larger ones are not
+            searched.
+        bytes_per_answer: maximum size of all outlines searched for a response together. Outlines
+            that exceed it are not searched.
         topics_per_map: maximum number of topics searched in one map.
         topics_per_answer: maximum number of topics searched in all maps of a response together.
             Maps beyond this budget are returned without snippets.
@@ -30,14 +33,15 @@ class SnippetBudget(NamedTuple):
 
     snippets: int
     outline_bytes: int
+    bytes_per_answer: int
     topics_per_map: int
     topics_per_answer: int
 
 
-API_BUDGET: Final = SnippetBudget(3, 256 << 10, 10_000, 10_000)
+API_BUDGET: Final = SnippetBudget(3, 1 << 20, 2 << 20, 10_000, 10_000)
 """For ``GET /search``: up to 50 maps in one second. Few outlines have a tenth of this size."""
 
-PAGE_BUDGET: Final = SnippetBudget(3, 64 << 10, 1_000, 24_000)
+PAGE_BUDGET: Final = SnippetBudget(3, 512 << 10, 1 << 20, 1_000, 24_000)
 """For the library page: 24 maps, fast enough for a person who is typing."""
 
 
@@ -67,6 +71,7 @@ class SnippetFinder:
         self._highlighter = highlighter
         self._budget = budget
         self._topics_left = budget.topics_per_answer
+        self._bytes_left = budget.bytes_per_answer
 
     def find(self, title: str, language: str, load: Callable[[], bytes | None]) -> list[Snippet]:
         """Return the snippets of a map.
@@ -80,8 +85,13 @@ class SnippetFinder:
             StoreDamaged: the outline cannot be decoded.
         """
         encoded = load() if len(self._highlighter) and self._topics_left > 0 else None
-        if not encoded or len(encoded) > self._budget.outline_bytes:
+        if not encoded:
             return []
+        room = min(self._bytes_left, self._budget.outline_bytes)
+        size = size_up_to(encoded, room)
+        if size > room:
+            return []
+        self._bytes_left -= size
         outline = decode_outline(encoded)
         most = min(self._topics_left, self._budget.topics_per_map)
         self._topics_left -= min(outline.topic_count, self._budget.topics_per_map)
