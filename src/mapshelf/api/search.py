@@ -15,7 +15,8 @@ from mapshelf.api.context import Context
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.api.maps import list_response
 from mapshelf.errors import StoreDamaged
-from mapshelf.formats.outline_codec import outline_texts, size_up_to
+from mapshelf.formats.outline_codec import outline_texts
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line

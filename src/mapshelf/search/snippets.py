@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from mapshelf.formats.outline_codec import decode_outline, size_up_to
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.model import Outline, Topic
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 

@@ -14,7 +14,8 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_maps import FoundMap, find_map
-from mapshelf.formats.outline_codec import decode_outline, size_up_to
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.query import parse_query
 from mapshelf.search.snippets import API_BUDGET, topics_with
 from mapshelf.site.cards import FoundTopic, found_topic
