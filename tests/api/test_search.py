@@ -29,6 +29,7 @@ from mapshelf.model import (
     sheets_of,
 )
 from mapshelf.query import ORDERS
+from mapshelf.search import snippets
 from mapshelf.store import seed
 from tests.conftest import Serving
 from tests.examples import examples
@@ -799,6 +800,15 @@ def test_texts_that_repeat_themselves_are_not_looked_through(serving: Serving) -
     assert ask(service, "/suggest", query="wanted wo").json() == [
         {"text": "wanted words", "kind": "topic"}
     ]
+
+
+def test_hostile_texts_are_not_looked_through_for_long(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some texts take a hundred times as long as those of other maps."""
+    service = serving(MapDraft(title="Map", outline=outline_of("Root", "wanted words")))
+    monkeypatch.setattr(snippets, "LONGEST_SEARCH", 0.0)
+    assert topics(service, "wanted") == []
 
 
 @pytest.mark.parametrize("query", ["\u201csolar power\u201d", "\u00absolar power\u00bb"])
