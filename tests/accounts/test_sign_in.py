@@ -412,6 +412,18 @@ def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: 
         for name in (f"eve{invisible}", invisible):
             with pytest.raises(InvalidParameter):
                 register(store, None, name, PASSWORD, home)
+    for lookalike in (
+        "\u0430lice",  # Cyrillic
+        "ro\u03bft",  # Greek
+        "\u0430\u0334lice",  # with a mark between
+        "\uff41lice",
+        "\U0001d41ddmin",
+        "admin\u00b2",
+    ):
+        with pytest.raises(InvalidParameter):
+            register(store, None, lookalike, PASSWORD, home)
+    for usual in ("Иван Ivanov", "Łukasz-Ørsted", "Zoë Αθηνά", "田中 Taro2", "ㅋㅋ"):
+        assert register(store, None, usual, PASSWORD, home).user.name == usual
     former = store.add_user("Rene\u0301")
     store.set_password(former.id, hash_password(PASSWORD, "Rene\u0301"), keep=None)
     assert sign_in(store, "rene\u0301", PASSWORD, home).user == former

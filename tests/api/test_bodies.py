@@ -147,6 +147,7 @@ def test_no_body_is_an_empty_one(service: Service, path: str) -> None:
         ("POST /test/notes", {**JSON, "Content-Encoding": "identity"}, 200, None),
         ("POST /test/notes", {"Content-Type": "Application/JSON; charset=utf-8"}, 200, None),
         ("POST /test/form", {"Content-Type": "text/plain"}, 415, None),
+        ("POST /test/form", {"Content-Type": URL_ENCODED["Content-Type"] + ";" * 1024}, 415, None),
         ("POST /test/form", {"Content-Type": "multipart/form-data"}, 400, "error"),
         ("POST /test/upload", URL_ENCODED, 415, None),
         ("PUT /test/file", JSON, 415, None),

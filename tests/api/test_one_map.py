@@ -8,6 +8,7 @@ import threading
 import zipfile
 import zlib
 from email.message import Message
+from time import process_time
 from typing import Any, Final
 
 import httpx
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.api import map_detail as one_map
-from mapshelf.api.content_disposition import attachment
+from mapshelf.api.content_disposition import attachment, sent_name
 from mapshelf.formats.file_names import split_name
 from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.model import MapDraft, Outline, Source
@@ -248,6 +249,37 @@ def parsed(header: str) -> str:
     name = message.get_filename()
     assert name
     return name
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("attachment; filename=plan.mm", "plan.mm"),
+        ('attachment; filename="a;b \\"c\\".mm"; size=3', 'a;b "c".mm'),
+        ("attachment; filename=\"_.mm\"; filename*=UTF-8''%C3%A4.mm", "ä.mm"),
+        ("attachment; FileName = plan.mm ; x=y", "plan.mm"),
+        ('attachment; x="filename=no.mm"; filename=plan.mm', "plan.mm"),
+        ('attachment; filename="/etc/pass\\\\wd', "wd"),
+        ("attachment; filename*=iso-8859-1'de'%E4.mm", "ä.mm"),
+        # The standard library's parser fails on these.
+        ("attachment; filename*=a; filename*0=b", ""),
+        (f"attachment; filename*{'9' * 5000}=b", ""),
+        ("attachment; filename*=undefined''a; filename=plan.mm", "plan.mm"),
+        ("attachment; filename*=idna''a%ff", ""),
+        ("", ""),
+    ],
+)
+def test_names_that_clients_send(header: str, name: str) -> None:
+    assert sent_name(header.encode()) == name
+
+
+@pytest.mark.parametrize("repeated", [";", '";"', '\\";', ';a="', "; ", ";a=b"])
+def test_a_hostile_header_is_read_quickly(repeated: str) -> None:
+    """The standard library's parser takes seconds, during which a worker would answer nobody."""
+    header = b'attachment; filename="' + repeated.encode() * (60_000 // len(repeated))
+    began = process_time()
+    sent_name(header)
+    assert process_time() - began < 0.3
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from mapshelf.model import (
     sheets_of,
 )
 from mapshelf.query import ORDERS
+from mapshelf.search import snippets
 from mapshelf.store import seed
 from tests.conftest import Serving
 from tests.examples import examples
@@ -782,6 +783,32 @@ def test_large_maps_are_found_but_not_looked_through_without_end(serving: Servin
     )
     shown = [[topic["text"] for topic in hit["topics"]] for hit in hits(service, "wanted")]
     assert sorted(shown) == [[], [], ["the wanted one"]]
+
+
+def test_texts_that_repeat_themselves_are_not_looked_through(serving: Serving) -> None:
+    """Compressed, such a map is as small as any; looking through it would take minutes."""
+    repeated = "wanted words " * 5_000
+    bomb = MapDraft(title="Huge", outline=outline_of("Root", *[repeated] * 40), id="bomb")
+    assert bomb.outline is not None
+    assert len(bomb.outline) < 16_384
+    service = serving(bomb, MapDraft(title="Small", outline=outline_of("Root", "wanted words")))
+    (huge,) = hits(service, '"wanted words wanted words"')
+    assert huge["topics"] == []
+    shown = {hit["map"]["Title"]: hit["topics"] for hit in hits(service, "wanted")}
+    assert shown["Huge"] == []
+    assert [topic["text"] for topic in shown["Small"]] == ["wanted words"]
+    assert ask(service, "/suggest", query="wanted wo").json() == [
+        {"text": "wanted words", "kind": "topic"}
+    ]
+
+
+def test_hostile_texts_are_not_looked_through_for_long(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some texts take a hundred times as long as those of other maps."""
+    service = serving(MapDraft(title="Map", outline=outline_of("Root", "wanted words")))
+    monkeypatch.setattr(snippets, "LONGEST_SEARCH", 0.0)
+    assert topics(service, "wanted") == []
 
 
 @pytest.mark.parametrize("query", ["\u201csolar power\u201d", "\u00absolar power\u00bb"])

@@ -7,6 +7,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from PIL import Image, PngImagePlugin
 
 from mapshelf.errors import PreviewChanged, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline, encode_outline, outline_picture
-from mapshelf.model import Outline, sheets_of
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import READERS, Limits, Reader, preview_png, read
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB
@@ -178,6 +179,14 @@ def test_its_digest_travels_with_the_outline() -> None:
     assert decode_outline(encoded) == outline
     assert outline_picture(encoded) == outline.picture
     assert outline_picture(encode_outline(Outline(sheets_of(outline.roots)))) == ""
+    for author in ('x","sheets":[],"picture":"y', "x" * 100_000):
+        assert outline_picture(encode_outline(replace(outline, author=author))) == outline.picture
+    topics = [Topic(text=f"a topic {number} with a text of its own") for number in range(5_000)]
+    large = encode_outline(
+        replace(outline, sheets=sheets_of((Topic(text="Root", children=topics),)))
+    )
+    # What follows the metadata is not even read: that would keep others waiting.
+    assert outline_picture(large[: len(large) // 2]) == outline.picture
 
 
 def test_of_two_by_one_name_neither_is_taken() -> None:

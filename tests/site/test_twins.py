@@ -3,13 +3,20 @@
 import re
 from collections.abc import Iterator
 from html import unescape
+from time import thread_time
+from typing import cast
 
 import httpx
 import pytest
 
 from mapshelf.model import MapDraft, Role
+from mapshelf.query import MapQuery
+from mapshelf.search.highlight import Highlighter
 from mapshelf.site import site_routes
-from tests.harness import READER, Service, Shelf, outline_of, serve, shelf_with
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.shared_topics import LONGEST_SEARCH, shared_topics
+from mapshelf.snapshot.read import Hits, Snapshot
+from tests.harness import BASE_URL, READER, Service, Shelf, outline_of, serve, shelf_with
 
 TOPICS = [f"{word} and soil" for word in ("compost", "mulch", "clay", "sand", "peat", "lime")]
 
@@ -82,6 +89,28 @@ def test_topics_lead_to_other_maps_that_have_them(site: Service) -> None:
     assert "3 other maps" in text
     assert "pans and ovens" not in text
     assert "No other map" in page(site, "/mindmaps/Cellar01/cellar/elsewhere")
+
+
+class SlowSnapshot:
+    """Takes two fifths of the time there is for each search."""
+
+    def __init__(self) -> None:
+        self.searches = 0
+
+    def search(self, _: MapQuery, __: bytes, *, correct: bool) -> Hits:
+        self.searches += 1
+        began = thread_time()
+        while thread_time() - began < LONGEST_SEARCH / 2.5:
+            pass
+        return Hits(2, [], Highlighter((), ()))
+
+
+def test_looking_for_topics_in_other_maps_ends_in_time() -> None:
+    """A hostile map has a hundred topics, that each take half a second to look for."""
+    slow = SlowSnapshot()
+    texts = [f"hostile topic {number}" for number in range(20)]
+    found = shared_topics(texts, cast(Snapshot, slow), Addresses(BASE_URL), own=True)
+    assert slow.searches == len(found) == 3
 
 
 def test_administrators_see_all_twins(site: Service, shelf: Shelf) -> None:

@@ -1,15 +1,25 @@
-"""Rejects invisible characters in the names of users and programs, to prevent impersonation.
+"""Rejects names of users and programs that look like other ones, to prevent impersonation.
 
-A character that shows nothing is the easiest way to make a name look like another one.
+Characters that show nothing are the easiest way to make a name look like another one. Others are
+letters of another alphabet that look Latin, such as the Cyrillic U+0430 instead of an a, and other
+forms of Latin letters, such as the wide U+FF41. Names that are wholly in another alphabet are not
+compared.
 """
 
 import re
+import unicodedata
 from typing import Final
 
 _INVISIBLE: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 """Letters and marks that show nothing, although Unicode counts them as printable."""
+
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_LATIN: Final = "LATIN"
+_LIKE_LATIN: Final = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LISU"})
+"""The first words of the Unicode names of letters: alphabets with letters that look Latin."""
 
 
 def has_invisible(name: str) -> bool:
@@ -20,3 +30,26 @@ def has_invisible(name: str) -> bool:
 def without_invisible(name: str) -> str:
     """Return a name without its invisible characters."""
     return _INVISIBLE.sub("", name)
+
+
+def is_lookalike(name: str) -> bool:
+    """Return whether a name has other forms of ASCII letters, or a word in two alphabets.
+
+    No language mixes Latin letters and those of a similar alphabet in a word.
+    """
+    if any(_is_form_of_ascii(letter) for letter in name if not letter.isascii()):
+        return True
+    unmarked = "".join(
+        letter for letter in name if not unicodedata.category(letter).startswith("M")
+    )
+    words = map(_alphabets, _WORD.findall(unmarked))
+    return any(_LATIN in alphabets and alphabets & _LIKE_LATIN for alphabets in words)
+
+
+def _is_form_of_ascii(letter: str) -> bool:
+    plain = unicodedata.normalize("NFKC", letter)
+    return plain != letter and plain.isascii() and plain.isalnum()
+
+
+def _alphabets(word: str) -> set[str]:
+    return {unicodedata.name(letter, "").partition(" ")[0] for letter in word}

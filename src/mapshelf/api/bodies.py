@@ -52,6 +52,9 @@ LOOK_AGAIN: Final = 0.25
 """Seconds without another search after one found no slow client; otherwise every request of a flood
 would search."""
 
+LONGEST_MEDIA_TYPE: Final = 1024
+"""Maximum size of a Content-Type with its parameters: reading long ones takes time."""
+
 ClientAddress = Callable[[Sender], str]
 """Returns the client address of a request."""
 
@@ -255,7 +258,8 @@ def check_body(request: Request) -> BodyRule:
     if body.length > rule.most:
         raise BodyTooLarge(f"The body of this request must be at most {rule.most} bytes long.")
     media_type = request.sender.header(b"content-type").decode("latin-1")
-    if media_type.partition(";")[0].strip().lower() not in rule.media_types:
+    known = media_type.partition(";")[0].strip().lower() in rule.media_types
+    if not known or len(media_type) > LONGEST_MEDIA_TYPE:
         raise UnsupportedMediaType(f"The body must be {' or '.join(rule.media_types)}.")
     if request.sender.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
         raise UnsupportedMediaType("The body must not be compressed.")

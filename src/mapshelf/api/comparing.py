@@ -24,7 +24,8 @@ from mapshelf.api.uploads import no_version, version_content
 from mapshelf.api.visible_maps import FoundMap, find_map, user_if_any
 from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
 from mapshelf.errors import InvalidParameter
-from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import is_large
 from mapshelf.model import Outline, User, Visibility
 from mapshelf.query import number_up_to, read_parameters
 from mapshelf.store import Store

@@ -21,7 +21,8 @@ from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
 from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
-from mapshelf.formats.outline_codec import is_large, may_have
+from mapshelf.formats.outline_codec import may_have
+from mapshelf.formats.outline_size import is_large
 from mapshelf.model import Outline
 from mapshelf.query import number_up_to, read_parameters
 from mapshelf.render.render_request import DrawingRequest, Pictures

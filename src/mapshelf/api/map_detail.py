@@ -30,7 +30,8 @@ from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPic
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import NotFound
 from mapshelf.formats.file_names import split_name
-from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import is_large
 from mapshelf.render.image_worker import LARGEST_SIDE, ImageWorker
 from mapshelf.render.render_request import Pictures
 from mapshelf.snapshot.read import Record, Snapshot

@@ -17,7 +17,7 @@ class Queues:
         writing: changes by people, except of files.
         uploads: files to parse and publish, which may take seconds each.
         own_maps: lists of people's own maps, which are searched without an index.
-        files: outlines and files of the API.
+        files: outlines and files of the API, and large pages of signed-in users.
         pages: pages of the library and of small maps, and their assets.
         thumbnails: look-ups of cached thumbnails.
         drawings: thumbnails to draw, of small maps.

@@ -16,6 +16,7 @@ from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_r
 from mapshelf.api.maps import list_response
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import outline_texts
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line
@@ -28,8 +29,8 @@ SUGGEST_MAPS: Final = 5  # maps whose topics may be suggested
 SUGGEST_TITLES: Final = 6
 """Titles examined for each suggestion: several maps may share a title, which is suggested once."""
 
-SUGGEST_OUTLINE_BYTES: Final = 24_576
-"""Bytes of encoded outlines read while a person types: a millisecond or two."""
+SUGGEST_OUTLINE_BYTES: Final = 131_072
+"""Bytes of decompressed outlines read while a person types: a millisecond or two."""
 
 SUGGEST_TOPICS: Final = 50  # topics matched word by word for one response: another millisecond
 
@@ -100,12 +101,10 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     hits = snapshot.search(best, b"", correct=False)
     bytes_left, topics_left = SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
     for record in hits.records if len(hits.highlighter) else ():
-        encoded = store.outline(record.file_id) or b""
-        if len(encoded) > bytes_left:
-            continue
-        bytes_left -= len(encoded)
+        texts, size = _texts(store, record, bytes_left)
+        bytes_left -= size
         highlighter = hits.highlighter.within(record.details.language)
-        for topic in highlighter.candidates(_texts(encoded, record))[:topics_left]:
+        for topic in highlighter.candidates(texts)[:topics_left]:
             topics_left -= 1
             text = " ".join(topic.split())
             if len(text) > LONGEST_SUGGESTION:
@@ -114,13 +113,18 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
                 yield text
 
 
-def _texts(encoded: bytes, record: Record) -> list[str]:
-    """Return the texts of a map's topics, none if its outline is damaged."""
+def _texts(store: Maps, record: Record, most: int) -> tuple[list[str], int]:
+    """Return the texts of a map's topics, and the size of its outline in bytes.
+
+    There are none if the outline is damaged, or larger than ``most`` bytes.
+    """
+    encoded = store.outline(record.file_id)
     try:
-        return outline_texts(encoded) if encoded else []
+        size = size_up_to(encoded, most) if encoded else 0
+        return (outline_texts(encoded), size) if encoded and size <= most else ([], 0)
     except StoreDamaged as error:
         _log_damage(record, error)
-        return []
+        return [], 0
 
 
 def _log_damage(record: Record, error: StoreDamaged) -> None:

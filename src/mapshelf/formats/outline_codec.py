@@ -16,6 +16,7 @@ from typing import Any, Final
 import orjson
 
 from mapshelf.errors import StoreDamaged
+from mapshelf.formats.outline_size import LARGE
 from mapshelf.model import (
     Attachment,
     Boundary,
@@ -43,13 +44,11 @@ details and shown attributes, no hidden lines and no positions of callouts."""
 LONGEST_TEXT: Final = 4 << 20
 """Maximum number of characters of a map in the search index."""
 
-LARGE: Final = 32_768
-"""Uncompressed size in bytes above which an outline is large: about 300 topics, which take ten
-milliseconds to draw.
-"""
-
 _TOPICS: Final = b',"topics":['
 """Precedes the rows of the topics, which are the last value."""
+
+_SHEETS: Final = b',"sheets":['
+"""Follows the metadata. Inside a text, its quotation marks would be escaped."""
 
 _TEXT: Final = re.compile(rb'\[-?\d+,"(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*"),"')
 """Index of the text in the row of a topic, after its parent and its id."""
@@ -173,9 +172,24 @@ def outline_picture(data: bytes) -> str:
         StoreDamaged: as ``decode_outline``.
     """
     try:
-        return str(orjson.loads(zlib.decompress(data)).get("picture", ""))
+        facts = _metadata(data)
+        if "picture" not in facts:
+            facts = orjson.loads(zlib.decompress(data))
+        return str(facts.get("picture", ""))
     except (zlib.error, ValueError, AttributeError) as error:
         raise StoreDamaged("an outline in the store cannot be read") from error
+
+
+def _metadata(data: bytes) -> dict[str, Any]:
+    """Return the metadata at the beginning of ``data``, without decoding the rest.
+
+    It is empty if it is too long. Decoding a whole outline may take a tenth of a second, in which
+    Python does nothing else.
+    """
+    beginning = zlib.decompressobj().decompress(data, LARGE)
+    facts, found, _ = beginning.partition(_SHEETS)
+    known: dict[str, Any] = orjson.loads(facts + b"}") if found else {}
+    return known
 
 
 def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
@@ -378,19 +392,3 @@ def _relationship(row: list[Any]) -> Relationship:
         return Relationship(start, end, text, colour)
     point, heads = more
     return Relationship(start, end, text, colour, tuple(point) if point else None, heads)
-
-
-def is_large(encoded: bytes) -> bool:
-    """Return whether an encoded outline takes long to process.
-
-    Raises:
-        StoreDamaged: the data is small and cannot be decoded.
-    """
-    if len(encoded) > 2 * LARGE:  # compressed data is never twice as large as its input
-        return True
-    try:
-        unpacking = zlib.decompressobj()
-        unpacking.decompress(encoded, LARGE)
-        return bool(unpacking.unconsumed_tail)
-    except zlib.error as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error

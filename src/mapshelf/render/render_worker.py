@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from mapshelf.disk_cache import DiskCache, Turn
 from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
-from mapshelf.formats.outline_codec import is_large
+from mapshelf.formats.outline_size import is_large
 from mapshelf.model import OriginalFile
 from mapshelf.render.render_request import (
     CollageRequest,

@@ -180,7 +180,12 @@ class Highlighter:
     def matched_terms(self, text: str) -> frozenset[int]:
         """Return the indices of the terms that occur in ``text``."""
         if self._rows:
-            return frozenset(match.term for match in self._matches(text))
+            found: set[int] = set()
+            for match in self._matches(text):
+                found.add(match.term)
+                if len(found) == len(self._terms):
+                    break
+            return frozenset(found)
         return frozenset(
             [match.term for chunk in text.split() for match in self._chunk(chunk).matches]
         )
@@ -300,11 +305,13 @@ def _row_spans(
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans where ``words`` contain ``row``; if ``unfinished``, its last is a prefix."""
     *whole, last = row
+    written = [word.word for word in words]
     for place in range(len(words) - len(whole)):
         final = words[place + len(whole)]
         if not (final.word.startswith(last) if unfinished else final.word == last):
             continue
-        if all(words[place + i].word == word for i, word in enumerate(whole)):
+        # Compared as slices, which is fast: a text may be hundreds of repetitions of the row.
+        if written[place : place + len(whole)] == whole:
             single = len(last) == 1 and is_unspaced(last)
             yield words[place].start, final.first_end if single else final.end
 

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from time import thread_time
 from typing import Final, NamedTuple
 
 from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.model import Outline, Topic
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 
@@ -17,12 +19,20 @@ BEFORE: Final = 60
 LONGEST_STEP: Final = 100  # maximum characters shown of each topic on the path
 
 
+LONGEST_SEARCH: Final = 3.0
+"""Seconds of processor time for finding the snippets of one response. The budgets suffice for maps
+that people made; hostile texts take a hundred times as long."""
+
+
 class SnippetBudget(NamedTuple):
     """Limits for the work of finding snippets.
 
     Attributes:
         snippets: maximum number of snippets of one map.
-        outline_bytes: maximum size of an encoded outline in bytes; larger ones are not searched.
+        outline_bytes: maximum size of an outline in bytes, decompressed; larger ones are not
+            searched.
+        bytes_per_answer: maximum size of all outlines searched for a response together. Outlines
+            that exceed it are not searched.
         topics_per_map: maximum number of topics searched in one map.
         topics_per_answer: maximum number of topics searched in all maps of a response together.
             Maps beyond this budget are returned without snippets.
@@ -30,14 +40,15 @@ class SnippetBudget(NamedTuple):
 
     snippets: int
     outline_bytes: int
+    bytes_per_answer: int
     topics_per_map: int
     topics_per_answer: int
 
 
-API_BUDGET: Final = SnippetBudget(3, 256 << 10, 10_000, 10_000)
+API_BUDGET: Final = SnippetBudget(3, 1 << 20, 2 << 20, 10_000, 10_000)
 """For ``GET /search``: up to 50 maps in one second. Few outlines have a tenth of this size."""
 
-PAGE_BUDGET: Final = SnippetBudget(3, 64 << 10, 1_000, 24_000)
+PAGE_BUDGET: Final = SnippetBudget(3, 512 << 10, 1 << 20, 1_000, 24_000)
 """For the library page: 24 maps, fast enough for a person who is typing."""
 
 
@@ -60,6 +71,17 @@ class Snippet:
     note: str
 
 
+class Deadline:
+    """Ends a search after ``LONGEST_SEARCH`` in the present thread."""
+
+    def __init__(self) -> None:
+        self._until = thread_time() + LONGEST_SEARCH
+
+    def is_over(self) -> bool:
+        """Return whether the time is over."""
+        return thread_time() > self._until
+
+
 class SnippetFinder:
     """Finds the snippets of the maps in one response, within one budget."""
 
@@ -67,6 +89,8 @@ class SnippetFinder:
         self._highlighter = highlighter
         self._budget = budget
         self._topics_left = budget.topics_per_answer
+        self._bytes_left = budget.bytes_per_answer
+        self._deadline = Deadline()
 
     def find(self, title: str, language: str, load: Callable[[], bytes | None]) -> list[Snippet]:
         """Return the snippets of a map.
@@ -79,14 +103,21 @@ class SnippetFinder:
         Raises:
             StoreDamaged: the outline cannot be decoded.
         """
-        encoded = load() if len(self._highlighter) and self._topics_left > 0 else None
-        if not encoded or len(encoded) > self._budget.outline_bytes:
+        wanted = len(self._highlighter) and self._topics_left > 0
+        encoded = load() if wanted and not self._deadline.is_over() else None
+        if not encoded:
             return []
+        room = min(self._bytes_left, self._budget.outline_bytes)
+        size = size_up_to(encoded, room)
+        if size > room:
+            return []
+        self._bytes_left -= size
         outline = decode_outline(encoded)
         most = min(self._topics_left, self._budget.topics_per_map)
         self._topics_left -= min(outline.topic_count, self._budget.topics_per_map)
         highlighter = self._highlighter.within(language)
-        return best_snippets(outline, highlighter, title, self._budget.snippets, most)
+        count = self._budget.snippets
+        return best_snippets(outline, highlighter, title, count, most, self._deadline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +151,24 @@ def marked_line(text: str, highlighter: Highlighter) -> str:
     return highlighted(text, found) if found else ""
 
 
-def best_snippets(
-    outline: Outline, highlighter: Highlighter, title: str, count: int, most: int
+def best_snippets(  # noqa: PLR0913, PLR0917 - what is searched, for what, and how long
+    outline: Outline,
+    highlighter: Highlighter,
+    title: str,
+    count: int,
+    most: int,
+    deadline: Deadline,
 ) -> list[Snippet]:
     """Return up to ``count`` topics that match the most terms.
 
     Of topics that match equally many terms, those with more of them in the text rather than the
     note come first, then those nearer to the root. A topic with the same text as the map's
     ``title`` or as a better topic is left out, unless its note also matches. Only the first
-    ``most`` topics are searched.
+    ``most`` topics are searched, and none after the deadline.
     """
     best: list[_Found] = []
     seen = {(title, "")}
-    for found in sorted(_found(outline, highlighter, most), key=lambda found: found.rank):
+    for found in sorted(_found(outline, highlighter, most, deadline), key=lambda found: found.rank):
         if found.content not in seen:
             seen.add(found.content)
             best.append(found)
@@ -145,18 +181,22 @@ def topics_with(outline: Outline, highlighter: Highlighter, count: int, most: in
     """Return up to ``count`` topics that match the most terms, in the order of the map.
 
     Unlike ``best_snippets``, this includes topics with equal texts, as their positions differ. Only
-    the first ``most`` topics are searched.
+    the first ``most`` topics are searched, for ``LONGEST_SEARCH``.
     """
-    found = list(_found(outline, highlighter, most))
+    found = list(_found(outline, highlighter, most, Deadline()))
     best = min((one.rank[0] for one in found), default=0)
     chosen = [one for one in found if one.rank[0] == best][:count]
     return [_snippet(one.path, highlighter) for one in chosen]
 
 
-def _found(outline: Outline, highlighter: Highlighter, most: int) -> Iterator[_Found]:
+def _found(
+    outline: Outline, highlighter: Highlighter, most: int, deadline: Deadline
+) -> Iterator[_Found]:
     paths: list[_Path | None] = [None]
     labels = _labels(outline)
     for place, (depth, topic) in enumerate(islice(outline.topics(), most)):
+        if deadline.is_over():
+            return
         del paths[depth + 1 :]
         path = _Path(paths[depth], topic, _note(topic, labels))
         paths.append(path)

@@ -15,6 +15,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_maps import FoundMap, find_map
 from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.query import parse_query
 from mapshelf.search.snippets import API_BUDGET, topics_with
 from mapshelf.site.cards import FoundTopic, found_topic
@@ -77,7 +78,8 @@ class FindInMapPages:
         encoded = self._context.store.get().outline(found.record.file_id)
         if not encoded or not len(highlighter):
             return TopicMatches([])
-        if len(encoded) > API_BUDGET.outline_bytes:
+        most = API_BUDGET.outline_bytes
+        if size_up_to(encoded, most) > most:
             return TopicMatches([], too_large=True)
         outline = decode_outline(encoded)
         snippets = topics_with(outline, highlighter, MOST_FOUND, API_BUDGET.topics_per_map)

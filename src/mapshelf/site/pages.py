@@ -23,7 +23,8 @@ from mapshelf.api.map_detail import (
 )
 from mapshelf.api.visible_maps import FoundMap, find_map
 from mapshelf.errors import InvalidParameter, NotFound
-from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import is_large
 from mapshelf.model import Visibility, VisitKind
 from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.cards import card

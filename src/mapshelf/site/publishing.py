@@ -25,7 +25,8 @@ from mapshelf.api.http import BodyRule, Request, Response, json_response
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound
-from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_size import is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility, about_map
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.limits import MIB

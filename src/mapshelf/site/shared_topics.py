@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from time import thread_time
 from typing import Final
 
 import orjson
@@ -20,6 +21,10 @@ AT: Final = "/mindmaps/{id}/{slug}/elsewhere"
 
 MOST_SEARCHED: Final = 100
 """Maximum number of distinct topics to search for in other maps, from the centre outwards."""
+
+LONGEST_SEARCH: Final = 1.0
+"""Seconds of processor time for these searches, which usually take milliseconds. The texts of a
+hostile map repeat few words in hundreds of places, and would take minutes."""
 
 _SHORTEST: Final = 5
 _LONGEST: Final = 200
@@ -80,10 +85,12 @@ def shared_topics(
         addresses: builds URLs.
         own: whether the snapshot contains the map itself, which is not counted.
     """
-    found = []
+    found, began = [], thread_time()
     for text in dict.fromkeys(" ".join(text.replace('"', " ").split()) for text in texts):
         if not _SHORTEST <= len(text) <= _LONGEST:
             continue
+        if thread_time() - began > LONGEST_SEARCH:
+            break
         phrase = f'"{text}"'
         total = snapshot.search(MapQuery(phrase, order=None, limit=0), b"", correct=False).total
         if total > own:

@@ -33,6 +33,10 @@ LARGEST: Final = 8 << 20
 """Maximum size of a page to personalise, in bytes. Larger pages are sent from disk unchanged; they
 link to a page with the same buttons (``map_actions.py``)."""
 
+LARGE: Final = 256 << 10
+"""Size of a page in bytes above which it waits among large files: somebody who loads it again and
+again must not delay the sign-in page."""
+
 KEPT: Final = (b"cache-control", b"private, no-cache")
 
 _OF_OTHERS: Final = frozenset(
@@ -75,7 +79,8 @@ def for_signed_in(
                 return response
             part = await make_part(request, session) if make_part else None
             work = partial(_changed, response, addresses, part)
-            return await context.queues.accounts.result(object(), work, request.disconnection)
+            queue = context.queues.files if size > LARGE else context.queues.accounts
+            return await queue.result(object(), work, request.disconnection)
         except (Overloaded, StoreUnavailable, OSError):
             return response  # pages stay readable while the database is down
 

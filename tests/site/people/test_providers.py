@@ -189,6 +189,7 @@ def test_the_name_comes_from_the_profile_if_the_token_has_none(
         ("ＡＮＮ", "ANN"),
         ("a\u3164nn\u034f\ufe0f", "ann"),
         ("Jose\u200d\u0301", "Jos\u00e9"),
+        ("\u0430nn", "user"),  # with a Cyrillic letter
         ("@example.org", "user"),
         ("\u200b", "user"),
         ("", "user"),

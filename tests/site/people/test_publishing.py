@@ -18,6 +18,7 @@ from mapshelf.settings import Registration
 from mapshelf.site.map_forms import MOST_MAPS
 from mapshelf.site.messages import say
 from mapshelf.site.publishing import FILES_BODY
+from mapshelf.site.signed_in import LARGE
 from tests.harness import BASE_URL, Service, Shelf
 from tests.person import PASSWORD, Form, Person, Start, forms, member, user_named
 from tests.site.shelves import GARDEN
@@ -64,6 +65,20 @@ def choose(
     """Choose files on the page for that, and send them."""
     form = file_form(person.get("/publish"))
     return person.upload(replace(form, headers=headers or {}), *files)
+
+
+def test_a_large_page_does_not_delay_those_who_sign_in(site: Service, ann: Person) -> None:
+    """Changing a large page for its reader takes a third of a second."""
+    choose(ann, ("large.mm", plan("Large", *["words " * 10_000] * 8)))
+    (path,) = set(re.findall(r"/mindmaps/\w+/large", ann.get("/account/maps").text))
+    queues = site.application.application.context.queues
+    ann.get(path)
+    before, large = queues.accounts.counts.done, queues.files.counts.done
+    page = ann.get(path)
+    assert len(page.content) > LARGE
+    assert f"{path}/edit" in page.text
+    assert queues.files.counts.done == large + 1
+    assert queues.accounts.counts.done == before + 2  # what the user may do, and the part with it
 
 
 def file_form(page: httpx.Response) -> Form:

@@ -84,7 +84,8 @@ FAILURES: Final[Mapping[str, str]] = {
     "failure.last_administrator": "You are the only administrator. Make somebody else an "
     "administrator first.",
     "failure.attempts": "Too many attempts. Try again in {wait}.",
-    "failure.name": "A username must have 1 to 100 characters, all on one line.",
+    "failure.name": "A username must have 1 to 100 characters, all on one line, and each word"
+    " in one alphabet.",
     "failure.name.taken": "This username is taken. Choose another.",
     "failure.last_way": "This is your only way to sign in. Choose a password first.",
     "failure.passkey": "This passkey cannot be used here, or it took too long. Try again.",

@@ -1,0 +1,39 @@
+"""Tells the size of an encoded outline without decoding it, to decide where it may be processed.
+
+Decoding a large outline in a worker would delay all other requests.
+"""
+
+import zlib
+from typing import Final
+
+from mapshelf.errors import StoreDamaged
+
+LARGE: Final = 32_768
+"""Uncompressed size in bytes above which an outline is large: about 300 topics, which take ten
+milliseconds to draw.
+"""
+
+
+def is_large(encoded: bytes) -> bool:
+    """Return whether an encoded outline takes long to process.
+
+    Raises:
+        StoreDamaged: the data is small and cannot be decoded.
+    """
+    return size_up_to(encoded, LARGE) > LARGE
+
+
+def size_up_to(encoded: bytes, most: int) -> int:
+    """Return the size of an encoded outline after decompression, in bytes; if larger, ``most + 1``.
+
+    The encoded size tells little: texts that repeat themselves may be a thousand times as large.
+
+    Raises:
+        StoreDamaged: the data is small and cannot be decoded.
+    """
+    if len(encoded) > 2 * most:  # compressed data is never twice as large as its input
+        return most + 1
+    try:
+        return len(zlib.decompressobj().decompress(encoded, most + 1))
+    except zlib.error as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
