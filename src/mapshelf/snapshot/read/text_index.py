@@ -24,7 +24,11 @@ from mapshelf.snapshot.read.text_queries import QueryBuilder
 
 BLOCK: Final = 64
 """Number of hits that are sorted together. Among near ties within a block, more popular maps come
-first."""
+first. A block is longer where its end would divide equal scores."""
+
+LONGEST_BLOCK: Final = 1024
+"""Number of hits at whose multiples a block ends in any case. So the blocks do not depend on the
+page, and a page far from the first reads no more hits."""
 
 NEAR: Final = 0.05
 """Scores are near ties if they differ by at most this share."""
@@ -129,18 +133,28 @@ class TextIndex:
     def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
-        Tantivy ranks only by score. Hits are read in fixed blocks of ``BLOCK`` that do not depend
-        on the page. Among near ties within a block, the more popular map comes first, then the
-        newer one (see ``text_fields.precedence``).
+        Tantivy ranks only by score. Hits are read in blocks that do not depend on the page. Among
+        near ties within a block, the more popular map comes first, then the newer one (see
+        ``text_fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(terms, filters), [])
-        first = offset // BLOCK * BLOCK
-        last = -(-(offset + limit) // BLOCK) * BLOCK
         query = self._query_builder.scored(terms, filters)
+        first, last = _aligned(offset, offset + limit, BLOCK)
+        # One more hit on each side shows whether equal scores continue there.
+        before = min(first % LONGEST_BLOCK, 1)
+        total, hits = self._hits(query, first - before, last + 1)
+        if _is_divided(hits, before) or _is_divided(hits, last - first + before):
+            first, last = _aligned(offset, offset + limit, LONGEST_BLOCK)
+            before = 0
+            total, hits = self._hits(query, first, last)
+        complete = hits[before : last - first + before]
+        return Found(total, self._ranked(complete, first, offset, offset + limit))
+
+    def _hits(self, query: Query, first: int, last: int) -> tuple[int, list[_Hit]]:
+        """Return the number of all hits, and those from index ``first`` to ``last``."""
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
-        start = offset - first
-        return Found(_count(result), self._ranked(result.hits, start, start + limit))
+        return _count(result), result.hits
 
     def first(self, terms: Sequence[QueryTerm], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` matches, sorted by search key only."""
@@ -173,34 +187,55 @@ class TextIndex:
         ).hits
         return np.fromiter((slot_of(key) for key, _ in hits), "<u4", len(hits))
 
-    def _ranked(self, hits: list[_Hit], start: int, end: int) -> list[int]:
+    def _ranked(self, hits: list[_Hit], first: int, start: int, end: int) -> list[int]:
         """Return the slots of the hits from ``start`` to ``end``, near ties sorted by precedence.
 
-        The hits are complete blocks with descending scores.
+        The hits are complete blocks with descending scores; the first of them has index ``first``.
         """
-        ties = _near_ties([score for score, _ in hits], end)
+        ties = _near_ties([score for score, _ in hits], first, end)
         ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
-        return [slot_of(precedence) for _, precedence in ranked[start:end]]
+        return [slot_of(precedence) for _, precedence in ranked[start - first : end - first]]
 
     def _precedences(self, hits: list[_Hit]) -> list[int]:
         addresses = [address for _, address in hits]
         return self._searcher.fast_field_values(PRECEDENCE, addresses)  # type: ignore[return-value]  # every map has one
 
 
-def _near_ties(scores: Sequence[float], end: int) -> list[int]:
+def _aligned(start: int, end: int, size: int) -> tuple[int, int]:
+    """Return the multiples of ``size`` before and after a range."""
+    return start // size * size, -(-end // size) * size
+
+
+def _is_divided(hits: Sequence[_Hit], place: int) -> bool:
+    """Return whether the hits before and after ``place`` have equal scores."""
+    return 0 < place < len(hits) and hits[place - 1][0] == hits[place][0]
+
+
+def _near_ties(scores: Sequence[float], first: int, end: int) -> list[int]:
     """Group descending scores into near ties; return the number of the group for each score.
 
     The numbers are descending. A group never extends beyond its block. Groups that start at or
     after index ``end`` are left out.
+
+    Args:
+        scores: the scores of complete blocks.
+        first: index of the first score among all hits.
+        end: index after the last hit that is wanted.
     """
     ties: list[int] = []
-    tie, least = 0, 0.0
-    for i, score in enumerate(scores):
-        if score < least or i % BLOCK == 0:
+    tie, least, previous = 0, 0.0, 0.0
+    block_is_full = False
+    for i, score in enumerate(scores, first):
+        block_is_full = block_is_full or i % BLOCK == 0
+        begins_block = (block_is_full and score != previous) or i % LONGEST_BLOCK == 0
+        if score < least or begins_block:
             if i >= end:
                 break
             tie, least = -i, score * (1 - NEAR)
+        if begins_block:
+            block_is_full = False
         ties.append(tie)
+        previous = score
     return ties
 
 
