@@ -20,18 +20,12 @@ from mapshelf.snapshot.format.text_fields import (
     slot_of,
     translated,
 )
+from mapshelf.snapshot.read.relevance_order import BLOCK, RankedWindow, window_around
 from mapshelf.snapshot.read.text_queries import QueryBuilder
 
-BLOCK: Final = 64
-"""Number of hits that are sorted together. Among near ties within a block, more popular maps come
-first. A block is longer where its end would divide equal scores."""
-
-LONGEST_BLOCK: Final = 1024
-"""Number of hits at whose multiples a block ends in any case. So the blocks do not depend on the
-page, and a page far from the first reads no more hits."""
-
-NEAR: Final = 0.05
-"""Scores are near ties if they differ by at most this share."""
+MARGINS: Final = (BLOCK, 64 * BLOCK)
+"""Numbers of hits read around a page to find where its blocks start and end, tried one after the
+other; the last resort is to read all hits."""
 
 _ASCENDING: Final = {row.name for row in SORT_ORDERS if row.ascending}
 
@@ -133,28 +127,39 @@ class TextIndex:
     def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
-        Tantivy ranks only by score. Hits are read in blocks that do not depend on the page. Among
-        near ties within a block, the more popular map comes first, then the newer one (see
-        ``text_fields.precedence``).
+        Tantivy ranks only by score. Among near ties within a block (``relevance_order.py``), the
+        more popular map comes first, then the newer one (see ``text_fields.precedence``). Pages
+        and the places of maps in the index do not change the order.
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(terms, filters), [])
+        if all(term.excluded for term in terms):
+            return self._all_tied(self._query_builder.matching(terms, filters), offset, limit)
         query = self._query_builder.scored(terms, filters)
-        first, last = _aligned(offset, offset + limit, BLOCK)
-        # One more hit on each side shows whether equal scores continue there.
-        before = min(first % LONGEST_BLOCK, 1)
-        total, hits = self._hits(query, first - before, last + 1)
-        if _is_divided(hits, before) or _is_divided(hits, last - first + before):
-            first, last = _aligned(offset, offset + limit, LONGEST_BLOCK)
-            before = 0
-            total, hits = self._hits(query, first, last)
-        complete = hits[before : last - first + before]
-        return Found(total, self._ranked(complete, first, offset, offset + limit))
+        for margin in (*MARGINS, len(self)):
+            first, last = window_around(offset, offset + limit, margin)
+            result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
+            total, hits = _count(result), result.hits
+            if offset >= total:
+                return Found(total, [])
+            window = RankedWindow([score for score, _ in hits], first, total)
+            ties = window.near_ties(offset, offset + limit)
+            if ties is not None:
+                break
+        assert ties is not None, "all hits are enough"
+        ranked: list[int] = []
+        for start, end in ties:
+            precedences = self._precedences(hits[start - first : end - first])
+            ranked += sorted(precedences, reverse=True)
+        skipped = offset - ties[0][0]
+        return Found(total, [slot_of(one) for one in ranked[skipped : skipped + limit]])
 
-    def _hits(self, query: Query, first: int, last: int) -> tuple[int, list[_Hit]]:
-        """Return the number of all hits, and those from index ``first`` to ``last``."""
-        result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
-        return _count(result), result.hits
+    def _all_tied(self, query: Query, offset: int, limit: int) -> Found:
+        """Return a page of the matches for ``query`` if all have the same score."""
+        result = self._searcher.search(
+            query, limit=min(limit, len(self)), offset=offset, order_by_field=PRECEDENCE
+        )
+        return Found(_count(result), [slot_of(key) for key, _ in result.hits])
 
     def first(self, terms: Sequence[QueryTerm], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` matches, sorted by search key only."""
@@ -187,15 +192,6 @@ class TextIndex:
         ).hits
         return np.fromiter((slot_of(key) for key, _ in hits), "<u4", len(hits))
 
-    def _ranked(self, hits: list[_Hit], first: int, start: int, end: int) -> list[int]:
-        """Return the slots of the hits from ``start`` to ``end``, near ties sorted by precedence.
-
-        The hits are complete blocks with descending scores; the first of them has index ``first``.
-        """
-        ties = _near_ties([score for score, _ in hits], first, end)
-        ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
-        return [slot_of(precedence) for _, precedence in ranked[start - first : end - first]]
-
     def _precedences(self, hits: list[_Hit]) -> list[int]:
         addresses = [address for _, address in hits]
         return self._searcher.fast_field_values(PRECEDENCE, addresses)  # type: ignore[return-value]  # every map has one
@@ -209,34 +205,6 @@ def _aligned(start: int, end: int, size: int) -> tuple[int, int]:
 def _is_divided(hits: Sequence[_Hit], place: int) -> bool:
     """Return whether the hits before and after ``place`` have equal scores."""
     return 0 < place < len(hits) and hits[place - 1][0] == hits[place][0]
-
-
-def _near_ties(scores: Sequence[float], first: int, end: int) -> list[int]:
-    """Group descending scores into near ties; return the number of the group for each score.
-
-    The numbers are descending. A group never extends beyond its block. Groups that start at or
-    after index ``end`` are left out.
-
-    Args:
-        scores: the scores of complete blocks.
-        first: index of the first score among all hits.
-        end: index after the last hit that is wanted.
-    """
-    ties: list[int] = []
-    tie, least, previous = 0, 0.0, 0.0
-    block_is_full = False
-    for i, score in enumerate(scores, first):
-        block_is_full = block_is_full or i % BLOCK == 0
-        begins_block = (block_is_full and score != previous) or i % LONGEST_BLOCK == 0
-        if score < least or begins_block:
-            if i >= end:
-                break
-            tie, least = -i, score * (1 - NEAR)
-        if begins_block:
-            block_is_full = False
-        ties.append(tie)
-        previous = score
-    return ties
 
 
 def _count(result: tantivy.SearchResult) -> int:
