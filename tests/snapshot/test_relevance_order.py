@@ -1,16 +1,20 @@
 """Searches by relevance have one order: for all pages, however often maps tie, and on any node."""
 
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import orjson
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
 from mapshelf.snapshot.build import text_index_writer as writer
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.relevance_order import BLOCK, NEAR, RankedWindow, window_around
+from tests.examples import examples
+from tests.harness import outline_of
 from tests.snapshot.test_segments import segments
 from tests.snapshot.world import World, page, world_in
 
@@ -63,6 +67,41 @@ def test_the_index_has_no_influence_on_the_order(
         assert walked(other.published(), 20, text) == first
         other.restart()
         assert walked(other.published(), 50, text) == first
+
+
+# Three kinds of maps, the most relevant first; in each kind, all are equally relevant.
+KINDS = (
+    MapDraft(title="tea", description="none"),
+    MapDraft(title="other", description="tea"),
+    MapDraft(title="other", description="none", outline=outline_of("all", "tea")),
+)
+RUNS = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(1, 90))
+
+
+@settings(max_examples=examples(40))
+@given(
+    runs=st.lists(RUNS, min_size=1, max_size=6),
+    portions=st.integers(1, 3),
+    limit=st.sampled_from([10, 20, 50]),
+)
+@example(runs=[(1, 0, 80), (0, 0, 200), (1, 1, 90), (2, 0, 70)], portions=3, limit=20)
+def test_many_ties_are_sorted_as_promised(
+    runs: list[tuple[int, int, int]], portions: int, limit: int
+) -> None:
+    """Relevance first, then popularity (here: ever opened), then the newer map."""
+    rows = [(kind, views) for kind, views, count in runs for _ in range(count)]
+    drafts = [
+        replace(KINDS[kind], id=f"m{number}", views=views)
+        for number, (kind, views) in enumerate(rows)
+    ]
+    promise = sorted(range(len(rows)), key=lambda n: (rows[n][0], -rows[n][1], -n))
+    with TemporaryDirectory() as folder, world_in(Path(folder)) as world:
+        for portion in range(portions):
+            start, end = (len(drafts) * (portion + one) // portions for one in (0, 1))
+            if start < end:
+                world.put(*drafts[start:end])
+            snapshot = world.published()
+        assert walked(snapshot, limit, '"tea"') == [f"m{n}" for n in promise]
 
 
 # -- positions, with an oracle ---------------------------------------------------------------
