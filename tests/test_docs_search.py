@@ -9,8 +9,8 @@ from mapshelf.query.rating import POPULARITIES
 from mapshelf.snapshot.build.documents import COUNTED_TITLE
 from mapshelf.snapshot.format.term_dictionary import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.format.text_fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
+from mapshelf.snapshot.read.relevance_order import BLOCK, NEAR
 from mapshelf.snapshot.read.spelling import FAR_MORE, MOST_WORDS
-from mapshelf.snapshot.read.text_index import BLOCK, NEAR
 from mapshelf.text.stemming import (
     LANGUAGES,
     LONGEST_ENDING,

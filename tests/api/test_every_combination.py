@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot.read.text_index import BLOCK
 from tests.api.oracle import (
     CATALOGUES,
     ORDERS,
@@ -213,7 +212,7 @@ def test_walking_meets_every_map_once(
 
 @pytest.mark.parametrize("limit", [1, 7, 50])
 def test_walking_by_relevance_meets_ties_newest_first(tmp_path: Path, limit: int) -> None:
-    """Many maps of equal relevance, in three groups; ties are put in order block by block."""
+    """Many maps of equal relevance, in three groups, each in order."""
     topics = outline_of("river", "lake river", "delta")
     kinds = (
         MapDraft(title="river lake", description="a river, a lake", outline=topics),
@@ -229,8 +228,6 @@ def test_walking_by_relevance_meets_ties_newest_first(tmp_path: Path, limit: int
         assert [len(list(group)) for _, group in itertools.groupby(met, lambda one: one[0])] == (
             [80, 80, 80]
         ), "a title is met in several places"
-        for start in range(0, 240, BLOCK):
-            block = met[start : start + BLOCK]
-            for _, group in itertools.groupby(block, lambda one: one[0]):
-                numbers = [file_id for _, file_id in group]
-                assert numbers == sorted(numbers, reverse=True)
+        for _, group in itertools.groupby(met, lambda one: one[0]):
+            numbers = [file_id for _, file_id in group]
+            assert numbers == sorted(numbers, reverse=True)

@@ -9,6 +9,7 @@ import numpy as np
 import tantivy
 from tantivy import DocAddress, Order, Query
 
+from mapshelf.lru_cache import LRUCache
 from mapshelf.query import SORT_ORDERS
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.columns import Array
@@ -20,20 +21,27 @@ from mapshelf.snapshot.format.text_fields import (
     slot_of,
     translated,
 )
+from mapshelf.snapshot.read.relevance_order import BLOCK, RankedWindow, window_around
 from mapshelf.snapshot.read.text_queries import QueryBuilder
 
-BLOCK: Final = 64
-"""Number of hits that are sorted together. Among near ties within a block, more popular maps come
-first."""
+TIED_SHARE: Final = 512
+"""Ties grow with the catalogue: around a page, one in so many of all maps is read at first (at
+least a block) to find where the page's blocks start and end. At a million maps, reading 2,000 more
+hits takes a fraction of the time of a second search."""
 
-NEAR: Final = 0.05
-"""Scores are near ties if they differ by at most this share."""
+MORE: Final = 32
+"""If that does not do, so many times as many are read, and at last all."""
+
+RANGES_IN_MEMORY: Final = 4
+"""Number of ranges with many ties that are cached for paging, with 16 bytes per hit."""
 
 _ASCENDING: Final = {row.name for row in SORT_ORDERS if row.ascending}
 
 Filters = tuple[tuple[str, int], ...]
 
 _Hit = tuple[float, DocAddress]
+
+_Search = tuple[tuple[QueryTerm, ...], Filters]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,30 @@ class First:
     tied: Array
 
 
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """Consecutive hits of a ranking by score, from position ``first`` on."""
+
+    total: int
+    first: int
+    precedences: Array
+    window: RankedWindow
+
+    def page(self, offset: int, limit: int) -> Found | None:
+        """Return a page with sorted ties; ``None`` if it needs hits outside the range."""
+        if offset >= self.total:
+            return Found(self.total, [])
+        ties = self.window.near_ties(offset, offset + limit)
+        if ties is None:
+            return None
+        ranked: list[int] = []
+        for start, end in ties:
+            tied = np.sort(self.precedences[start - self.first : end - self.first])
+            ranked += tied[::-1].tolist()
+        skipped = offset - ties[0][0]
+        return Found(self.total, [slot_of(one) for one in ranked[skipped : skipped + limit]])
+
+
 class TextIndex:
     """The search index of one snapshot.
 
@@ -75,6 +107,7 @@ class TextIndex:
             index = tantivy.Index.open(str(directory))
             self._searcher = index.searcher()
             self._query_builder = QueryBuilder(schema(), self._searcher)
+        self._ranges: LRUCache[_Search, _Range] = LRUCache(RANGES_IN_MEMORY)
 
     def __len__(self) -> int:
         return self._searcher.num_docs
@@ -129,18 +162,41 @@ class TextIndex:
     def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
-        Tantivy ranks only by score. Hits are read in fixed blocks of ``BLOCK`` that do not depend
-        on the page. Among near ties within a block, the more popular map comes first, then the
-        newer one (see ``text_fields.precedence``).
+        Tantivy ranks only by score. Among near ties within a block (``relevance_order.py``), the
+        more popular map comes first, then the newer one (see ``text_fields.precedence``). Pages
+        and the places of maps in the index do not change the order.
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(terms, filters), [])
-        first = offset // BLOCK * BLOCK
-        last = -(-(offset + limit) // BLOCK) * BLOCK
-        query = self._query_builder.scored(terms, filters)
+        if all(term.excluded for term in terms):
+            return self._all_tied(self._query_builder.matching(terms, filters), offset, limit)
+        search = (tuple(terms), filters)
+        known = self._ranges.get(search)
+        found = known.page(offset, limit) if known else None
+        least = max(BLOCK, len(self) // TIED_SHARE)
+        for margin in (least, least * MORE, len(self)):
+            if found:
+                break
+            read = self._read(search, *window_around(offset, offset + limit, margin))
+            found = read.page(offset, limit)
+            if found and margin > least:
+                self._ranges.put(search, read)
+        assert found, "all hits are enough"
+        return found
+
+    def _read(self, search: _Search, first: int, last: int) -> _Range:
+        query = self._query_builder.scored(*search)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
-        start = offset - first
-        return Found(_count(result), self._ranked(result.hits, start, start + limit))
+        total, scores = _count(result), [score for score, _ in result.hits]
+        precedences = np.array(self._precedences(result.hits), np.uint64)
+        return _Range(total, first, precedences, RankedWindow(scores, first, total))
+
+    def _all_tied(self, query: Query, offset: int, limit: int) -> Found:
+        """Return a page of the matches for ``query`` if all have the same score."""
+        result = self._searcher.search(
+            query, limit=min(limit, len(self)), offset=offset, order_by_field=PRECEDENCE
+        )
+        return Found(_count(result), [slot_of(key) for key, _ in result.hits])
 
     def first(self, terms: Sequence[QueryTerm], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` matches, sorted by search key only."""
@@ -173,35 +229,9 @@ class TextIndex:
         ).hits
         return np.fromiter((slot_of(key) for key, _ in hits), "<u4", len(hits))
 
-    def _ranked(self, hits: list[_Hit], start: int, end: int) -> list[int]:
-        """Return the slots of the hits from ``start`` to ``end``, near ties sorted by precedence.
-
-        The hits are complete blocks with descending scores.
-        """
-        ties = _near_ties([score for score, _ in hits], end)
-        ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
-        return [slot_of(precedence) for _, precedence in ranked[start:end]]
-
     def _precedences(self, hits: list[_Hit]) -> list[int]:
         addresses = [address for _, address in hits]
         return self._searcher.fast_field_values(PRECEDENCE, addresses)  # type: ignore[return-value]  # every map has one
-
-
-def _near_ties(scores: Sequence[float], end: int) -> list[int]:
-    """Group descending scores into near ties; return the number of the group for each score.
-
-    The numbers are descending. A group never extends beyond its block. Groups that start at or
-    after index ``end`` are left out.
-    """
-    ties: list[int] = []
-    tie, least = 0, 0.0
-    for i, score in enumerate(scores):
-        if score < least or i % BLOCK == 0:
-            if i >= end:
-                break
-            tie, least = -i, score * (1 - NEAR)
-        ties.append(tie)
-    return ties
 
 
 def _count(result: tantivy.SearchResult) -> int:
