@@ -45,10 +45,10 @@ class SnippetBudget(NamedTuple):
     topics_per_answer: int
 
 
-API_BUDGET: Final = SnippetBudget(3, 1 << 20, 2 << 20, 10_000, 10_000)
+API_BUDGET: Final = SnippetBudget(3, 1 << 20, 4 << 20, 10_000, 10_000)
 """For ``GET /search``: up to 50 maps in one second. Few outlines have a tenth of this size."""
 
-PAGE_BUDGET: Final = SnippetBudget(3, 512 << 10, 1 << 20, 1_000, 24_000)
+PAGE_BUDGET: Final = SnippetBudget(3, 512 << 10, 3 << 20, 1_000, 24_000)
 """For the library page: 24 maps, fast enough for a person who is typing."""
 
 

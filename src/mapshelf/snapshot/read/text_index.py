@@ -32,7 +32,7 @@ hits takes a fraction of the time of a second search."""
 MORE: Final = 32
 """If that does not do, so many times as many are read, and at last all."""
 
-RANGES_IN_MEMORY: Final = 4
+RANGES_IN_MEMORY: Final = 2
 """Number of ranges with many ties that are cached for paging, with 16 bytes per hit."""
 
 _ASCENDING: Final = {row.name for row in SORT_ORDERS if row.ascending}
@@ -174,7 +174,7 @@ class TextIndex:
         known = self._ranges.get(search)
         found = known.page(offset, limit) if known else None
         least = max(BLOCK, len(self) // TIED_SHARE)
-        for margin in (least, least * MORE, len(self)):
+        for margin in (0, least, least * MORE, len(self)):  # mostly, no tie is divided
             if found:
                 break
             read = self._read(search, *window_around(offset, offset + limit, margin))
