@@ -166,6 +166,7 @@ def use(folder: Path) -> bool:
     return sound
 
 
+@pytest.mark.slow
 def test_turns_are_taken_by_one_process_at_a_time(tmp_path: Path) -> None:
     with ProcessPoolExecutor(3, get_context("spawn")) as pool:
         assert all(pool.map(take_turns, [tmp_path] * 3))

@@ -125,6 +125,7 @@ SENTENCES: Final = st.lists(st.tuples(st.sampled_from(WORDS), SIGNS), min_size=1
 TEXTS: Final = SENTENCES | st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500))
 @given(TEXTS, TEXTS)
 def test_highlights_are_apart_and_spoil_nothing(text: str, query: str) -> None:
@@ -152,6 +153,7 @@ def test_words_have_the_places_of_those_in_the_index(text: str) -> None:
 LETTERS: Final = st.text("aeginrstyuzABßäéñşαλёжпЯ", min_size=1, max_size=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500))
 @given(
     st.lists(LETTERS | TEXTS, min_size=1, max_size=6).map(" ".join),
@@ -192,6 +194,7 @@ def is_name(text: str, title: str) -> bool:
     return "".join(words) == "".join(index_words(title))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(40),
     phases=[Phase.explicit, Phase.generate],  # shrinking would take minutes

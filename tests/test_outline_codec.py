@@ -30,6 +30,7 @@ from mapshelf.model import (
 from tests.outlines import OUTLINES
 
 
+@pytest.mark.slow
 @given(OUTLINES)
 def test_round_trip(outline: Outline) -> None:
     data = encode_outline(outline)

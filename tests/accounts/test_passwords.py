@@ -11,6 +11,7 @@ from mapshelf.errors import Overloaded, StoreDamaged, UnacceptablePassword
 GOOD = "correct horse battery"
 
 
+@pytest.mark.slow
 def test_only_the_same_password_is_right() -> None:
     encoded, again = hash_password(GOOD, "ann"), hash_password(GOOD, "ann")
     assert encoded != again

@@ -429,6 +429,7 @@ def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: 
     assert sign_in(store, "rene\u0301", PASSWORD, home).user == former
 
 
+@pytest.mark.slow
 def test_a_name_in_another_form_gets_no_further_tries(store: Store, home: Client) -> None:
     register(store, None, "Jos\u00e9", PASSWORD, elsewhere(home, 1))
     for name in ("Jos\u00e9", "Jose\u0301", "JOS\u00c9", "JOSE\u0301", "jos\u00e9"):

@@ -91,6 +91,7 @@ ASKED_AGAIN: Final = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("private", [False, True])
 def test_no_request_can_tell_whether_it_is_answered_again(shared: Shelf, private: bool) -> None:
     """A service that notes each request looks at each one closely; another one must say the same.
@@ -218,6 +219,7 @@ def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
         assert made.done == before
 
 
+@pytest.mark.slow
 def test_nothing_is_made_ready_that_nobody_asked_for(tmp_path: Path) -> None:
     with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         made = service.application.application.context.queues.pages.counts

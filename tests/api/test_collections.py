@@ -82,6 +82,7 @@ def test_a_collection_from_beginning_to_end(people: People, shelf: Shelf) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_who_sees_and_changes_what(people: People) -> None:
     ids = {kind: made(people, visibility=kind) for kind in ("published", "unlisted", "private")}
     for kind, public_id in ids.items():
@@ -262,6 +263,7 @@ def test_the_picture_shows_nobody_what_they_may_not_see(people: People) -> None:
     assert answer.headers["Cache-Control"] == PRIVATE
 
 
+@pytest.mark.slow
 def test_collections_are_reported(people: People, shelf: Shelf) -> None:
     public_id, private = made(people, visibility="published"), made(people)
     path = f"/collections/{public_id}/reports"

@@ -321,6 +321,7 @@ def test_every_error_is_documented_and_no_other() -> None:
     }
 
 
+@pytest.mark.slow
 def test_every_header_is_documented_and_no_other() -> None:
     names = names_in("## Response headers")
     assert len(names) == len(set(names))

@@ -137,6 +137,7 @@ def test_hostile_links_lead_nowhere(serving: Serving) -> None:
     assert {one["map"] for one in in_outline(service, "A")} == {""}
 
 
+@pytest.mark.slow
 def test_links_follow_maps_that_come_move_and_go(shelf: Shelf, live: Service) -> None:
     shelf.put(linking("A", "/m/a.mm", "b.mm"))
     shelf.publish()
@@ -171,6 +172,7 @@ def test_links_follow_maps_that_come_move_and_go(shelf: Shelf, live: Service) ->
     live.wait_until(lambda: live.get("/maps/B/links").status_code == 404)
 
 
+@pytest.mark.slow
 def test_the_outline_of_a_large_map_follows_too(shelf: Shelf, live: Service) -> None:
     shelf.put(linking("A", "/m/a.mm", "b.mm", more=3000))
     shelf.publish()
@@ -214,6 +216,7 @@ def test_many_files_of_one_name_are_told_apart_by_their_paths(
     assert "A" in from_where(service, "I7")
 
 
+@pytest.mark.slow
 def test_a_map_read_from_two_places_is_found_from_both(serving: Serving) -> None:
     service = serving(
         linking("A", "/1/a.mm", "b.mm"),

@@ -322,6 +322,7 @@ def test_rfc_9700_4_3_secrets_are_in_no_log_and_no_error(
         assert secret not in said
 
 
+@pytest.mark.slow
 def test_guessing_is_slowed_down(web: Asking) -> None:
     began = time.monotonic()
     for _ in range(80):

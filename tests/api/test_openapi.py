@@ -58,10 +58,12 @@ def test_the_service_serves_the_document_to_anybody(service: Service) -> None:
     assert service.request("GET", "/openapi.json", headers=again).status_code == 304
 
 
+@pytest.mark.slow
 def test_it_is_a_valid_document() -> None:
     jsonschema.Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
 
 
+@pytest.mark.slow
 def test_every_process_makes_the_same_bytes() -> None:
     """Whichever worker or node is asked: the ETag of one is right for all."""
     program = "import orjson; from mapshelf.api.openapi import openapi_document as made; "
@@ -207,6 +209,7 @@ def test_every_format_is_described_and_no_other() -> None:
     )
 
 
+@pytest.mark.slow
 def test_another_filter_is_one_more_row() -> None:
     row = Filter(
         "colour", "Only maps in it.", {"type": "string"}, len, lambda found: found.map.views
@@ -390,6 +393,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
 @pytest.mark.parametrize("signed", [True, False])
 def test_answers_are_as_described(serving: Serving, method: str, signed: bool) -> None:
@@ -402,6 +406,7 @@ def test_answers_are_as_described(serving: Serving, method: str, signed: bool) -
         openapi.check(service.request(method, path, signed=signed, headers=length))
 
 
+@pytest.mark.slow
 def test_a_check_that_an_answer_fails_is_noticed(service: Service) -> None:
     response = service.get("/maps")
     del response.headers["X-Total-Count"]

@@ -72,6 +72,7 @@ def lists(people: People, path: str, more: str = "") -> dict[str, tuple[Any, ...
     return found
 
 
+@pytest.mark.slow
 def test_lists_are_as_if_all_were_published(people: People) -> None:
     """The snapshot is the oracle: it lists the same maps once all of them are published."""
     store = people.shelf.store
@@ -114,6 +115,7 @@ def test_relevance_puts_what_nothing_ranks_at_the_end(people: People) -> None:
     assert not all(hidden)
 
 
+@pytest.mark.slow
 def test_searches_look_through_the_newest_maps_as_far_as_they_get(people: People) -> None:
     """Many large maps that are not published cost their owner, not everybody else."""
 

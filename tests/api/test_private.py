@@ -146,6 +146,7 @@ def test_a_picture_is_asked_for_again_each_time(service: Service) -> None:
     openapi.check(service.get(f"/thumbnails/{ID}.png", If_None_Match=answer.headers["ETag"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FOR_ANYBODY)
 def test_what_tells_nothing_of_the_catalogue_needs_no_token(service: Service, path: str) -> None:
     answer = service.request("GET", path, signed=False)

@@ -51,6 +51,7 @@ def from_address(service: Service, address: str, path: str = "/") -> int:
     return service.request("GET", path, headers=headers, signed=False).status_code
 
 
+@pytest.mark.slow
 def test_responses_say_what_is_left_for_the_token_until_it_is_refused(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(3, HOUR)) as service:
         first, second, third, fourth = (service.get("/maps?limit=1") for _ in range(4))
@@ -157,6 +158,7 @@ def test_behind_a_proxy_clients_count_for_themselves(shelf: Shelf) -> None:
         assert [from_address(service, f"192.0.2.{last}") for last in (3, 4)] == [200, 429]
 
 
+@pytest.mark.slow
 def test_what_clients_write_into_long_headers_is_not_remembered(shelf: Shelf) -> None:
     """Only the end of ``X-Forwarded-For`` is by the proxy; before it are kilobytes of a client."""
 
@@ -237,6 +239,7 @@ def test_workers_count_for_themselves_if_the_file_cannot_be_made(
     assert "each worker counts requests for itself" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_table_does_not_grow_and_remembers_those_who_used_most(tmp_path: Path) -> None:
     path = tmp_path / "rates"
     table = RateTable(path, buckets=8)

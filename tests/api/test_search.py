@@ -590,6 +590,7 @@ ASKED: Final = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(asked=ASKED)
 def test_facets_count_all_that_match(
@@ -617,6 +618,7 @@ def test_facets_count_all_that_match(
         assert counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.slow
 def test_facets_follow_changes(tmp_path: Path, drafts: list[MapDraft]) -> None:
     """Each snapshot builds on the one before, now and then by another builder."""
     chance, states = random.Random(5), {f"m{n}": drafts[n] for n in range(100)}
@@ -705,6 +707,7 @@ def ties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_search_is_in_the_order_of_the_list(ties: Service, order: str) -> None:
     """Lists are compared with an oracle elsewhere; here every map matches."""

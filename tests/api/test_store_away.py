@@ -387,6 +387,7 @@ async def disperse(clients: list[asyncio.Task[None]]) -> None:
             raise ended or AssertionError("a client that never ends did")
 
 
+@pytest.mark.slow
 def test_made_up_tokens_do_not_keep_a_revoked_one_alive(
     told: Told, note: Path, clock: Clock
 ) -> None:
@@ -408,6 +409,7 @@ def test_made_up_tokens_do_not_keep_a_revoked_one_alive(
     asyncio.run(flooded())
 
 
+@pytest.mark.slow
 def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, note: Path) -> None:
     """On a store that takes its time, and answers one question after the other."""
     told.tokens_version_age, told.delay = 1, 0.02

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ class Editor:
         return self._seed.choice(found) if found else None
 
 
+@pytest.mark.slow
 @given(
     size=st.integers(2, 40),
     edits=st.integers(0, 12),
@@ -126,12 +128,14 @@ def test_the_differences_are_exactly_the_edits(
     assert sum(map(len, named.values())) == len(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(OUTLINES)
 def test_a_map_is_not_different_from_itself(anything: Outline) -> None:
     assert len(compare(anything, copy.deepcopy(anything))) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(OUTLINES, OUTLINES)
 def test_any_two_maps_can_be_compared(one: Outline, other: Outline) -> None:
@@ -206,6 +210,7 @@ def test_long_paths_and_texts_are_cut() -> None:
     assert max(map(len, change.spot.path)) == 80
 
 
+@pytest.mark.slow
 def test_maps_of_equal_siblings_take_work_in_proportion_to_their_size() -> None:
     """Twenty thousand topics that all say the same, and as many that say anything else."""
     many = 20_000

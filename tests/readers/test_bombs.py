@@ -309,6 +309,7 @@ def test_all_members_together_are_counted() -> None:
         read(data, Limits(unpacked=300 * KIB))
 
 
+@pytest.mark.slow
 def test_attribute_of_8_mb_is_cut() -> None:
     root = read(freemind(f'<node TEXT="{"é" * 4 * MIB}" LINK="{"x" * MIB}"/>'), LIMITS).roots[0]
     assert root.text.endswith("é…")
@@ -511,6 +512,7 @@ FRAGMENTS = [b"<", b"&", b"]]>", b"<![CDATA[", b"<!--", b"<!DOCTYPE x[", b"PK\x0
 FRAGMENTS += [b"\\ud800", b"[" * 50, b"<node>" * 30, b"\xff\xfe", b"&#xd800;", b"\x00"]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(2_000))
 @given(
     name=st.sampled_from(sorted(SAMPLES)),
@@ -533,6 +535,7 @@ def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> Non
     assert edits or outline is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(2_000))
 @given(
     name=st.sampled_from([name for name, data in SAMPLES.items() if data[:2] == b"PK"]),

@@ -129,6 +129,7 @@ def test_white_space_around_blocks_breaks_no_line(html: str, expected: str) -> N
     assert safe_html(html) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["<div>", "<ul><li>", "<p>", "<b>", "<table><tr><td>", "<!--"])
 def test_deep_html_is_not_quadratic(piece: str) -> None:
     start = time.process_time()

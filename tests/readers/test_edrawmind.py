@@ -259,6 +259,7 @@ def test_page_without_topics_is_broken() -> None:
         texts(page=page())
 
 
+@pytest.mark.slow
 def test_thousands_of_topics_that_sum_up_the_same() -> None:
     ids = ";".join(str(number) for number in range(2_000))
     sheet = sheet_of(

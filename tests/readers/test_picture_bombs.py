@@ -111,6 +111,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_bad_picture_is_left_out_and_soon(name: str) -> None:
     data = REFUSED[name]()
@@ -196,6 +197,7 @@ def test_so_many_pictures_are_looked_at_and_no_more(monkeypatch: pytest.MonkeyPa
     assert images.add(b"7").digest, "one that is there may be in any number of topics"
 
 
+@pytest.mark.slow
 def test_so_many_bytes_are_looked_at_and_no_more() -> None:
     images = Images(LIMITS, lambda _: None)
     began = time.process_time()

@@ -91,6 +91,7 @@ def test_no_query_is_judged_twice_in_a_kind() -> None:
     assert [query for query, count in counts.items() if count > 1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judgement", judgements(), ids=lambda each: f"{each.kind}: {each.query}")
 def test_wanted_maps_hold_what_is_meant(judgement: Judgement) -> None:
     named = [*judgement.wanted, judgement.never]
@@ -155,6 +156,7 @@ def test_filler_is_about_nothing_that_is_asked_for() -> None:
     assert [words for words in asked if any(words <= title for title in held)] == []
 
 
+@pytest.mark.slow
 def test_the_catalogue_is_the_same_each_time() -> None:
     fillers = [draft for key, draft in maps() if not key]
     assert list(islice(filler_maps(), 300)) == fillers[:300]

@@ -144,6 +144,7 @@ def traced_by(trace: Callable[..., Any]) -> Iterator[None]:
         sys.settrace(before)
 
 
+@pytest.mark.slow
 def test_a_boundary_costs_the_same_however_many_topics_there_are() -> None:
     def boundaries(count: int) -> tuple[Boundary, ...]:
         return tuple(Boundary((f"k{n}",)) for n in range(count))
@@ -155,6 +156,7 @@ def test_a_boundary_costs_the_same_however_many_topics_there_are() -> None:
     assert many < 1.5 * few
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "pdf"])
 def test_a_map_that_is_too_large_is_refused_before_it_is_converted(
     monkeypatch: pytest.MonkeyPatch, kind: str

@@ -243,6 +243,7 @@ COSTLY: Final[dict[str, Callable[[int], str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COSTLY)
 @pytest.mark.parametrize("make", [drawings, mathml])
 def test_the_work_for_the_formulas_of_a_map_is_bounded(
@@ -266,6 +267,7 @@ def test_the_work_for_the_formulas_of_a_map_is_bounded(
     assert whole < most
 
 
+@pytest.mark.slow
 def test_what_comes_after_a_bomb_is_shown_as_its_source() -> None:
     bomb = [Topic("", f"t{at}", formula=f"{at:05}") for at in range(8000)]
     outline = Outline(

@@ -38,6 +38,7 @@ def overlap(one: Node, other: Node) -> bool:
     return across > 0.01 and down > 0.01
 
 
+@pytest.mark.slow
 @given(sheets(), st.booleans())
 def test_topics_of_a_whole_sheet_have_their_own_places(sheet: Sheet, mirrored: bool) -> None:
     found = layout(whole(sheet), PAGE, right_to_left=mirrored)

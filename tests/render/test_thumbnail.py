@@ -119,6 +119,7 @@ def test_letters_are_large_enough_and_inside_the_picture(root: Topic, width: int
         assert 0 <= y + scale * float(text.attrib["y"]) <= 0.75 * width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "root",
     [chain(250), tree(3000), tree(20, 20, 20), tree(2, 5000), tree(1, 1, 1, 400)],
@@ -236,6 +237,7 @@ def test_the_ground_of_the_author_is_kept_unless_it_is_white_in_the_dark(
     assert ground == (THEMES[theme].ground if ours else background)
 
 
+@pytest.mark.slow
 def test_pictures_are_in_the_thumbnail_if_they_are_at_hand() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (12, 9), "#00ff00").save(buffer, "PNG")
@@ -251,6 +253,7 @@ def test_pictures_are_in_the_thumbnail_if_they_are_at_hand() -> None:
         assert (0, 255, 0) in {colour for _, colour in opened.convert("RGB").getcolors(9999) or []}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(sheets(), st.sampled_from(WIDTHS))
 def test_any_sheet_is_drawn_inside_its_picture(sheet: Sheet, width: int) -> None:
@@ -302,6 +305,7 @@ def test_another_process_draws_the_same(picture: str) -> None:
     assert other.stdout == thumbnail(render_request(tree(5, 4), 320, picture), NO_FONTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "theme"), [*product(WIDTHS, THEMES)])
 def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
     picture = thumbnail(render_request(tree(5, 4), width, "png", theme), NO_FONTS)
@@ -313,6 +317,7 @@ def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
         assert ground == THEMES[theme].ground
 
 
+@pytest.mark.slow
 def test_pictures_of_one_version_do_not_change() -> None:
     """If this fails, pictures look different: raise RENDER_VERSION, so that they are remade."""
     everything = "".join(

@@ -135,6 +135,7 @@ def test_cards_say_what_tells_maps_apart(site: Service) -> None:
     assert "Uncategorised" not in of["Mint"]
 
 
+@pytest.mark.slow
 def test_nothing_says_an_owner_or_a_category_where_there_is_none(site: Service) -> None:
     (mint,) = set(re.findall(r'href="([^"]*/mint)"', page(site, "/")))
     for path in ("/", "/?view=table", "/?query=mint", mint):

@@ -56,6 +56,7 @@ def page(site: Service, path: str) -> str:
     return answer.text
 
 
+@pytest.mark.slow
 def test_every_folder_is_listed_and_counts_its_maps(site: Service) -> None:
     top = site.get("/folders").json()
     assert len(top) == len(NAMES) + 1
@@ -76,6 +77,7 @@ def test_names_that_people_can_read_stay_as_they_are(site: Service) -> None:
     assert {"new\\nline", "bell\\x07", "\\u202eevil", "\\xff\\xfe latin \\xe9"} <= names
 
 
+@pytest.mark.slow
 def test_every_folder_can_be_opened_from_the_page_of_all(site: Service) -> None:
     assert 'href="/browse/folders"' in page(site, "/"), "lists offer only some"
     shown = page(site, "/browse/folders")
@@ -90,6 +92,7 @@ def test_every_folder_can_be_opened_from_the_page_of_all(site: Service) -> None:
         assert all("2 maps" in page(site, unescape(one)) for one in above)
 
 
+@pytest.mark.slow
 def test_the_page_of_folders_takes_whatever_is_asked(site: Service) -> None:
     for below in ("100%", "a?b&c=d#e", "\\u202eevil"):
         shown = page(site, f"/browse/folders?below={quote(below, safe='')}")

@@ -59,6 +59,7 @@ def test_links_lead_to_the_pages_of_maps_under_their_titles(site: Service, shelf
     assert linked_from(site, OWN) == [(f"{path}#t=t", "Béa &amp; &lt;b&gt;")]
 
 
+@pytest.mark.slow
 def test_no_page_has_a_dead_link(site: Service, shelf: Shelf) -> None:
     """Whatever happens to the other map: pages are made anew with each snapshot."""
     dead = [("#t=r", "root")]
@@ -107,6 +108,7 @@ def test_of_many_maps_that_link_here_some_are_shown_and_the_rest_is_counted(
     site.wait_until(lambda: counted("map.linked.more", 2) in page(site))
 
 
+@pytest.mark.slow
 def test_pages_of_large_maps_follow_too(site: Service, shelf: Shelf) -> None:
     shelf.put(linking("A", "/m/a.mm", "b.mm", more=3000))
     shelf.publish()
@@ -127,6 +129,7 @@ def test_inside_another_page_other_maps_open_apart(site: Service, shelf: Shelf) 
     assert 'target="_blank" rel="noopener"' in link
 
 
+@pytest.mark.slow
 def test_hostile_links_and_titles_stay_text(site: Service, shelf: Shelf) -> None:
     strike = '"><script>window.struck=1</script>.mm'
     shelf.put(

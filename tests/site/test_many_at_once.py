@@ -25,6 +25,7 @@ def asked(service: Service, paths: list[str]) -> list[httpx.Response]:
     return service.run(ask())
 
 
+@pytest.mark.slow
 def test_one_page_for_all_and_a_clear_no_for_too_many(tmp_path: Path) -> None:
     drafts = [MapDraft(title=f"Map {number}") for number in range(50)]
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as service:

@@ -733,6 +733,7 @@ def test_the_table_names_every_route_and_no_other(world: World) -> None:
     assert set(table) == served
 
 
+@pytest.mark.slow
 def test_the_table_says_only_what_is_understood() -> None:
     for private in (False, True):
         taken = {row.takes for row in rows(private=private)}

@@ -127,6 +127,7 @@ def test_pages_load_only_what_is_ours(site: Service) -> None:
                 assert get(site, attributes["src"]).headers["content-type"].startswith("text/java")
 
 
+@pytest.mark.slow
 def test_every_page_is_well_nested(site: Service, shelf: Shelf) -> None:
     paths = ["/", "/?query=struck", "/?query=nothing-at-all", PAGE, f"{PAGE}?embed=1", "/?limit=99"]
     paths += [f"/mindmaps/{found.id}" for found in shelf.store.maps(0, 200)]
@@ -522,6 +523,7 @@ def test_the_style_sheet_has_the_colours_of_pictures(theme: Theme) -> None:
     assert len(theme.branches) == sum(bool(re.fullmatch(r"--m\d+", name)) for name in declared)
 
 
+@pytest.mark.slow
 def test_no_text_is_left_over() -> None:
     """Every text of the catalogue is used, and every word on a page comes from there."""
     sources = "".join(

@@ -77,6 +77,7 @@ def told(site: Service, method: str, path: str) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 def test_the_api_is_shared_and_no_page_is(site: Service, kept: dict[str, str]) -> None:
     context = site.application.application.context
     private = context.settings.private
@@ -117,6 +118,7 @@ def test_a_page_that_is_compressed_is_not_shared_either(site: Service) -> None:
     assert "Access-Control-Allow-Origin" not in answer.headers
 
 
+@pytest.mark.slow
 def test_an_operator_may_share_with_one_origin_or_none(shelf: Shelf) -> None:
     for origin in (ORIGIN, ""):
         with Service(replace(shelf.settings, cors_origin=origin), "", site_routes) as site:

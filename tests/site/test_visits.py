@@ -157,6 +157,7 @@ def test_counts_show_in_the_api_once_they_are_settled(house: House) -> None:
     assert found == [after]
 
 
+@pytest.mark.slow
 def test_in_a_private_catalogue_who_is_signed_in_counts(shelf: Shelf) -> None:
     house = House(shelf, private=True)
     with house.service:

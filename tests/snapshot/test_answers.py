@@ -331,6 +331,7 @@ def test_popularity_never_outweighs_a_better_match(world: World) -> None:
     assert found == ["tea", "the story of tea", "drinks"]
 
 
+@pytest.mark.slow
 def test_pages_of_a_search_join_without_gap_or_repetition(world: World) -> None:
     """Most maps tie here, across the blocks in which hits are put in order."""
     world.put(*(MapDraft(title=TEXTS[n * n % 5], views=n % 7) for n in range(150)))

@@ -235,6 +235,7 @@ def test_facets_are_those_of_a_plain_count(
             assert found == expected([maps[slot] for slot in slots])
 
 
+@pytest.mark.slow
 def test_facets_where_every_map_has_values_of_its_own() -> None:
     maps = [
         ListedMap(

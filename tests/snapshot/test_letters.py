@@ -52,6 +52,7 @@ def test_letters_of_lists(world: World) -> None:
     assert {"A", "B", "Z", "0-9", "К", "Я", "あ", "漢", "가"} <= set(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_letters_after_many_changes(world: World, seed: int) -> None:
     random = Random(seed)

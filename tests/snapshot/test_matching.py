@@ -134,6 +134,7 @@ def ids(snapshot: Snapshot, text: str, order: str | None, **paging: int) -> list
     return [one["ID"] for one in orjson.loads(body)]
 
 
+@pytest.mark.slow
 @given(text=QUERIES | st.text(max_size=12))
 @example(text="ǯʒǯ plan")
 @example(text="aß")
@@ -150,6 +151,7 @@ def test_every_order_finds_what_relevance_finds(snapshot: Snapshot, text: str) -
         assert first + next_ones == whole[: 2 * MAXIMUM_LIMIT], order
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(text=(QUERIES | st.text(max_size=12)).map(str.strip).filter(bool))
 @example(text="-plan")

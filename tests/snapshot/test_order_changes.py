@@ -240,6 +240,7 @@ STEPS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80))
 @given(
     steps=st.lists(STEPS, min_size=5, max_size=40),

@@ -17,6 +17,7 @@ def segments(world: World) -> list[int]:
     return [segment["max_doc"] for segment in meta["segments"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maps", [0, 1, 4, 8, 30, 32, 256])
 def test_an_index_written_at_once_has_one_segment(
     world: World, monkeypatch: pytest.MonkeyPatch, maps: int

@@ -3,6 +3,8 @@
 import random
 from itertools import combinations
 
+import pytest
+
 from mapshelf.comparison.fingerprint import BANDS, NEAR, bands, outline_key
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Image, MapDraft, Outline, Topic, sheets_of
@@ -28,6 +30,7 @@ def groups(world: World) -> list[list[str]]:
     ]
 
 
+@pytest.mark.slow
 def test_twins_are_found_however_the_catalogue_came_to_be(world: World) -> None:
     topics = WORDS[:30]
     world.put(draft("Same0001", *topics), draft("Other001", *WORDS[40:70]))

@@ -65,6 +65,7 @@ def full(shelf: Shelf) -> Shelf:
     return shelf
 
 
+@pytest.mark.slow
 def test_however_few_descriptors_there_are_a_sound_snapshot_is_never_damaged(full: Shelf) -> None:
     folder, most = folder_of(full), needed(full) + 10
     opened = 0
@@ -119,6 +120,7 @@ def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> Non
     assert int(folder_of(full).name) == int(before.name) + 1
 
 
+@pytest.mark.slow
 def test_a_builder_that_cannot_begin_leaves_nothing_open_that_it_writes(full: Shelf) -> None:
     """It begins again each second, and the garbage collector may come much later."""
     directory = SnapshotDirectory(full.settings.snapshots)

@@ -134,6 +134,7 @@ def test_a_map_that_never_was_published_leaves_no_trace(
             assert word.lower().encode() not in content, path.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("visibility", "restart"), [*((one, False) for one in UNPUBLISHED), (Visibility.PRIVATE, True)]
 )
@@ -154,6 +155,7 @@ def test_a_map_that_is_hidden_leaves_and_comes_back(
     prove_lists(snapshot, world.listed())
 
 
+@pytest.mark.slow
 def test_the_hidden_map_would_be_seen(world: World) -> None:
     """The checks above can fail: while it is published, each of them finds the map."""
     world.put(OPEN, SECRET)
@@ -170,6 +172,7 @@ def test_the_hidden_map_would_be_seen(world: World) -> None:
         assert_hidden(snapshot)
 
 
+@pytest.mark.slow
 def test_a_compacted_snapshot_has_no_byte_of_a_hidden_map(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

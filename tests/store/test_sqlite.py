@@ -81,6 +81,7 @@ def test_both_connections_are_durable(path: Path) -> None:
     both.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 def test_every_commit_is_synced(tmp_path: Path) -> None:
     """FULL is not merely a setting: the kernel is asked to write the log at each commit."""

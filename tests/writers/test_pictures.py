@@ -3,6 +3,8 @@
 import io
 import zipfile
 
+import pytest
+
 from mapshelf.model import Image, Outline, Topic, sheets_of
 from mapshelf.readers import Limits, read
 from mapshelf.writers import freemind, xmind
@@ -18,6 +20,7 @@ def of_many(count: int) -> Outline:
     return Outline(sheets_of((Topic("r", "r", children=branches),)))
 
 
+@pytest.mark.slow
 def test_a_picture_in_many_topics_does_not_make_a_file_endless() -> None:
     outline = of_many(1000)
     export = freemind.write(outline, {"p": LARGE})

@@ -92,6 +92,7 @@ def in_freemind_style(style: Style) -> Style:
     return replace(style, size=style.size or 12.0 * (style.bold or style.italic))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(rich_outlines())
 def test_freemind_has_a_place_for_nearly_everything(outline: Outline) -> None:
@@ -237,6 +238,7 @@ def attached(sheet: Sheet) -> list[Topic]:
     return [topic for topic in sheet.root.children if topic.kind is TopicKind.ATTACHED]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(rich_outlines(most=2))
 def test_xmind_has_a_place_for_everything_but_attributes(outline: Outline) -> None:
@@ -333,6 +335,7 @@ def in_opml(topic: Topic, *, central: bool) -> Topic:
 PLAIN: Final[dict[str, Callable[..., Topic]]] = {"md": in_markdown, "opml": in_opml}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", PLAIN)
 @settings(max_examples=examples(100))
 @given(outline=rich_outlines())

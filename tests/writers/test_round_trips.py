@@ -187,6 +187,7 @@ HOSTILE: Final = Outline(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", CARRIED)
 @settings(max_examples=examples(100))
 @example(outline=HOSTILE)

@@ -81,6 +81,7 @@ def list_of(outline: Outline) -> list[Topic]:
     return [topic for _, topic in outline.topics()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", WRITE)
 @given(outline=outlines())
 def test_exports_are_text_in_utf_8_and_always_the_same(suffix: str, outline: Outline) -> None:
@@ -225,6 +226,7 @@ def plain(tokens: list[Any]) -> str:
     return "".join(pieces.get(token.type, token.content) for token in tokens)
 
 
+@pytest.mark.slow
 @example(
     outline=Outline(sheets_of((Topic("1. a"), Topic("b", children=[Topic("- c #", note="---")]))))
 )
@@ -262,6 +264,7 @@ def test_mermaid_is_a_line_for_each_topic(outline: Outline) -> None:
     assert all(re.fullmatch(r' +\["[^"%`]+"\]', line) for line in lines)
 
 
+@pytest.mark.slow
 @given(outline=outlines())
 def test_text_is_a_line_for_each_topic(outline: Outline) -> None:
     lines = WRITE["txt"](outline).decode().removesuffix("\n").split("\n")
@@ -317,6 +320,7 @@ def from_json(root: dict[str, Any]) -> Any:
         yield depth, Topic(**found, links=links)
 
 
+@pytest.mark.slow
 @given(EVERYTHING.map(lambda outline: replace(outline, created=None, modified=None)))
 def test_json_has_the_words_and_things_of_every_topic(outline: Outline) -> None:
     document = json.loads(WRITE["json"](outline))

@@ -27,6 +27,7 @@ from tests.site.shelves import STRIKES
 from tests.site.test_pages import Reading, read
 
 
+@pytest.mark.slow
 def test_sessions_are_listed_and_ended(site: Service, shelf: Shelf) -> None:
     desk, phone, other = (
         member(site, shelf, "ann"),
@@ -113,6 +114,7 @@ def test_a_changed_password_ends_all_other_sessions_and_no_token(
     assert Person(site).sign_in("ann", OTHER).status_code == 303
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_link", [False, True])
 def test_who_changes_a_password_may_end_all_else_that_lets_somebody_in(
     site: Service, shelf: Shelf, by_link: bool
@@ -164,6 +166,7 @@ def test_what_is_said_to_be_done_is_one_of_a_few_things(site: Service, shelf: Sh
         assert 'role="status"' not in person.get(f"/account?done={done}").text
 
 
+@pytest.mark.slow
 def test_an_invitation(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.INVITE)
     boss = member(site, shelf, "boss", Role.ADMINISTRATOR)
@@ -247,6 +250,7 @@ def values_of(reading: Reading) -> list[str]:
     return [attributes.get("value", "") for _, attributes in reading.found]
 
 
+@pytest.mark.slow
 def test_hostile_names_and_labels_are_only_words(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.OPEN)
     for number, strike in enumerate(STRIKES):

@@ -127,6 +127,7 @@ def test_what_is_done_to_maps(start: Start, shelf: Shelf) -> None:
     assert {(one[1], one[2]) for one in noted(shelf)} == {(OWNER, target)}
 
 
+@pytest.mark.slow
 def test_registering(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.OPEN)
     guest = Person(site)

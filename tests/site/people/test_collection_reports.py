@@ -67,6 +67,7 @@ def press(person: Person, name: str) -> str:
     raise AssertionError(f"there is no button {name}")
 
 
+@pytest.mark.slow
 def test_a_collection_is_reported_hidden_and_shown_again(
     site: Service, shelf: Shelf, ann: Person, root: Person
 ) -> None:

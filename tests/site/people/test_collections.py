@@ -65,6 +65,7 @@ def published(shelf: Shelf, owner: str, maps: str = "", **said: str) -> str:
     return shelf.store.add_collection(owner_id, details, [one.file_id for one in found]).id
 
 
+@pytest.mark.slow
 def test_a_collection_is_made_filled_and_put_in_order(
     site: Service, shelf: Shelf, bob: Person
 ) -> None:
@@ -128,6 +129,7 @@ def test_what_cannot_be_taken_is_said_above_the_form(bob: Person) -> None:
     assert (answer.status_code, "x" * 5001 in answer.text) == (400, True), "it is kept"
 
 
+@pytest.mark.slow
 def test_administrators_pin_collections_to_the_first_page(
     site: Service, shelf: Shelf, bob: Person, root: Person
 ) -> None:
@@ -179,6 +181,7 @@ def test_feed_frame_and_oembed_show_what_everybody_sees(
     assert bob.get(f"{path}/java").headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_the_list_of_collections(site: Service, shelf: Shelf, bob: Person) -> None:
     assert "Nobody has published a collection yet." in bob.get("/collected").text
     for number in range(26):
@@ -191,6 +194,7 @@ def test_the_list_of_collections(site: Service, shelf: Shelf, bob: Person) -> No
     assert "<article" not in bob.get("/collected?owner=zoe").text
 
 
+@pytest.mark.slow
 def test_hostile_words_stay_words(site: Service, shelf: Shelf, bob: Person) -> None:
     ids = [published(shelf, "bob", title=one, text=one) for one in STRIKES]
     for public_id in ids:
@@ -207,6 +211,7 @@ def test_hostile_words_stay_words(site: Service, shelf: Shelf, bob: Person) -> N
             assert strike not in text or not re.search("[<>]", strike), (page, strike)
 
 
+@pytest.mark.slow
 def test_in_a_private_catalogue(start: Start, shelf: Shelf) -> None:
     site = start(private=True)
     bob = member(site, shelf, "bob")

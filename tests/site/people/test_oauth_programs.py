@@ -221,6 +221,7 @@ def test_rfc_9700_4_2_nothing_leaks_by_referrer_or_cache(ann: Person, web: Progr
     assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_rfc_9700_4_7_a_form_without_our_token_lets_nobody_in(
     site: Service, shelf: Shelf, ann: Person, web: Program
 ) -> None:
@@ -441,6 +442,7 @@ def test_a_device_is_let_in_on_pages(
     assert (again.status_code, say("failure.device") in again.text) == (400, True)
 
 
+@pytest.mark.slow
 def test_a_wrong_code_of_a_device(
     site: Service, shelf: Shelf, ann: Person, native: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:

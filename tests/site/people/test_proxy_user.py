@@ -201,6 +201,7 @@ def test_a_private_catalogue_opens_for_whom_the_proxy_names(start: Start, shelf:
     assert Behind(site, "ann", ELSEWHERE).get("/", 303)
 
 
+@pytest.mark.slow
 def test_a_session_by_the_proxy_ends_with_the_setting(
     site: Service, start: Start, shelf: Shelf
 ) -> None:

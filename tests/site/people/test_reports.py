@@ -125,6 +125,7 @@ def test_one_reports_no_map_of_ones_own_and_none_that_is_not_there(
     assert shelf.store.count_reported_maps() == 0
 
 
+@pytest.mark.slow
 def test_a_person_reports_a_few_maps_a_day(shelf: Shelf, bob: Person) -> None:
     drafts = [MapDraft(id=f"m{n}", title="t", owner="cat") for n in range(REPORTS_A_DAY + 1)]
     shelf.store.put_maps(drafts)
@@ -164,6 +165,7 @@ def test_only_administrators_see_reports(site: Service, bob: Person, public_id: 
     )
 
 
+@pytest.mark.slow
 def test_a_map_is_hidden_and_shown_again(
     site: Service, shelf: Shelf, bob: Person, root: Person, public_id: str
 ) -> None:
@@ -256,6 +258,7 @@ def test_administrators_do_not_disable_themselves(shelf: Shelf, bob: Person, roo
     assert not any(one.disabled for one in shelf.store.users())
 
 
+@pytest.mark.slow
 def test_decisions_beyond_the_first_page_can_be_undone(
     site: Service, shelf: Shelf, root: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:

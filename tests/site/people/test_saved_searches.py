@@ -158,6 +158,7 @@ def test_the_feed_has_what_matches_now(site: Service, shelf: Shelf, ann: Person)
         assert site.request("GET", wrong, signed=False).status_code == 404
 
 
+@pytest.mark.slow
 def test_hostile_words_stay_words_in_saved_searches(
     site: Service, shelf: Shelf, ann: Person
 ) -> None:

@@ -33,6 +33,7 @@ def masked(answer: httpx.Response, *secrets: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_unknown_and_known_names_get_the_same_answers(site: Service, shelf: Shelf) -> None:
     member(site, shelf, "known")
     shelf.store.add_user("without")
@@ -187,6 +188,7 @@ def test_signing_in_says_why_it_does_not_work(site: Service, shelf: Shelf) -> No
     assert say("error.unavailable") in answer.text
 
 
+@pytest.mark.slow
 def test_when_too_many_sign_in_others_are_told_at_once(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
