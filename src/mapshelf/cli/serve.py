@@ -111,7 +111,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drain",
         metavar="SECONDS",
-        type=whole_number(3600),
+        type=whole_number(3600, least=0),
         default=0,
         help="seconds to keep answering before stopping, while /readyz is 'not ready'; default: 0",
     )
