@@ -104,6 +104,8 @@ def test_the_dashboard_shows_what_operators_watch() -> None:
         "backup_last_success_timestamp_seconds",
     }
     assert len({panel["id"] for panel in panels}) == len(panels)
+    descriptions = [panel["description"] for panel in panels if panel["description"]]
+    assert len(set(descriptions)) == len(descriptions), "a description is of one panel"
 
 
 def test_a_store_out_of_reach_keeps_nobody_waiting(tmp_path: Path) -> None:
