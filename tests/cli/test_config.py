@@ -218,6 +218,8 @@ def test_check_accepts_what_serve_accepts(
         (tmp_path / name).mkdir()
     assert checked(tmp_path, capsys, path.read_text()) == (0, [])
     assert checked(tmp_path, capsys, "") == (0, [])
+    for origin in ("*", "", "https://example.org", "http://[::1]:8080", "moz-extension://0a-b"):
+        assert checked(tmp_path, capsys, f'cors-origin = "{origin}"') == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -233,6 +235,12 @@ def test_check_accepts_what_serve_accepts(
         ('base-url = "ftp://x"', "'ftp://x'"),
         ('oidc-issuer = "https://id.example"', "--oidc-issuer needs --oidc-client-id"),
         ("backup-keep = 3", "--backup-keep"),
+        # Browsers send no such origin, so no page could call the API.
+        ('cors-origin = "example.org"', "like https://example.org"),
+        ('cors-origin = "https://example.org/"', "like https://example.org"),
+        ('cors-origin = "https://Example.org"', "like https://example.org"),
+        ('cors-origin = "https://a.example https://b.example"', "like https://example.org"),
+        ('cors-origin = "https://exämple.org"', "like https://example.org"),
     ],
 )
 def test_check_reports_what_serve_would_refuse(
