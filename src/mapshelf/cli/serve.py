@@ -276,7 +276,10 @@ def _with_opentelemetry(given: argparse.Namespace) -> bool:
         InvalidSetting: they are requested, but the packages for them are not installed.
     """
     if given.opentelemetry and not _is_installed("opentelemetry.sdk"):
-        raise InvalidSetting("--opentelemetry needs more packages: install mapshelf[opentelemetry]")
+        raise InvalidSetting(
+            "--opentelemetry needs more packages: install Mapshelf again, with its extra"
+            " 'opentelemetry' (docs/operating.md, Traces)"
+        )
     return bool(given.opentelemetry)
 
 
