@@ -23,6 +23,17 @@ def make_folder(folder: Path) -> None:
             sync_folder(one.parent)
 
 
+def give_to_owner(path: Path, like: Path) -> None:
+    """Give a file that root has made to the owner of another, who could not open it otherwise.
+
+    Where root may not do that (in some containers, on some network file systems), nothing happens.
+    """
+    if os.geteuid() == 0:
+        with suppress(OSError):
+            owner = like.stat()
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
 def sync_folder(folder: Path) -> None:
     """Sync the entries of a folder to disk.
 

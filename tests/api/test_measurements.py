@@ -1,5 +1,6 @@
 """Every request is counted once, under the name of an operation of ours."""
 
+import json
 import re
 from pathlib import Path
 
@@ -76,6 +77,35 @@ def test_the_docs_have_every_metric(tmp_path: Path) -> None:
     for path in (DOCS / "monitoring").iterdir():
         used = set(re.findall(r"mapshelf_\w+", path.read_text("utf-8")))
         assert {re.sub("_(bucket|sum|count)$", "", name) for name in used} <= documented, path
+
+
+def test_the_dashboard_shows_what_operators_watch() -> None:
+    """Requests, latencies, errors, snapshot, queues, imports, store, sessions, limits, backups."""
+    dashboard = json.loads((DOCS / "monitoring" / "grafana.json").read_text("utf-8"))
+    panels = dashboard["panels"]
+    shown = {
+        name
+        for panel in panels
+        for target in panel["targets"]
+        for name in re.findall(r"mapshelf_(\w+)", target["expr"])
+    }
+    assert shown >= {
+        "requests_total",
+        "request_duration_seconds_bucket",
+        "errors_total",
+        "snapshot_published_timestamp_seconds",
+        "snapshot_bytes",
+        "queue_waiting",
+        "import_refusals",
+        "store_seconds",
+        "sessions",
+        "rate_limited_total",
+        "refused_connections_total",
+        "backup_last_success_timestamp_seconds",
+    }
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    descriptions = [panel["description"] for panel in panels if panel["description"]]
+    assert len(set(descriptions)) == len(descriptions), "a description is of one panel"
 
 
 def test_a_store_out_of_reach_keeps_nobody_waiting(tmp_path: Path) -> None:

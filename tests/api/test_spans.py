@@ -141,4 +141,4 @@ def test_without_the_packages_serve_says_what_to_install(tmp_path: Path) -> None
     )
     assert ended.returncode != 0
     assert ended.stderr.count("\n") == 1
-    assert "install mapshelf[opentelemetry]" in ended.stderr
+    assert "with its extra 'opentelemetry' (docs/operating.md, Traces)" in ended.stderr

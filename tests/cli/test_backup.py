@@ -445,6 +445,27 @@ def test_a_catalogue_that_is_used(
     assert restore(backup, data) == 0
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("linked", [True, False])
+def test_what_root_restores_belongs_to_the_user_of_the_service(
+    data: Path, backup: Path, linked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not linked:
+        monkeypatch.setattr(os, "link", lambda *_, **__: full())
+    (data / "serve.lock").unlink(missing_ok=True)
+    for path in (data, *data.rglob("*")):
+        os.chown(path, 12345, 12346)
+    assert restore(backup, data) == 0
+    owners = {(path.stat().st_uid, path.stat().st_gid) for path in (data, *data.rglob("*"))}
+    assert owners == {(12345, 12346)}
+    assert len(list(data.glob("before-restore-*/catalogue.db"))) == 1
+
+    for path in data.glob("catalogue.db*"):
+        path.unlink()
+    assert restore(backup, data) == 0  # without an old one, the folder tells the owner
+    assert (data / "catalogue.db").stat().st_uid == 12345
+
+
 def full(*_: object) -> NoReturn:
     raise OSError(28, "No space left on device")
 

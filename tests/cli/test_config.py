@@ -102,9 +102,76 @@ def test_a_file_that_is_not_there_and_a_wrong_value_are_refused(
 ) -> None:
     assert main(["config", "--config", str(tmp_path / "none")]) == 2
     (tmp_path / "wrong.toml").write_text("port = 70000")
-    with pytest.raises(SystemExit, match="2"):
-        main(["config", "--config", str(tmp_path / "wrong.toml")])
-    assert "--port" in capsys.readouterr().err
+    capsys.readouterr()
+    assert main(["config", "--config", str(tmp_path / "wrong.toml")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"mapshelf: {tmp_path / 'wrong.toml'}: ")
+    assert "--port: must be a number from 1 to 65535, not '70000'" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("port = true", "port needs a value, not true or false"),
+        ('private = "yes"', "private must be true or false"),
+        ("port = [9000, 9001]", "port must be one value, not a list"),
+        ("trusted-proxy = true", "trusted-proxy needs a value, not true or false"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_in_plain_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, fault: str
+) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    assert main(["config", "--config", str(path)]) == 2
+    assert capsys.readouterr().err == f"mapshelf: {path}: {fault}\n"
+
+
+def test_options_may_be_abbreviated(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = shown(capsys, "--conf", path, "--trusted", "::1", "--por=8000")
+    assert found["config"] == (str(path), "option")
+    assert found["private"] == ("true", "file")
+    assert found["trusted-proxy"] == ("::1", "option")
+    assert found["port"] == ("8000", "option")
+    assert shown(capsys, f"--conf={path}")["port"] == ("9000", "file")
+
+
+def test_an_option_of_the_file_can_be_set_back_to_its_default(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.write_text("drain = 30")
+    assert shown(capsys, "--config", path)["drain"] == ("30", "file")
+    assert shown(capsys, "--config", path, "--drain", "0")["drain"] == ("0", "option")
+
+
+def test_how_many_backups_are_kept_is_shown_if_there_are_any(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shown(capsys)["backup-keep"] == ("", "default")
+    assert shown(capsys, "--backup-dir", tmp_path)["backup-keep"] == ("7", "default")
+    more = shown(capsys, "--backup-dir", tmp_path, "--backup-keep", "3")
+    assert more["backup-keep"] == ("3", "option")
+
+
+def test_a_base_url_that_is_none_is_all_that_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    path.write_text('base-url = "ftp://x"')
+    assert main(["config", "--config", str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "'ftp://x'" in said.err
+
+
+def test_no_command_uses_another_catalogue_because_a_key_is_mistyped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path / "data"))
+    path = tmp_path / "mapshelf.toml"
+    path.write_text(f'databse = "sqlite:///{tmp_path}/maps.db"')
+    assert main(["user", "add", "bob", "--config", str(path)]) == 2
+    assert capsys.readouterr().err == f"mapshelf: {path}: there is no option 'databse'\n"
+    assert not (tmp_path / "data").exists()
 
 
 def test_rate_limits_are_shown_as_they_are_given(
@@ -151,6 +218,8 @@ def test_check_accepts_what_serve_accepts(
         (tmp_path / name).mkdir()
     assert checked(tmp_path, capsys, path.read_text()) == (0, [])
     assert checked(tmp_path, capsys, "") == (0, [])
+    for origin in ("*", "", "https://example.org", "http://[::1]:8080", "moz-extension://0a-b"):
+        assert checked(tmp_path, capsys, f'cors-origin = "{origin}"') == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -166,6 +235,12 @@ def test_check_accepts_what_serve_accepts(
         ('base-url = "ftp://x"', "'ftp://x'"),
         ('oidc-issuer = "https://id.example"', "--oidc-issuer needs --oidc-client-id"),
         ("backup-keep = 3", "--backup-keep"),
+        # Browsers send no such origin, so no page could call the API.
+        ('cors-origin = "example.org"', "like https://example.org"),
+        ('cors-origin = "https://example.org/"', "like https://example.org"),
+        ('cors-origin = "https://Example.org"', "like https://example.org"),
+        ('cors-origin = "https://a.example https://b.example"', "like https://example.org"),
+        ('cors-origin = "https://exämple.org"', "like https://example.org"),
     ],
 )
 def test_check_reports_what_serve_would_refuse(

@@ -27,7 +27,10 @@ def _no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--oidc-client-secret-file", "x"), "--oidc-client-secret-file needs --oidc-issuer"),
         (ISSUER, "needs --oidc-client-id"),
         ((*ISSUER, *CLIENT), "needs --oidc-client-secret-file"),
-        ((*ISSUER, *CLIENT, "--oidc-client-secret-file", "/nowhere"), "cannot be read"),
+        (
+            (*ISSUER, *CLIENT, "--oidc-client-secret-file", "/nowhere"),
+            "from /nowhere: No such file",
+        ),
         ((*ISSUER, *CLIENT, "--oidc-client-secret-file", "/dev/null"), "needs --oidc-client"),
         (("--oidc-issuer", "http://id.example", *CLIENT), "by https"),
         (("--oidc-issuer", "ftp://127.0.0.1", *CLIENT), "by https"),

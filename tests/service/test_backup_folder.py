@@ -134,7 +134,11 @@ def missing(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"), [(broken, "File exists"), (missing, "there is no catalogue in")]
+    ("fault", "reason"),
+    [
+        (broken, "the folder {}/backups cannot be used: File exists"),
+        (missing, "there is no catalogue in {}/catalogue.db"),
+    ],
 )
 def test_a_backup_that_fails_is_tried_again_less_and_less_often(
     database: Path,
@@ -144,6 +148,7 @@ def test_a_backup_that_fails_is_tried_again_less_and_less_often(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     fault(tmp_path / "backups")
+    reason = reason.format(tmp_path)
     stop = Stop(8)
     keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop, BackupStatusFile(tmp_path))
     assert stop.long == [60, 120, 240, 480, 960, 1920, 3600, 3600]

@@ -44,7 +44,15 @@ def test_counts_of_all_workers_add_up_though_one_is_killed(
         assert status["serving"] is True
         assert status["requests"]["by_status"]["200"] >= 25
         assert status["snapshot"]["pending_changes"] == 0
-        assert "running, 2 workers" in mapshelf.run("status").stdout
+        assert status["requests"]["operations"]["GET /categories"]["total"] == 25
+        assert status["requests"]["operations"]["GET /categories"]["half_within_seconds"] < 1
+        assert status["requests"]["rate_limited"] == {}
+        assert status["requests"]["refused_connections"] == 0
+        assert status["requests"]["memory_bytes"] > 2 * 10_000_000
+        shown = mapshelf.run("status").stdout
+        assert "running, 2 workers" in shown
+        assert "GET /categories: 25, half within" in " ".join(shown.split())
+        assert "MiB in workers" in shown
     assert status_shown(mapshelf)["serving"] is False
 
 
@@ -52,6 +60,8 @@ def test_status_says_what_is_missing(tmp_path: Path) -> None:
     done = Mapshelf(tmp_path / "nothing").run("status", expect=1)
     assert "not running" in done.stdout
     assert "unreachable" in done.stdout
+    assert "the data folder does not exist" in done.stdout
+    assert "free 0" not in done.stdout
     assert not (tmp_path / "nothing").exists()
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from mapshelf.cli.config_file import VARIABLES, find_config, known_keys
+from mapshelf.cli.config_file import VARIABLES, ConfigFile, find_config, known_keys
 from mapshelf.errors import InvalidSetting, MapshelfError
 from mapshelf.settings import sqlite_url
 
@@ -134,13 +134,30 @@ def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argpars
     command, own = arguments[:1], arguments[1:]
     if command not in (["serve"], ["config"]):
         given = parser.parse_args(arguments)
+        if file.path and command != ["check"]:  # which reports all of them
+            _check_keys(file)
         given.config_file = file
         return given
-    file.check_keys(known_keys(parser.parse_args(arguments)))
-    given = parser.parse_args([*command, *file.words(own), *own])
+    parsed = parser.parse_args(arguments)
+    file.check_keys(known_keys(parsed))
+    _check_values(file, own)
+    given = parser.parse_args([*command, *file.words(own, parsed), *own])
     given.folders = given.folders or file.folders()
     given.config_file, given.variables, given.command_line = file, variables, own
     return given
+
+
+def _check_keys(file: ConfigFile) -> None:
+    """Refuse unknown keys: a mistyped ``database`` would be a catalogue elsewhere."""
+    from mapshelf.cli.settings_check import keys_of_serve  # noqa: PLC0415 - imports all of serve
+
+    file.check_keys(keys_of_serve())
+
+
+def _check_values(file: ConfigFile, command_line: list[str]) -> None:
+    from mapshelf.cli.settings_check import check_values  # noqa: PLC0415 - imports all of serve
+
+    check_values(file, command_line)
 
 
 class _Version(argparse.Action):

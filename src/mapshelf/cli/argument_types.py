@@ -29,13 +29,15 @@ def one_line(text: str) -> str:
     return text
 
 
-def whole_number(most: int) -> Callable[[str], int]:
-    """Return an argument type for whole numbers from 1 to ``most``."""
+def whole_number(most: int, least: int = 1) -> Callable[[str], int]:
+    """Return an argument type for whole numbers from ``least``, not negative, to ``most``."""
 
     def parse(text: str) -> int:
         digits = text.isascii() and text.isdigit() and len(text) <= len(str(most))
-        if not (digits and 0 < int(text) <= most):
-            raise argparse.ArgumentTypeError(f"must be a number from 1 to {most}, not {text!r}")
+        if not (digits and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(
+                f"must be a number from {least} to {most}, not {text!r}"
+            )
         return int(text)
 
     return parse

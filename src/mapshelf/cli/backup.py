@@ -10,7 +10,7 @@ from mapshelf.errors import MapshelfError
 from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.store.backup_file import write_backup
 
-INSTEAD: Final = "pg_dump --format=custom --no-unlogged-table-data"
+INSTEAD: Final = "pg_dump --format=custom --no-unlogged-table-data --schema=mapshelf"
 """The command to use instead for a catalogue in PostgreSQL, for the error message."""
 
 MEGABYTE: Final = 1_000_000

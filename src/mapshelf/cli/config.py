@@ -9,7 +9,7 @@ from mapshelf.cli.base_url_option import base_url
 from mapshelf.cli.config_file import VARIABLE, VARIABLES
 from mapshelf.cli.sign_in_options import SECRET
 from mapshelf.cli.table_output import print_row
-from mapshelf.settings import without_password
+from mapshelf.settings import DEFAULT_BACKUPS, without_password
 
 NO_SETTINGS: Final = {"run", "version", "command_line", "variables", "config_file", "config"}
 
@@ -28,13 +28,15 @@ def _run(given: argparse.Namespace) -> int:
     serve.define(own)
     own.set_defaults(**dict.fromkeys(names))
     options = own.parse_args(given.command_line)
+    if given.base_url is None and os.environ.get(VARIABLES["base-url"]):
+        given.base_url = base_url(given)
+    if given.backup_dir and given.backup_keep is None:
+        given.backup_keep = DEFAULT_BACKUPS
     if given.config_file.path:
         print_row("config", given.config_file.path, "option" if options.config else VARIABLE)
     for name in names:
         value = getattr(given, name)
         key = name.replace("_", "-")
-        if name == "base_url" and value is None and os.environ.get(VARIABLES[key]):
-            value = base_url(given)
         given_as_option = getattr(options, name) not in (None, [])
         print_row(key, _shown(key, value), _origin(key, given, option=given_as_option))
     if os.environ.get(SECRET):

@@ -52,8 +52,13 @@ class ConfigFile:
             if key in self.values and not os.environ.get(variable):
                 (os.environ[variable],) = self._texts(key)
 
-    def words(self, given: Sequence[str]) -> list[str]:
-        """Return the options in the file as arguments, except those in ``given``, the command line.
+    def words(self, given: Sequence[str], parsed: argparse.Namespace) -> list[str]:
+        """Return the options in the file as arguments, except those on the command line.
+
+        Args:
+            given: the command line.
+            parsed: the same, parsed. Only this shows that a repeatable option is given under an
+                abbreviated name; of other options, the last one counts anyway.
 
         Raises:
             InvalidSetting: a value has a type that no option has.
@@ -65,6 +70,8 @@ class ConfigFile:
                 continue
             if isinstance(value, bool):
                 words += [option] if value else []
+            elif (already := _given(parsed, key)) and isinstance(already, list):
+                continue
             elif not any(word == option or word.startswith(f"{option}=") for word in given):
                 words += [f"{option}={text}" for text in self._texts(key)]
         return words
@@ -91,6 +98,21 @@ class ConfigFile:
         unknown = (key for key in self.values if key not in known)
         return [f"{self.path}: there is no option {key!r}" for key in unknown]
 
+    def check_types(self, parsed: argparse.Namespace) -> None:
+        """Check that each value has the type of its option, as in ``parsed`` options of ``serve``.
+
+        Raises:
+            InvalidSetting: a value has another type.
+        """
+        for key, value in self.values.items():
+            kind = _given(parsed, key)
+            if isinstance(kind, bool) and not isinstance(value, bool):
+                raise InvalidSetting(f"{self.path}: {key} must be true or false")
+            if isinstance(value, bool) and not isinstance(kind, bool):
+                raise InvalidSetting(f"{self.path}: {key} needs a value, not true or false")
+            if isinstance(value, list) and not isinstance(kind, list):
+                raise InvalidSetting(f"{self.path}: {key} must be one value, not a list")
+
     def _texts(self, key: str) -> Iterator[str]:
         value = self.values.get(key, [])
         if key in VARIABLES and not (isinstance(value, str) and value):
@@ -101,6 +123,10 @@ class ConfigFile:
                     f"{self.path}: {key} must be a string, a whole number or a list of these"
                 )
             yield str(one)
+
+
+def _given(parsed: argparse.Namespace, key: str) -> object:
+    return getattr(parsed, key.replace("-", "_"))
 
 
 def known_keys(given: argparse.Namespace) -> set[str]:
@@ -120,10 +146,10 @@ def find_config(arguments: Sequence[str]) -> ConfigFile:
     for place, word in enumerate(arguments):
         if word == "--":
             break
-        if word == _OPTION:
-            found = "".join(arguments[place + 1 : place + 2])
-        elif word.startswith(f"{_OPTION}="):
-            found = word.removeprefix(f"{_OPTION}=")
+        name, separate, value = word.partition("=")
+        # argparse accepts an abbreviated name, too, unless it is ambiguous.
+        if len(name) > len("--") and _OPTION.startswith(name):
+            found = value if separate else "".join(arguments[place + 1 : place + 2])
     if not found:
         return ConfigFile()
     path = Path(found)

@@ -2,9 +2,11 @@
 
 import argparse
 import logging
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
 from mapshelf.cli.backup import INSTEAD
@@ -35,6 +37,9 @@ from mapshelf.settings import (
     Settings,
     checked_network,
 )
+
+_ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._:\[\]-]+")
+"""An origin as browsers send it. Browser extensions have schemes of their own."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +116,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drain",
         metavar="SECONDS",
-        type=whole_number(3600),
+        type=whole_number(3600, least=0),
         default=0,
         help="seconds to keep answering before stopping, while /readyz is 'not ready'; default: 0",
     )
@@ -229,8 +234,11 @@ def checked_options(given: argparse.Namespace) -> ServeOptions:
 
 
 def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
-    if not given.cors_origin.isascii() or not given.cors_origin.isprintable():
-        raise InvalidSetting("the CORS origin must be like https://example.org")
+    if given.cors_origin not in ("*", "") and not _ORIGIN.fullmatch(given.cors_origin):
+        raise InvalidSetting(
+            "the CORS origin must be like https://example.org (lower case, no path), not"
+            f" {given.cors_origin!r}"
+        )
     return Settings(
         data=given.data,
         database=given.database,
@@ -268,7 +276,10 @@ def _with_opentelemetry(given: argparse.Namespace) -> bool:
         InvalidSetting: they are requested, but the packages for them are not installed.
     """
     if given.opentelemetry and not _is_installed("opentelemetry.sdk"):
-        raise InvalidSetting("--opentelemetry needs more packages: install mapshelf[opentelemetry]")
+        raise InvalidSetting(
+            "--opentelemetry needs more packages: install Mapshelf again, with its extra"
+            " 'opentelemetry' (docs/operating.md, Traces)"
+        )
     return bool(given.opentelemetry)
 
 

@@ -124,7 +124,10 @@ def _secret(file: Path | None) -> str:
         try:
             secret = file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidSetting(f"the secret of the provider cannot be read: {error}") from error
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise InvalidSetting(
+                f"the secret of the provider cannot be read from {file}: {reason}"
+            ) from error
     if not secret or not secret.isprintable():
         raise InvalidSetting(f"--oidc-issuer needs --oidc-client-secret-file, or {SECRET}")
     return secret

@@ -3,9 +3,11 @@
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +20,9 @@ from mapshelf.metrics.overview import Overview, StoreState, ask, look
 from mapshelf.service.data_folder_lock import is_in_use
 from mapshelf.settings import without_password
 from mapshelf.store import open_store
+
+OPERATIONS_SHOWN: Final = 5
+"""Operations that are shown to a person: the most frequent ones. ``--json`` has all."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -133,8 +138,13 @@ def _requests(counts: Counts) -> dict[str, Any]:
             for name, (count,) in sorted(counts.totals.get("errors", {}).items())
             if count
         },
-        "half_within_seconds": _quantile(counts, 0.5),
-        "99_percent_within_seconds": _quantile(counts, 0.99),
+        **_durations(_buckets(counts)),
+        "operations": _operations(counts),
+        "rate_limited": {
+            name: int(count) for name, (count,) in sorted(counts.totals.get("limited", {}).items())
+        },
+        "refused_connections": int(sum(counts.total("connections", "refused"))),
+        "memory_bytes": int(sum(counts.gauges.get("memory", {}).get("", []))),
         "queues": {
             name: {
                 "waiting": int(sum(lengths.get(name, [])[:1])),
@@ -147,15 +157,36 @@ def _requests(counts: Counts) -> dict[str, Any]:
     }
 
 
-def _quantile(counts: Counts, share: float) -> float | None:
-    """Return a duration that this share of all requests stayed within; ``None`` if unknown."""
+def _operations(counts: Counts) -> dict[str, dict[str, Any]]:
+    """Return the number and durations of requests by operation, the most frequent ones first."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"total": int(sum(buckets)), **_durations(buckets)}
+        for name, (*buckets, _seconds) in sorted(counts.totals.get("durations", {}).items())
+    }
+    return dict(sorted(found.items(), key=lambda item: item[1]["total"], reverse=True))
+
+
+def _buckets(counts: Counts) -> list[float]:
+    """Return the number of requests in each bucket of durations, of all operations."""
     sums = [0.0] * (len(BOUNDS) + 1)
     for numbers in counts.totals.get("durations", {}).values():
         sums = [one + other for one, other in zip(sums, numbers[:-1], strict=True)]
+    return sums
+
+
+def _durations(buckets: Sequence[float]) -> dict[str, float | None]:
+    return {
+        "half_within_seconds": _quantile(buckets, 0.5),
+        "99_percent_within_seconds": _quantile(buckets, 0.99),
+    }
+
+
+def _quantile(buckets: Sequence[float], share: float) -> float | None:
+    """Return a duration that this share of requests stayed within; ``None`` if unknown."""
     reached = 0.0
-    for bound, count in zip(BOUNDS, sums[:-1], strict=True):
+    for bound, count in zip(BOUNDS, buckets[:-1], strict=True):
         reached += count
-        if reached and reached >= share * sum(sums):
+        if reached and reached >= share * sum(buckets):
             return bound
     return None
 
@@ -197,7 +228,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if facts["import"]:
         yield "import", f"{facts['import']['done']:,} of {facts['import']['total']:,} files"
     yield "backup", _backup_text(facts["backup"])
-    yield "disk", ", ".join(f"{name} {_bytes(size)}" for name, size in facts["disk"].items())
+    yield "disk", _disk_text(facts)
     if requests:
         yield from _rows_of_requests(requests)
 
@@ -207,9 +238,17 @@ def _rows_of_requests(requests: dict[str, Any]) -> Iterator[tuple[str, str]]:
         f"{count:,} with {status}" for status, count in requests["by_status"].items()
     )
     yield "requests", f"{requests['total']:,}" + (f" ({statuses})" if statuses else "")
-    half, most = requests["half_within_seconds"], requests["99_percent_within_seconds"]
-    if half and most:
-        yield "durations", f"half within {half * 1000:g} ms, 99 % within {most * 1000:g} ms"
+    if text := _durations_text(requests):
+        yield "durations", text
+    for name, operation in islice(requests["operations"].items(), OPERATIONS_SHOWN):
+        text = f"{name}: {operation['total']:,}, {_durations_text(operation)}"
+        yield "operation", text.removesuffix(", ")
+    if requests["rate_limited"]:
+        limited = (f"{count:,} by {name}" for name, count in requests["rate_limited"].items())
+        yield "limited", ", ".join(limited)
+    if requests["refused_connections"]:
+        yield "refused", f"{requests['refused_connections']:,} connections"
+    yield "memory", f"{_bytes(requests['memory_bytes'])} in workers"
     if requests["errors"]:
         yield "errors", ", ".join(f"{count:,} {name}" for name, count in requests["errors"].items())
     for name, queue in requests["queues"].items():
@@ -217,6 +256,19 @@ def _rows_of_requests(requests: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"queue {name}",
             f"{queue['waiting']:,} waiting, {queue['done']:,} done, {queue['refused']:,} refused",
         )
+
+
+def _durations_text(durations: dict[str, Any]) -> str:
+    half, most = durations["half_within_seconds"], durations["99_percent_within_seconds"]
+    if half and most:
+        return f"half within {half * 1000:g} ms, 99 % within {most * 1000:g} ms"
+    return ""
+
+
+def _disk_text(facts: dict[str, Any]) -> str:
+    if not Path(facts["data"]).exists():
+        return "the data folder does not exist"
+    return ", ".join(f"{name} {_bytes(size)}" for name, size in facts["disk"].items())
 
 
 def _backup_text(backup: dict[str, Any]) -> str:

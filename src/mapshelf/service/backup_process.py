@@ -63,12 +63,19 @@ def keep_backing_up(
                     _back_up_daily(database, plan, stop, backoff, status)
                 reason = f"another service backs up to {plan.folder}"
         except (MapshelfError, OSError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            reason = _reason(error, plan.folder)
             status.note_failure(reason)
         if not stop.is_set():
             pause = backoff.next_delay()
             log.warning("the backup will be retried in %.0f minutes: %s", pause / 60, reason)
             stop.wait(pause)
+
+
+def _reason(error: MapshelfError | OSError, folder: Path) -> str:
+    """Return why a backup failed. System errors do not say that it is the folder."""
+    if isinstance(error, OSError):
+        return f"the folder {folder} cannot be used: {error.strerror or error}"
+    return str(error)
 
 
 def _back_up_daily(

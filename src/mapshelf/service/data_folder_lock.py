@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from mapshelf.durable import make_folder
+from mapshelf.durable import give_to_owner, make_folder
 from mapshelf.errors import CannotWrite, FolderInUse, InvalidSetting
 from mapshelf.file_lock import try_lock
 from mapshelf.settings import Settings, checked_base_url, lock_file
@@ -35,6 +35,7 @@ def lock_data_folder(settings: Settings) -> Iterator[None]:
     try:
         make_folder(settings.data)
         lock = os.open(settings.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        give_to_owner(settings.lock, settings.data)
     except OSError as error:
         raise CannotWrite(
             f"the data folder {settings.data} cannot be written: {error.strerror}"

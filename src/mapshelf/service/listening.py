@@ -56,7 +56,8 @@ def resolve_address(host: str, port: int) -> ListenAddress:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise InvalidSetting(f"{host!r} is not a host to listen on: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidSetting(f"{host!r} is not a host to listen on: {reason}") from error
     if any(len(address) == 4 and address[3] for *_, address in found):
         raise InvalidSetting(f"{host!r} has a zone, which cannot be listened on")
     found.sort(key=lambda one: one[0] != socket.AF_INET)

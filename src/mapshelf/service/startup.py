@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from mapshelf.service.backup_folder import BackupPlan
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.service.descriptors import raise_descriptor_limit
 from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
+from mapshelf.service.probe import Probe
 from mapshelf.service.service_manager import ServiceManager
 from mapshelf.service.supervisor import Child, Supervisor
 from mapshelf.settings import Settings
@@ -39,9 +39,6 @@ HEAD_START_OF_IMPORT: Final = 10.0
 
 REST_BEFORE_REPARSING: Final = 10.0
 """Seconds before reparsing starts: it is not urgent, and startup keeps the machine busy."""
-
-PROBE_TIMEOUT: Final = 0.5
-"""Seconds to wait for the first response before the supervisor checks its children again."""
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +198,7 @@ class _Startup:
             StoreError: there is no snapshot, and the store cannot be used.
         """
         self._settings = settings
-        self._address = address
+        self._probe = Probe(address)
         self._announce = announce
         self._answers = self._store_checked = False
         self.others_due = time.monotonic()
@@ -213,7 +210,7 @@ class _Startup:
 
     def is_complete(self) -> bool:
         """Return whether the service answers; announce it, and check the store when it is time."""
-        if not self._answers and _is_answering(self._address):
+        if not self._answers and self._probe.is_answered():
             self._answers = True
             self._announce()
         if not self._store_checked and (self._answers or time.monotonic() > self.others_due):
@@ -233,15 +230,3 @@ class _Startup:
             if not SnapshotDirectory(self._settings.snapshots).has_current():
                 raise
             log.warning("the store cannot be reached; answering from the snapshot: %s", error)
-
-
-def _is_answering(address: tuple[str, int]) -> bool:
-    """Return whether a worker answers at ``address``, with or without a snapshot."""
-    connection = HTTPConnection(*address, timeout=PROBE_TIMEOUT)
-    try:
-        connection.request("GET", "/openapi.json")
-        return connection.getresponse().status == 200
-    except (OSError, HTTPException):
-        return False
-    finally:
-        connection.close()

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from mapshelf.durable import sync_folder
+from mapshelf.durable import give_to_owner, sync_folder
 from mapshelf.errors import CannotWrite
 from mapshelf.store.backup_file import (
     BackupFacts,
@@ -75,6 +75,7 @@ def restore_database(
             require_room(database.parent, facts.size)
             _unpack(file, ready, progress)
             make_successor(ready, replaced)
+            give_to_owner(ready, database if database.exists() else database.parent)
             forget_derived()
             aside = _keep_aside(database, replaced)
             ready.replace(database)
@@ -115,6 +116,8 @@ def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
             os.link(part, kept, follow_symlinks=False)
         except OSError:  # the file system has no hard links
             shutil.copy2(part, kept, follow_symlinks=False)
+            give_to_owner(kept, part)
+    give_to_owner(aside, database if database.exists() else database.parent)
     sync_folder(aside)
     sync_folder(database.parent)
     for part in beside:
