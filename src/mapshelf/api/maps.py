@@ -8,7 +8,7 @@ import xxhash
 from mapshelf.api.context import Context
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
 from mapshelf.query import MapQuery, parse_query
-from mapshelf.snapshot.read import Snapshot
+from mapshelf.snapshot.read import Page, Snapshot
 
 
 async def list_maps(context: Context, request: Request) -> Response:
@@ -18,19 +18,22 @@ async def list_maps(context: Context, request: Request) -> Response:
         InvalidParameter: a parameter has an invalid value.
     """
     current, query = context.snapshot.get(), parse_query(request.query_string)
-    # A list takes microseconds; a search may take long enough to delay other requests.
-    if not current.snapshot.is_light(query):
-        make = partial(_page, current.snapshot, query, context.base_url)
+    snapshot, base_url = current.snapshot, context.base_url
+    page = snapshot.page_quickly(query, base_url)
+    if page is None:  # in the event loop, it would delay other requests
+        make = partial(_search, snapshot, query, base_url)
         return await current.response(request, context.queues.searches, make)
-    response = _page(current.snapshot, query, context.base_url)
+    response = _response(page, query, base_url)
     current.cache((request.path, request.query_string), response)
     return response
 
 
-def _page(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
-    page = snapshot.page(query, base_url)
-    address = f"{base_url.decode()}/maps"
-    return list_response(page.body, query, page.total, page.corrected, address)
+def _search(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
+    return _response(snapshot.page(query, base_url), query, base_url)
+
+
+def _response(page: Page, query: MapQuery, base_url: bytes) -> Response:
+    return list_response(page.body, query, page.total, page.corrected, f"{base_url.decode()}/maps")
 
 
 def list_response(

@@ -53,6 +53,11 @@ class QueryTerm:
         return len(self.words) == 1 == len(self.words[0]) and is_unspaced(self.words[0])
 
     @property
+    def is_single_word(self) -> bool:
+        """Whether maps must contain one word (or a form of it), and no phrase can stand for it."""
+        return len(self.words) == 1 and not self.subwords and not self.excluded
+
+    @property
     def has_forms(self) -> bool:
         """Whether other forms of the word match, too."""
         return len(self.words) == 1 and not self.exact

@@ -74,23 +74,6 @@ class SearchEngine:
         )
         self._lock = threading.Lock()
 
-    def is_light(self, query: MapQuery) -> bool:
-        """Return whether ``query`` costs little more than a list without a search text."""
-        terms = _terms(query)
-        # Several words together may match nothing, and then need correction.
-        if len(terms) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
-            return False
-        (term,) = terms
-        # Phrases and exclusions cost more than the number of matches suggests. So do prefixes,
-        # because every word that starts with one is looked up.
-        if len(term.words) > 1 or term.subwords or term.excluded:
-            return False
-        if term.prefix and len(term.words[0]) > LONGEST_BEGINNING:
-            return False
-        exact = query.order is None or query.order in _SEARCH_KEYS_DIFFER
-        light = LIGHT_MATCHES if exact else LIGHT_MATCHES_IN_ORDER
-        return 0 < self._text.most_matches(term) <= light
-
     def select(self, query: MapQuery, *, correct: bool = True) -> SearchResult:
         """Return the page for ``query``.
 
@@ -103,6 +86,20 @@ class SearchEngine:
         found = self._select(terms, query)
         return self._corrected(terms, query) or found if correct and not found.total else found
 
+    def select_quickly(self, query: MapQuery) -> SearchResult | None:
+        """Return the page for ``query`` if that takes about a millisecond, otherwise None."""
+        terms = _terms(query)
+        if not self._is_light(terms, query):
+            return None
+        if query.order:
+            found = self._select(terms, query)
+        else:
+            page = self._text.best_nearby(terms, query.filters, query.offset, query.limit)
+            if page is None:
+                return None
+            found = SearchResult(page.total, page.slots, terms)
+        return found if found.total else None  # finding a correction may take longer
+
     def all_matching(self, query: MapQuery) -> Array:
         """Return the slots of all maps that match ``query``, unordered."""
         if not query.text:
@@ -113,6 +110,22 @@ class SearchEngine:
     def titled(self, query: MapQuery, limit: int) -> list[int]:
         """Return slots of maps whose titles match the words typed so far, best first."""
         return self._text.titled(_terms(query), query.filters, limit)
+
+    def _is_light(self, terms: tuple[QueryTerm, ...], query: MapQuery) -> bool:
+        """Return whether the search costs little, unless many matches tie."""
+        # Several words together may match nothing, and then need correction.
+        if len(terms) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
+            return False
+        (term,) = terms
+        # Phrases and exclusions cost more than the number of matches suggests. So do prefixes,
+        # because every word that starts with one is looked up.
+        if not term.is_single_word:
+            return False
+        if term.prefix and len(term.words[0]) > LONGEST_BEGINNING:
+            return False
+        exact = query.order is None or query.order in _SEARCH_KEYS_DIFFER
+        light = LIGHT_MATCHES if exact else LIGHT_MATCHES_IN_ORDER
+        return 0 < self._text.most_matches(term) <= light
 
     def _select(self, terms: tuple[QueryTerm, ...], query: MapQuery) -> SearchResult:
         if query.order is None:

@@ -30,7 +30,8 @@ least a block) to find where the page's blocks start and end. At a million maps,
 hits takes a fraction of the time of a second search."""
 
 MORE: Final = 32
-"""If that does not do, so many times as many are read, and at last all."""
+"""If that does not do, so many times as many are read, and at last all. Words with at least so many
+times as many matches get the first margin at once: searching them costs more than reading it."""
 
 RANGES_IN_MEMORY: Final = 2
 """Number of ranges with many ties that are cached for paging, with 16 bytes per hit."""
@@ -108,6 +109,7 @@ class TextIndex:
             self._searcher = index.searcher()
             self._query_builder = QueryBuilder(schema(), self._searcher)
         self._ranges: LRUCache[_Search, _Range] = LRUCache(RANGES_IN_MEMORY)
+        self._least = max(BLOCK, len(self) // TIED_SHARE)
 
     def __len__(self) -> int:
         return self._searcher.num_docs
@@ -171,20 +173,47 @@ class TextIndex:
         if all(term.excluded for term in terms):
             return self._all_tied(self._query_builder.matching(terms, filters), offset, limit)
         search = (tuple(terms), filters)
-        known = self._ranges.get(search)
-        found = known.page(offset, limit) if known else None
-        least = max(BLOCK, len(self) // TIED_SHARE)
-        for margin in (0, least, least * MORE, len(self)):  # mostly, no tie is divided
+        found = self._nearby(search, offset, limit)
+        for margin in (self._least * MORE, len(self)):
             if found:
                 break
-            read = self._read(search, *window_around(offset, offset + limit, margin))
+            read = self._read(search, offset, limit, margin)
             found = read.page(offset, limit)
-            if found and margin > least:
+            if found:
                 self._ranges.put(search, read)
         assert found, "all hits are enough"
         return found
 
-    def _read(self, search: _Search, first: int, last: int) -> _Range:
+    def best_nearby(
+        self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int
+    ) -> Found | None:
+        """Return the page that ``best`` returns; None if many hits must be read to sort ties.
+
+        Not all terms may be excluded. Return None for empty pages, too.
+        """
+        if limit == 0 or offset >= len(self):
+            return None
+        return self._nearby((tuple(terms), filters), offset, limit)
+
+    def _nearby(self, search: _Search, offset: int, limit: int) -> Found | None:
+        """Return a page from a cached range, or from hits close to the page; None if too few."""
+        known = self._ranges.get(search)
+        found = known.page(offset, limit) if known else None
+        for margin in self._margins(search[0]):
+            if found:
+                break
+            found = self._read(search, offset, limit, margin).page(offset, limit)
+        return found
+
+    def _margins(self, terms: tuple[QueryTerm, ...]) -> tuple[int, ...]:
+        """Return how many hits around the blocks of a page to read, at first and at second."""
+        term, *others = terms
+        single = not others and term.is_single_word
+        common = single and self.most_matches(term) >= self._least * MORE
+        return (self._least,) if common else (0, self._least)  # mostly, no tie is divided
+
+    def _read(self, search: _Search, offset: int, limit: int, margin: int) -> _Range:
+        first, last = window_around(offset, offset + limit, margin)
         query = self._query_builder.scored(*search)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
         total, scores = _count(result), [score for score, _ in result.hits]
