@@ -22,7 +22,7 @@ from benchmarks.catalogue import BATCH, Catalogue, drafts_of
 from benchmarks.filing import INBOX, VERSIONS, levels_of
 from benchmarks.in_process import InProcess
 from benchmarks.listing import queries
-from benchmarks.measure import Times, best_of, timed, times_of
+from benchmarks.measure import best_of, timed, times_of
 from benchmarks.processes import get, memory
 from benchmarks.requests import FILED, Clients
 from benchmarks.serving import service, worker_processes
@@ -32,7 +32,10 @@ from mapshelf.model import MapDraft
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.columns import load_columns
+from mapshelf.snapshot.format.manifest import read_manifest
 from mapshelf.snapshot.read import Snapshot
+from mapshelf.snapshot.read.listing import Listing
 from mapshelf.store import open_store
 
 LEVELS: Final = 500
@@ -69,15 +72,20 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
 
 
 def _lists(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield what lists take; preparing the questions reads the files, so none comes from a disk."""
-    snapshot = Snapshot(folder)
+    """Yield what lists take; preparing the questions reads the files, so none comes from a disk.
+
+    The matches of a page are timed as ``listing.py`` times them, and whole pages with their maps.
+    """
+    snapshot, columns = Snapshot(folder), load_columns(folder, read_manifest(folder)["slots"])
     everything: list[MapQuery] = []
-    for names in FILED:
+    for names in ((), *FILED):  # all maps, too: what a filter adds to that is its price
         asked = queries(catalogue, snapshot, names)
         everything += asked
-        yield f"list {' + '.join(names)}", _first_pages(folder, asked).as_json()
+        selected = _best([Listing(folder, columns).select for _ in range(ROUNDS)], asked)
+        yield f"list {' + '.join(names) or 'all'}", selected
+        yield f"page {' + '.join(names) or 'all'}", _pages(folder, asked)
     random.Random(catalogue.seed).shuffle(everything)
-    yield "list, everything mixed, fresh", _first_pages(folder, everything).as_json()
+    yield "page, everything mixed, fresh", _pages(folder, everything)
     snapshot = Snapshot(folder)
     clients = Clients(catalogue, "facets of folders")
     asked = [MapQuery(filters=query.filters) for query in everything if query.offset == 0]
@@ -85,10 +93,14 @@ def _lists(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "facets of a selection", timed(snapshot.facets, chosen).as_json()
 
 
-def _first_pages(folder: Path, asked: list[MapQuery]) -> Times:
+def _pages(folder: Path, asked: list[MapQuery]) -> dict[str, Any]:
     """Return how long pages take in snapshots of which nothing has been read."""
     snapshots = [Snapshot(folder) for _ in range(ROUNDS)]
-    return best_of([partial(one.page, base_url=b"") for one in snapshots], asked)
+    return _best([partial(one.page, base_url=b"") for one in snapshots], asked)
+
+
+def _best(calls: list[Callable[[MapQuery], object]], asked: list[MapQuery]) -> dict[str, Any]:
+    return best_of(calls, asked).as_json()
 
 
 def _levels(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
