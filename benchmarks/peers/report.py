@@ -8,7 +8,7 @@ from benchmarks.tables import Sizes, count, header, label, megabytes, number, ro
 
 Result = dict[str, Any]
 
-NAMES: Final = ("Mapshelf", "SQLite FTS5", "PostgreSQL", "Datasette", "Tantivy")
+NAMES: Final = ("Mapshelf", "SQLite FTS5", "PostgreSQL", "Datasette", "Groonga", "Tantivy")
 """The peers in the order of columns, the bare engine last."""
 
 TITLES: Final = {"Tantivy": "bare Tantivy"}
