@@ -39,7 +39,7 @@ def compared(sizes: Sizes, plot: str) -> Iterator[str]:
 def summarized(sizes: Sizes, plot: str) -> Iterator[str]:
     """Yield what people look at first: throughput on the mixed load, and the picture."""
     *_, last = sizes.values()
-    names = _present(last)
+    names = [name for name in NAMES if any(name in results for results in sizes.values())]
     clients = last["about"]["connections"]
     yield f"Mixed load, searches per second, {clients} clients (bare Tantivy: one):"
     yield ""
