@@ -59,9 +59,11 @@ def line(start: Point, end: Point, colour: str = FAINT) -> str:
     )
 
 
-def lines(points: Iterable[Point], colour: str) -> Iterator[str]:
-    """Yield the lines from each point to the next."""
-    return (line(*ends, colour) for ends in pairwise(points))
+def lines(points: Iterable[tuple[Point, str]], colour: str) -> Iterator[str]:
+    """Yield the lines between neighbours of the same day: others are no growth."""
+    for (start, day), (end, other) in pairwise(points):
+        if day == other:
+            yield line(start, end, colour)
 
 
 def text(x: float, y: float, words: str, anchor: str, *, bold: bool = False) -> str:

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.charts import (
     COLOURS,
-    Point,
     decades,
     key,
     line,
@@ -45,7 +44,7 @@ SEARCHES: Final = {
     "Chinese word": "Chinese word",
 }
 BUILDING: Final = {
-    "full build (s)": "full build (s)",
+    "full build, processor (s)": "its processor time (s)",
     "snapshot (MB)": "snapshot",
     "store (MB)": "store",
 }
@@ -77,13 +76,14 @@ _FINDS: Final = re.compile(r"finds ([\d,.]+)")
 _KINDS: Final = {label(kind): kind for kind in plot.ROWS}
 _PEERS: Final = {TITLES.get(name, name): name for name in NAMES}
 
-Series = dict[str, dict[int, float]]
-"""Figures by the name of what was measured and the number of maps."""
+Series = dict[str, dict[int, tuple[float, str]]]
+"""Figures by the name of what was measured and the number of maps, each with its day."""
 
 
 class Table(NamedTuple):
-    """A table of a results file, with the heading above it."""
+    """A table of a results file, with the day in its name and the heading above it."""
 
+    day: str
     heading: str
     names: list[str]
     rows: list[list[str]]
@@ -128,18 +128,18 @@ def _tables(folder: Path, pattern: str) -> list[Table]:
     return [
         table
         for path in sorted(folder.glob(pattern))
-        for table in _tables_in(path.read_text("utf-8").splitlines())
+        for table in _tables_in(path.name[:10], path.read_text("utf-8").splitlines())
     ]
 
 
-def _tables_in(page: Iterable[str]) -> Iterator[Table]:
+def _tables_in(day: str, page: Iterable[str]) -> Iterator[Table]:
     heading, rows = "", list[list[str]]()
     for row in (*page, ""):
         if row.startswith("|"):
             rows.append([cell.strip() for cell in row.strip("|").split("|")])
             continue
         if rows:
-            yield Table(heading, rows[0], rows[2:])
+            yield Table(day, heading, rows[0], rows[2:])
         rows = []
         if row.startswith("#"):
             heading = row.lstrip("# ")
@@ -151,6 +151,11 @@ def _value(cell: str) -> float | None:
     return float(found[0].replace(",", "")) if found else None
 
 
+def _maps(words: str) -> int:
+    """Return a number of maps."""
+    return int(words.removesuffix(" maps").replace(",", ""))
+
+
 def _peers(tables: Sequence[Table]) -> Sizes:
     """Return the medians and the throughput of the peers, as results files have them."""
     sizes: Sizes = {}
@@ -158,12 +163,13 @@ def _peers(tables: Sequence[Table]) -> Sizes:
     for table in latest.values():
         if table.names[0] != "search":
             continue
-        size = table.heading.removesuffix(" maps").replace(",", "")
+        peers = sizes.setdefault(str(_maps(table.heading)), {})
+        peers["about"] = {"day": table.day}
         for row in table.rows:
             kind = _KINDS.get(row[0])
             for title, cell in zip(table.names[1:], row[1:], strict=True):
                 if kind and title in _PEERS and (value := _value(cell)) is not None:
-                    peer = sizes.setdefault(size, {}).setdefault(_PEERS[title], {"cases": {}})
+                    peer = peers.setdefault(_PEERS[title], {"cases": {}})
                     peer["cases"].setdefault(kind, {}).update(_case(table, cell, value))
     return {size: sizes[size] for size in sorted(sizes, key=int)}
 
@@ -185,7 +191,7 @@ def _growth(tables: Iterable[Table], heading: str, names: dict[str, str]) -> Ser
             for column, cell in zip(table.names, rows.get(name, ()), strict=False):
                 value = _value(cell)
                 if column.endswith(": p50") and value is not None:
-                    series.setdefault(title, {})[int(column[:-5].replace(",", ""))] = value
+                    series.setdefault(title, {})[_maps(column[:-5])] = value, table.day
     return series
 
 
@@ -197,7 +203,7 @@ def _building(tables: Iterable[Table]) -> Series:
                 for title, name in BUILDING.items():
                     value = _value(row[table.names.index(name)])
                     if value is not None:
-                        series.setdefault(title, {})[int(row[0].replace(",", ""))] = value
+                        series.setdefault(title, {})[_maps(row[0])] = value, table.day
     return series
 
 
@@ -229,7 +235,7 @@ def _grown(panels: dict[str, Series]) -> str:
 
 def _panel(title: str, series: Series, left: float, top: float) -> Iterator[str]:
     counts = sorted({maps for values in series.values() for maps in values})
-    low, high = decades([value for values in series.values() for value in values.values()])
+    low, high = decades([value for values in series.values() for value, _ in values.values()])
     across = logarithmic(counts[0] / 1.6, counts[-1] * 1.6, left, left + WIDTH)
     up = logarithmic(low, high, top + HEIGHT, top)
     yield text(left, top - 68, title, "start", bold=True)
@@ -244,9 +250,9 @@ def _panel(title: str, series: Series, left: float, top: float) -> Iterator[str]
         yield text(across(maps), top + HEIGHT + 18, f"{maps:,}", "middle")
     yield text(left + WIDTH / 2, top + HEIGHT + 36, "maps", "middle")
     for number, values in reversed(list(enumerate(series.values()))):
-        places: list[Point] = [(across(maps), up(values[maps])) for maps in sorted(values)]
+        places = [((across(maps), up(value)), day) for maps, (value, day) in sorted(values.items())]
         yield from lines(places, COLOURS[number])
-        yield from (mark(number, *place) for place in places)
+        yield from (mark(number, *place) for place, _ in places)
 
 
 def _costs_drawn(spent: dict[str, float]) -> str:

@@ -1,8 +1,8 @@
 """The picture of the peers: a panel for each size, and one for how the throughput falls with it.
 
 A panel of a size shows the median answer to each kind of question; the last one shows the
-throughput on the mixed load. All scales are logarithmic. Peers differ in shape as well as in
-colour.
+throughput on the mixed load, with lines between figures of the same day. All scales are
+logarithmic. Peers differ in shape as well as in colour.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ BELOW: Final = 86
 
 
 def drawn(sizes: Sizes) -> str:
-    """Return the picture."""
+    """Return the picture; ``about`` tells the ``day`` on which a size was measured."""
     panels = len(sizes) + 1
     rows = -(-panels // COLUMNS)
     width = LEFT + COLUMNS * WIDTH + (COLUMNS - 1) * GAP + 30
@@ -94,7 +94,7 @@ def _medians(results: dict[str, Any]) -> Iterator[tuple[str, int, float]]:
 def _throughput(sizes: Sizes, named: list[str], left: float, top: float) -> Iterator[str]:
     """Yield the panel of throughput against size."""
     series = {name: list(_mixed(sizes, name)) for name in named}
-    values = [value for points in series.values() for _, value in points]
+    values = [value for points in series.values() for _, value, _ in points]
     if not values:
         return
     low, high = decades(values)
@@ -111,13 +111,13 @@ def _throughput(sizes: Sizes, named: list[str], left: float, top: float) -> Iter
     yield text(left + WIDTH / 2, top + HEIGHT + 36, "maps", "middle")
     for name in reversed(series):
         number = NAMES.index(name)
-        places = [(across(maps), up(value)) for maps, value in series[name]]
+        places = [((across(maps), up(value)), day) for maps, value, day in series[name]]
         yield from lines(places, COLOURS[number])
-        yield from (mark(number, *place) for place in places)
+        yield from (mark(number, *place) for place, _ in places)
 
 
-def _mixed(sizes: Sizes, name: str) -> Iterator[tuple[int, float]]:
+def _mixed(sizes: Sizes, name: str) -> Iterator[tuple[int, float, str]]:
     for size, results in sizes.items():
         found = results.get(name, {}).get("cases", {}).get("mixed", {})
         if found.get("requests_per_second"):
-            yield int(size), found["requests_per_second"]
+            yield int(size), found["requests_per_second"], results["about"]["day"]
