@@ -14,12 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from benchmarks import PARTS
+from benchmarks import PARTS, plots
 from benchmarks.all_tables import all_tables
 from benchmarks.machine import ROOT
 from benchmarks.main_tables import main_tables
 from benchmarks.overload.excess_table import excess_table
-from benchmarks.peers import plot
 from benchmarks.peers.report import compared, summarized
 from benchmarks.tables import Sizes, count, having
 
@@ -69,7 +68,7 @@ def write(files: list[Results], document: Path, folder: Path) -> None:
 
     Args:
         files: results files; parts in later ones win.
-        document: the page. The plot is beside it, and so is the page about excess.
+        document: the page. The plots are beside it, and so is the page about excess.
         folder: where results are.
     """
     sizes, runs = _merged(files), list(_runs(files))
@@ -87,11 +86,11 @@ def write(files: list[Results], document: Path, folder: Path) -> None:
     theirs, peers = _with_parts(runs, {PEERS}), having(sizes, PEERS)
     if theirs:
         picture = document.with_name("search.svg")
-        picture.write_text(plot.drawn(peers), "utf-8")
         file = folder / f"{theirs[-1].day}-search-comparison.md"
         tables = compared(peers, _address(picture, folder))
         _write_tables(file, "Search compared with other systems", theirs, tables)
         _fill(document, "peers", theirs, summarized(peers, picture.name), file)
+    plots.write(folder, document.parent)
 
 
 def _merged(files: Iterable[Results]) -> Sizes:

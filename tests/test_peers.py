@@ -29,7 +29,7 @@ if MISSING:
 if shutil.which("taskset") is None:
     pytest.skip("the peers are pinned to a core by taskset (util-linux)", allow_module_level=True)
 
-from benchmarks.peers import comparison, engine, questions
+from benchmarks.peers import comparison, engine, groonga, questions
 from benchmarks.peers.comparison import Peer
 from benchmarks.peers.questions import Kinds, Question
 from benchmarks.peers.records import Document, documents
@@ -80,6 +80,8 @@ def everything(made: Catalogue) -> list[Document]:
 def running(
     request: pytest.FixtureRequest, made: Catalogue, folder: Path
 ) -> Iterator[tuple[Peer, Target]]:
+    if request.param == "Groonga" and (needed := groonga.missing()):
+        pytest.skip(needed)
     (peer,) = (p for p in comparison.peers(made, folder) if p.name == request.param)
     peer.built()
     with peer.running() as target:
@@ -113,7 +115,7 @@ def test_misspelled_words_are_corrected(
     running: tuple[Peer, Target], kinds: Kinds, everything: list[Document]
 ) -> None:
     peer, target = running
-    if peer.name not in ("SQLite FTS5", "PostgreSQL"):
+    if peer.name not in ("SQLite FTS5", "PostgreSQL", "Groonga"):
         pytest.skip("corrects spelling in its own way, or not at all")
     counts = _words(everything)
     for question in kinds["typo"][:EACH]:
@@ -192,4 +194,8 @@ def _answer(target: Target, path: str) -> tuple[int, list[str]]:
     if "X-Total-Count" in answer.headers:
         return int(answer.headers["X-Total-Count"]), [found["ID"] for found in answer.json()]
     page: dict[str, Any] = answer.json()
+    if "body" in page:
+        found = page["body"]
+        place = [column["name"] for column in found["columns"]].index("id")
+        return found["n_hits"], [row[place] for row in found["records"]]
     return page["filtered_table_rows_count"], [row["id"] for row in page["rows"]]

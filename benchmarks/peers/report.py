@@ -8,10 +8,16 @@ from benchmarks.tables import Sizes, count, header, label, megabytes, number, ro
 
 Result = dict[str, Any]
 
-NAMES: Final = ("Mapshelf", "SQLite FTS5", "PostgreSQL", "Datasette", "Tantivy")
+NAMES: Final = ("Mapshelf", "SQLite FTS5", "PostgreSQL", "Datasette", "Groonga", "Tantivy")
 """The peers in the order of columns, the bare engine last."""
 
 TITLES: Final = {"Tantivy": "bare Tantivy"}
+
+ALTERNATIVE: Final = (
+    "Each system as a mark: median latency of every kind of search, and searches per second by the"
+    " number of maps; the tables have the figures"
+)
+"""What stands for the picture."""
 
 NEAR: Final = 0.03
 """By how much the number of maps found may differ before it is told."""
@@ -39,7 +45,7 @@ def compared(sizes: Sizes, plot: str) -> Iterator[str]:
 def summarized(sizes: Sizes, plot: str) -> Iterator[str]:
     """Yield what people look at first: throughput on the mixed load, and the picture."""
     *_, last = sizes.values()
-    names = _present(last)
+    names = [name for name in NAMES if any(name in results for results in sizes.values())]
     clients = last["about"]["connections"]
     yield f"Mixed load, searches per second, {clients} clients (bare Tantivy: one):"
     yield ""
@@ -52,7 +58,7 @@ def summarized(sizes: Sizes, plot: str) -> Iterator[str]:
 
 
 def _picture(plot: str) -> Iterator[str]:
-    yield f"![Median latency and throughput of searches in each system]({plot})"
+    yield f"![{ALTERNATIVE}]({plot})"
     yield ""
 
 

@@ -1,0 +1,104 @@
+"""Scales, marks and words of our pictures: written as SVG by hand, for a plotting library is large.
+
+The ground is white and all ink dark, so that a picture reads the same on a light page and on a
+dark one.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Final
+
+COLOURS: Final = ("#d55e00", "#0072b2", "#009e73", "#b0609a", "#8a6d00", "#555555")
+"""Told apart by colour-blind people too (after Okabe and Ito)."""
+
+INK: Final = "#333333"
+FAINT: Final = "#e2e2e2"
+
+Scale = Callable[[float], float]
+Point = tuple[float, float]
+
+
+def picture(width: float, height: float, title: str, lines: Iterable[str]) -> str:
+    """Return a whole picture."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
+        f' width="{width:g}" height="{height:g}" role="img"'
+        ' font-family="system-ui, sans-serif" font-size="12">'
+    )
+    ground = f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>'
+    return "\n".join((head, f"<title>{escape(title)}</title>", ground, *lines, "</svg>")) + "\n"
+
+
+def decades(values: Sequence[float]) -> tuple[float, float]:
+    """Return the powers of ten that the values lie between."""
+    logarithms = [math.log10(value) for value in values if value > 0] or [0.0]
+    low, high = math.floor(min(logarithms)), math.ceil(max(logarithms))
+    return 10.0**low, 10.0 ** max(high, low + 1)
+
+
+def ticks(low: float, high: float) -> Iterable[float]:
+    """Return the powers of ten from one to another."""
+    first, last = round(math.log10(low)), round(math.log10(high))
+    return (10.0**power for power in range(first, last + 1))
+
+
+def logarithmic(low: float, high: float, start: float, end: float) -> Scale:
+    """Return where a value lies between two ends, by its logarithm."""
+    span = math.log10(high / low)
+    return lambda value: start + (end - start) * math.log10(value / low) / span
+
+
+def line(start: Point, end: Point, colour: str = FAINT) -> str:
+    """Return a line: of the grid, or of a series in its colour."""
+    width = 1 if colour == FAINT else 2
+    return (
+        f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
+        f' stroke="{colour}" stroke-width="{width}"/>'
+    )
+
+
+def lines(points: Iterable[tuple[Point, str]], colour: str) -> Iterator[str]:
+    """Yield the lines between neighbours of the same day: others are no growth."""
+    for (start, day), (end, other) in pairwise(points):
+        if day == other:
+            yield line(start, end, colour)
+
+
+def text(x: float, y: float, words: str, anchor: str, *, bold: bool = False) -> str:
+    """Return a line of text; ``anchor`` is ``start``, ``middle`` or ``end``."""
+    weight = ' font-weight="600"' if bold else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{INK}"{weight}>'
+        f"{escape(words)}</text>"
+    )
+
+
+def mark(number: int, x: float, y: float) -> str:
+    """Return the mark of the series with this number: a shape and a colour of its own."""
+    colour = COLOURS[number]
+    style = f'fill="{colour}" stroke="#ffffff" stroke-width="1"'
+    match number:
+        case 0:
+            return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" {style}/>'
+        case 1:
+            return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" {style}/>'
+        case 2:
+            return f'<path d="M{x:.1f} {y - 7:.1f}l6.5 12h-13z" {style}/>'
+        case 3:
+            return f'<path d="M{x:.1f} {y - 7:.1f}l7 7l-7 7l-7-7z" {style}/>'
+        case 4:
+            return f'<path d="M{x:.1f} {y + 7:.1f}l6.5 -12h-13z" {style}/>'
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="#ffffff" stroke="{colour}"'
+        ' stroke-width="2"/>'
+    )
+
+
+def key(names: Iterable[tuple[int, str]], x: float, y: float) -> Iterator[str]:
+    """Yield the key of the marks: the number of each series, and its name."""
+    for number, name in names:
+        yield mark(number, x + 6, y - 4)
+        yield text(x + 18, y, name, "start")
+        x += 46 + 7 * len(name)
