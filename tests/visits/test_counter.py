@@ -217,7 +217,7 @@ def test_what_waited_for_hours_does_not_count(desk: Desk, caplog: pytest.LogCapt
     desk.away = False
     desk.run(ours.write())
     assert desk.counts()[0] == (1, 0)
-    assert "1 visits were not counted" in caplog.text
+    assert "1 visit was not counted" in caplog.text
 
 
 def test_the_room_of_the_store_is_bounded(
