@@ -54,8 +54,8 @@ def long_run(folder: Path, *words: str, **variables: str) -> "subprocess.Complet
     """Serve a small catalogue for some seconds."""
     output = folder / "figures.json"
     small = ("--maps", "60", "--rate", "20", "--minutes", "0.05", "--hurry", "15")
-    given = (*small, "--at", folder, "--output", output, *words)
-    return run(SCRIPTS / "long_run.py", *given, **variables)
+    places = ("--at", folder, "--output", output)
+    return run(SCRIPTS / "long_run.py", *small, *places, *words, **variables)
 
 
 def test_a_long_run_without_faults(tmp_path: Path) -> None:
