@@ -5,12 +5,12 @@
 
 Programs ask for lists, searches and profiles, people for pages and thumbnails, at a fixed rate; one
 uploads, votes and deletes; a folder is imported again and again; backups are made. Choose a rate of
-about half of what the machine can do. Each minute (``--noted-every``) the memory of all processes,
-their descriptors, the log of the database and the number of files are noted. The exit code is 1 if
-an answer was 5xx or missing, if memory, descriptors or log of the last quarter are above those of
-the second by more than a tenth, or if the 99th percentile of the last quarter is above 1.1 times
-that of the first. The last can be trusted only on a machine that does nothing else. With fewer than
-four notes, as in ``tests/test_long_runs.py``, quarters are not compared.
+about half of what the machine can do. Each minute (``--noted-every``) and at the end, the memory of
+all processes, their descriptors, the log of the database and the number of files are noted. The
+exit code is 1 if an answer was 5xx or missing, if memory, descriptors or log of the last quarter
+are above those of the second by more than a tenth, or if the 99th percentile of the last quarter is
+above 1.1 times that of the first. The last can be trusted only on a machine that does nothing else.
+With fewer than four notes, as in ``tests/test_long_runs.py``, quarters are not compared.
 """
 
 import argparse
@@ -117,6 +117,7 @@ def _served(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
                 asyncio.run(offer(port, requests, rate, seconds / QUARTERS))
                 for requests in [_requests(made, service.url, token)] * QUARTERS
             ]
+        samples.append(_sample(service.process.pid, made.folder))
         spent = cpu_seconds(service.process.pid) - before
     answers: Counter[str] = Counter()
     times = []
