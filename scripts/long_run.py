@@ -49,6 +49,9 @@ from mapshelf.tokens import SCOPES, new_token, token_digest
 UPLOADED_EVERY: Final = 3.0
 IMPORTED_EVERY: Final = 30.0
 BACKED_UP_EVERY: Final = 300.0
+PATIENCE: Final = 120.0
+"""Seconds to wait for what is not measured."""
+
 KEPT: Final = 20
 """Uploads that are there at a time; older ones are deleted, so that there are not more and more."""
 
@@ -182,7 +185,8 @@ def _descriptors(process: int) -> int:
 def _requests(made: Catalogue, url: str, token: str) -> list[bytes]:
     """Return what programs and people ask for, in turn."""
     headers = {"Authorization": f"Bearer {token}"}
-    rows = httpx.get(f"{url}/maps?limit=50", headers=headers).json()
+    rows = httpx.get(f"{url}/maps?limit=50", headers=headers, timeout=PATIENCE).json()
+    _warm_up(f"{url}/thumbnails/{rows[0]['ID']}.png?w=320", headers)
     pages = cycle([row["URL"].partition("//")[2].partition("/")[2] for row in rows])
     pictures = cycle([f"thumbnails/{row['ID']}.png?w=320" for row in rows])
     requests = []
@@ -194,6 +198,14 @@ def _requests(made: Catalogue, url: str, token: str) -> list[bytes]:
         if number % 10 == 0:
             requests.append(get_request(f"/{next(pictures)}", token))
     return requests
+
+
+def _warm_up(url: str, headers: dict[str, str]) -> None:
+    """Have a picture drawn: children that draw take seconds to start, longer on a busy machine."""
+    began = time.monotonic()
+    while httpx.get(url, headers=headers, timeout=PATIENCE).status_code != 200:
+        assert time.monotonic() - began < PATIENCE, "no picture is drawn"
+        time.sleep(0.2)
 
 
 # -- beside the requests -------------------------------------------------------------------------
