@@ -1,12 +1,13 @@
 """Sends generated requests to the application in its own process, while maps change.
 
     python scripts/fuzz_requests.py [--requests 1000000] [--minutes N] [--seed 1] [--checked 10]
+                                    [--slow 1] [--without-drawings]
 
 The requests are those of ``benchmarks/fuzzing.py``: right, odd and wrong ones, with paths,
 parameters, headers, methods and bodies of all kinds; only the network is left out. The exit code
 is 1 if an answer was 5xx, if one was not as the OpenAPI document says (each ``--checked``-th answer
-of an operation of the document is compared as a whole), or if one took over a second twice. Times
-can be trusted only on a machine that does nothing else.
+of an operation of the document is compared as a whole), or if one took over a second (``--slow``)
+twice. Times can be trusted only on a machine that does nothing else.
 """
 
 import argparse
@@ -46,7 +47,6 @@ AT_A_TIME: Final = 8
 CHANGED_EVERY: Final = 400
 """Requests between two changes of maps, each published."""
 
-SLOW: Final = 1.0
 SHOWN: Final = 20
 WARMING_UP: Final = (
     "/maps",
@@ -97,6 +97,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="end after so many, default never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--checked", type=int, default=10)
+    parser.add_argument("--slow", type=float, default=1.0, help="seconds that are too long")
     parser.add_argument(
         "--without-drawings",
         action="store_true",
@@ -107,7 +108,7 @@ def main() -> int:
         found = sent(Path(name), given)
     print(
         f"{sum(found.statuses.values())} requests, {found.checked} compared with the document,"
-        f" {len(found.faults)} faults, {found.slow} over a second twice,"
+        f" {len(found.faults)} faults, {found.slow} over {given.slow:g} s twice,"
         f" the slowest took {found.slowest:.2f} s;"
         f" {dict(sorted(found.statuses.items()))}"
     )
@@ -131,7 +132,7 @@ def sent(folder: Path, given: argparse.Namespace) -> Found:
                 if time.monotonic() > end:
                     break
                 some = list(islice(requests, min(CHANGED_EVERY, given.requests - start)))
-                service.run(_send(service, some, found, given.checked))
+                service.run(_send(service, some, found, given))
                 _change(shelf, chance)
                 if (start + CHANGED_EVERY) % TOLD_EVERY == 0:
                     print(start + CHANGED_EVERY, dict(sorted(found.statuses.items())), flush=True)
@@ -182,16 +183,18 @@ def _change(shelf: Shelf, chance: random.Random) -> None:
     shelf.publish()
 
 
-async def _send(service: Service, some: list[bytes], found: Found, checked: int) -> None:
+async def _send(
+    service: Service, some: list[bytes], found: Found, given: argparse.Namespace
+) -> None:
     requests = iter(some)
 
     async def send() -> None:
         for request in requests:
             answer = await _answer(service.application, request)
-            if answer.seconds > SLOW:
+            if answer.seconds > given.slow:
                 again = await _answer(service.application, request)
-                found.slow += again.seconds > SLOW
-            _judge(request, answer, found, checked)
+                found.slow += again.seconds > given.slow
+            _judge(request, answer, found, given.checked)
 
     await asyncio.gather(*(send() for _ in range(AT_A_TIME)))
 

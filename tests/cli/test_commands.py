@@ -190,7 +190,7 @@ def test_import_of_records_reports_bad_lines_by_number(mapshelf: Mapshelf, tmp_p
     assert f"{path}, line 3: Views must be a whole number" in done.stderr
     assert f"{path}, line 4: not a JSON object" in done.stderr
     assert f"{path}, line 5: a new map needs a Title" in done.stderr
-    assert "ignored the unknown key 'Mood' of 1 records" in done.stderr
+    assert "ignored the unknown key 'Mood' of 1 record" in done.stderr
 
 
 def test_import_of_a_record_with_a_known_id_updates_it(mapshelf: Mapshelf, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_outline_and_pictures_are_renewed_and_nothing_else(
         assert reparse_outlines(store, reader, [folder], on) == 1
     assert [record.message for record in caplog.records] == [
         "reading maps again, in the background, because an older version read them",
-        "read 1 maps again",
+        "read 1 map again",
     ]
     assert store.outline(found.file_id) == first
     assert colours(store, found) == ["red", "blue"]

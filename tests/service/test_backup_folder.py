@@ -106,7 +106,7 @@ def test_backups_are_made_every_day_and_old_ones_deleted(
     assert all(INTERVAL - 600 < waited <= INTERVAL for waited in stop.long)
     assert [name[:16] for name in names(folder)] == ["mapshelf-000003-", "mapshelf-000004-"]
     assert caplog.text.count("backed up 0 maps, revision 0, to") == 4
-    assert caplog.text.count("deleted 1 old backups, kept the newest 2") == 2
+    assert caplog.text.count("deleted 1 old backup, kept the newest 2") == 2
     status = BackupStatusFile(tmp_path).read()
     assert status.made is not None
     assert status.size == kept_backups(folder)[-1].path.stat().st_size
@@ -152,7 +152,7 @@ def test_a_backup_that_fails_is_tried_again_less_and_less_often(
     stop = Stop(8)
     keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop, BackupStatusFile(tmp_path))
     assert stop.long == [60, 120, 240, 480, 960, 1920, 3600, 3600]
-    assert caplog.text.count(f"the backup will be retried in 1 minutes: {reason}") == 1
+    assert caplog.text.count(f"the backup will be retried in 1 minute: {reason}") == 1
     assert caplog.text.count(reason) == 8
     status = BackupStatusFile(tmp_path).read()
     assert reason in status.reason

@@ -4,10 +4,13 @@ The limits at which a builder cleans up or changes its mind are lowered, so that
 all of them.
 """
 
+import gc
 import itertools
+import os
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,6 +57,15 @@ STEPS = st.one_of(
     st.sets(IDS, min_size=1, max_size=7),
     st.sampled_from(["publish", "publish", "compact", "restart"]),
 )
+
+
+def deleted_files_open_in(folder: Path) -> list[str]:
+    """Return the files in ``folder`` that this process has open or mapped, and that are gone."""
+    found = []
+    for one in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the list itself was open
+            found.append(os.readlink(one))
+    return [path for path in found if path.startswith(f"{folder}/") and "(deleted)" in path]
 
 
 @contextmanager
@@ -195,6 +207,23 @@ def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
         assert (world.folder / "column-length.bin").stat().st_size < 4 * 20
         prove_lists(world.published(), world.listed())
         assert not world.builder.compact()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is open")
+def test_a_compaction_lets_go_of_the_old_files(tmp_path: Path) -> None:
+    """At once: a builder collects garbage so rarely that many deleted files would stay open."""
+    with lowered(BATCH=10, MINIMUM_MAPS=10), world_in(tmp_path) as world:
+        world.put(*(MapDraft(id=f"m{n}", title=f"same {n}") for n in range(40)))
+        world.published()
+        world.store.delete_maps([f"m{n}" for n in range(30)])
+        gc.disable()
+        try:
+            world.builder.advance()
+            while world.builder.compact():
+                pass
+            assert deleted_files_open_in(tmp_path) == []
+        finally:
+            gc.enable()
 
 
 def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import InsufficientScope, InvalidToken, StoreError, StoreUnavailable
 from mapshelf.metrics.counts import TaskCounts
 from mapshelf.model import Credential, User
+from mapshelf.plurals import noun
 from mapshelf.store.contract import Credentials
 from mapshelf.tokens import (
     ACCESS_PREFIX,
@@ -242,7 +243,8 @@ class Authenticator:
             try:
                 self._store.touch_tokens(dict.fromkeys(used, now))
             except StoreError as error:
-                log.warning("the use of %d tokens was not noted: %s", len(used), error)
+                tokens = noun(len(used), "token")
+                log.warning("the use of %d %s was not noted: %s", len(used), tokens, error)
 
     def _digest(self, header: bytes) -> bytes:
         """Return the digest of the token in ``header``; cache it if the token is valid."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from mapshelf.errors import Forbidden, TooManyUploads
 from mapshelf.model import HOUR, Usage
+from mapshelf.plurals import noun
 from mapshelf.readers.parsing.limits import MIB
 from mapshelf.settings import Settings
 
@@ -76,8 +77,8 @@ def check_uploads(settings: Settings) -> None:
 def _too_many_maps(settings: Settings) -> Forbidden:
     return Forbidden(
         "maps",
-        f"You have {settings.quota_maps} uploaded maps, which is as many as you may have; remove"
-        " some.",
+        f"You have {settings.quota_maps} uploaded {noun(settings.quota_maps, 'map')},"
+        " which is as many as you may have; remove some.",
         count=settings.quota_maps,
     )
 
@@ -86,6 +87,7 @@ def _too_many_bytes(settings: Settings) -> Forbidden:
     return Forbidden(
         "megabytes",
         "Your files and the pictures in them can take up at most"
-        f" {settings.quota_megabytes} megabytes in all; remove some maps.",
+        f" {settings.quota_megabytes} {noun(settings.quota_megabytes, 'megabyte')} in all;"
+        " remove some maps.",
         count=settings.quota_megabytes,
     )

@@ -8,6 +8,7 @@ from mapshelf.backup_status import BackupStatusFile
 from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
 from mapshelf.errors import MapshelfError
 from mapshelf.importer.progress_bar import ProgressBar
+from mapshelf.plurals import noun
 from mapshelf.store.backup_file import write_backup
 
 INSTEAD: Final = "pg_dump --format=custom --no-unlogged-table-data --schema=mapshelf"
@@ -58,7 +59,8 @@ def _run(given: argparse.Namespace) -> int:
         raise
     status.note_success(facts.size)
     print(
-        f"backed up {facts.held.maps} maps, revision {facts.held.revision}, to {given.file}"
+        f"backed up {facts.held.maps} {noun(facts.held.maps, 'map')},"
+        f" revision {facts.held.revision}, to {given.file}"
         f" ({facts.size / MEGABYTE:,.1f} MB); its SHA-256 is {facts.digest}"
     )
     return 0

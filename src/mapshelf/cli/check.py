@@ -7,6 +7,7 @@ from pathlib import Path
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.settings_check import faults_of_settings
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing, SnapshotUnavailable
+from mapshelf.plurals import noun
 from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import verify
@@ -49,7 +50,7 @@ def _check_snapshot(store: ChangeFeed, folder: Path) -> tuple[str, list[str]]:
         return "", [str(error)]
     except SnapshotDamaged as error:
         return "", [f"the snapshot is damaged (serve will rebuild it): {error}"]
-    found = f"{manifest['maps']} maps, revision {manifest['revision']}"
+    found = f"{manifest['maps']} {noun(manifest['maps'], 'map')}, revision {manifest['revision']}"
     if manifest["store"] == store.lineage(manifest["revision"]):
         return found, []
     return found, ["the snapshot was built from another store; serve will rebuild it"]

@@ -17,6 +17,7 @@ from mapshelf.importer.records import import_records
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
+from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.contract import MapWriter
 
@@ -104,7 +105,8 @@ def _print_report(report: ImportReport) -> None:
     for name, reason in report.refusals:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
     for key, count in report.ignored.items():
-        print(f"mapshelf: ignored the unknown key {key!r} of {count} records", file=sys.stderr)
+        records = f"{count} {noun(count, 'record')}"
+        print(f"mapshelf: ignored the unknown key {key!r} of {records}", file=sys.stderr)
 
 
 def _write_report(report: ImportReport, file: TextIO) -> None:

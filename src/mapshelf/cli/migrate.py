@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from mapshelf.importer.progress_bar import ProgressBar
+from mapshelf.plurals import noun
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
@@ -41,7 +42,7 @@ def _run(given: argparse.Namespace) -> int:
         print(f"mapshelf: {fault}; migrate again", file=sys.stderr)
     if faults:
         return 1
-    print(f"moved {count} maps; both exports have the SHA-256 {digest}")
+    print(f"moved {count} {noun(count, 'map')}; both exports have the SHA-256 {digest}")
     return 0
 
 

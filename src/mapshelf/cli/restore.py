@@ -8,6 +8,7 @@ from typing import Final
 from mapshelf.cli.backup import Megabytes
 from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
 from mapshelf.importer.progress_bar import ProgressBar
+from mapshelf.plurals import noun
 from mapshelf.service.restoring import restore
 
 INSTEAD: Final = "pg_restore --clean --if-exists"
@@ -25,7 +26,8 @@ def _run(given: argparse.Namespace) -> int:
     database = sqlite_database(given.database, INSTEAD)
     with ProgressBar() as bar:
         done = restore(given.data, database, given.file, Megabytes(bar, "Verifying (MB)").show)
-    print(f"restored {done.facts.held.maps} maps, revision {done.facts.held.revision}")
+    held = done.facts.held
+    print(f"restored {held.maps} {noun(held.maps, 'map')}, revision {held.revision}")
     if done.aside is not None:
         print(f"the former catalogue is now in {done.aside}")
     print(

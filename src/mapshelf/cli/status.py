@@ -17,6 +17,7 @@ from mapshelf.cli.catalogue_options import add_catalogue_options
 from mapshelf.errors import StoreError
 from mapshelf.metrics.counts import BOUNDS, Counts
 from mapshelf.metrics.overview import Overview, StoreState, ask, look
+from mapshelf.plurals import noun
 from mapshelf.service.data_folder_lock import is_in_use
 from mapshelf.settings import without_password
 from mapshelf.store import open_store
@@ -210,7 +211,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     else:
         yield "store", f"answers in {store['milliseconds']} ms, revision {store['revision']}"
         yield "sessions", f"{store['sessions']:,}"
-        yield "outdated", f"{store['outdated_maps']:,} maps will be read again"
+        yield "outdated", f"{_counted(store['outdated_maps'], 'map')} will be read again"
         refused = ", ".join(f"{count:,} {kind}" for kind, count in store["refused_files"].items())
         yield "files", refused
     if snapshot is None:
@@ -219,14 +220,18 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield (
             "snapshot",
             (
-                f"{snapshot['maps']:,} maps, {_bytes(snapshot['bytes'])},"
+                f"{_counted(snapshot['maps'], 'map')}, {_bytes(snapshot['bytes'])},"
                 f" published {_time(snapshot['age_seconds'])} ago"
             ),
         )
         if snapshot["pending_changes"] is not None:
-            yield "pending", f"{snapshot['pending_changes']:,} changes are not in the snapshot yet"
+            changes = _counted(snapshot["pending_changes"], "change is", "changes are")
+            yield "pending", f"{changes} not in the snapshot yet"
     if facts["import"]:
-        yield "import", f"{facts['import']['done']:,} of {facts['import']['total']:,} files"
+        yield (
+            "import",
+            f"{facts['import']['done']:,} of {_counted(facts['import']['total'], 'file')}",
+        )
     yield "backup", _backup_text(facts["backup"])
     yield "disk", _disk_text(facts)
     if requests:
@@ -247,7 +252,7 @@ def _rows_of_requests(requests: dict[str, Any]) -> Iterator[tuple[str, str]]:
         limited = (f"{count:,} by {name}" for name, count in requests["rate_limited"].items())
         yield "limited", ", ".join(limited)
     if requests["refused_connections"]:
-        yield "refused", f"{requests['refused_connections']:,} connections"
+        yield "refused", _counted(requests["refused_connections"], "connection")
     yield "memory", f"{_bytes(requests['memory_bytes'])} in workers"
     if requests["errors"]:
         yield "errors", ", ".join(f"{count:,} {name}" for name, count in requests["errors"].items())
@@ -281,7 +286,11 @@ def _backup_text(backup: dict[str, Any]) -> str:
 
 
 def _service(requests: dict[str, Any]) -> str:
-    return f"running, {requests['workers']} workers"
+    return f"running, {_counted(requests['workers'], 'worker')}"
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {noun(count, one, many)}"
 
 
 def _bytes(size: int) -> str:
@@ -296,4 +305,4 @@ def _time(seconds: int) -> str:
     for name, length in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds // length} {name}"
-    return f"{seconds} seconds"
+    return f"{seconds} {noun(seconds, 'second')}"

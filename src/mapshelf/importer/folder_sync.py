@@ -21,6 +21,7 @@ from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Verdict
+from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 
 MIN_AGE: Final = 1.0
@@ -185,7 +186,8 @@ class FolderSync:
             self._log_unmounted(folder, len(missing) - len(gone))
             if gone:
                 count = self._store.delete_sources(gone)
-                log.info("removed %d maps whose files are gone", count)
+                whose = noun(count, "map whose file is", "maps whose files are")
+                log.info("removed %d %s gone", count, whose)
 
     def _may_be_unmounted(self, folder: Path) -> bool:
         """Return whether a folder may be the mount point of an unmounted disk.
@@ -203,9 +205,12 @@ class FolderSync:
         elif folder not in self._logged:
             self._logged.add(folder)
             log.warning(
-                "%d files in %s are missing; keeping their maps, because a disk may be unmounted",
+                "%d %s in %s %s missing; keeping %s, because a disk may be unmounted",
                 kept,
+                noun(kept, "file"),
                 folder,
+                noun(kept, "is", "are"),
+                noun(kept, "its map", "their maps"),
             )
 
     def _was_on_unmounted_disk(self, path: bytes) -> bool:

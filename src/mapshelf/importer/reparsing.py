@@ -18,6 +18,7 @@ from typing import Final, Protocol
 
 from mapshelf.importer.scan import is_gone, resolve_path
 from mapshelf.model import OriginalFile, OutdatedMap, ReparsedMap
+from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
 from mapshelf.store.contract import Maps, ReparsableOutlines, Tags
 from mapshelf.store.merge import current_tags
@@ -68,7 +69,7 @@ def reparse_outlines(
         if page and pause():
             return changed
     if told:
-        log.info("read %d maps again", changed)
+        log.info("read %d %s again", changed, noun(changed, "map"))
     return changed
 
 

@@ -26,6 +26,8 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import Final
 
+from mapshelf.plurals import noun
+
 LOOKED_EVERY: Final = 0.05
 """Seconds between two checks of the queue."""
 
@@ -123,7 +125,8 @@ class AcceptQueue:
         if refused:
             self._looks = 0
             self._count_refused(refused)
-            log.warning("refused %d connections: the workers accept no more", refused)
+            connections = noun(refused, "connection")
+            log.warning("refused %d %s: the workers accept no more", refused, connections)
 
     def _waiting(self) -> int:
         try:

@@ -13,6 +13,7 @@ from typing import Final
 
 from mapshelf.backup_status import BackupStatusFile
 from mapshelf.errors import Ending, MapshelfError
+from mapshelf.plurals import noun
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.backup_folder import (
     INTERVAL,
@@ -67,7 +68,9 @@ def keep_backing_up(
             status.note_failure(reason)
         if not stop.is_set():
             pause = backoff.next_delay()
-            log.warning("the backup will be retried in %.0f minutes: %s", pause / 60, reason)
+            minutes = round(pause / 60)
+            text = "the backup will be retried in %d %s: %s"
+            log.warning(text, minutes, noun(minutes, "minute"), reason)
             stop.wait(pause)
 
 
@@ -114,8 +117,9 @@ def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
     path = next_path(plan.folder, kept_backups(plan.folder), time.time())
     facts = write_backup(database, path, _pausing(stop))
     log.info(
-        "backed up %d maps, revision %d, to %s in %.1f s (%.1f MB)",
+        "backed up %d %s, revision %d, to %s in %.1f s (%.1f MB)",
         facts.held.maps,
+        noun(facts.held.maps, "map"),
         facts.held.revision,
         path,
         time.monotonic() - began,
@@ -127,7 +131,8 @@ def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
         log.warning("an old backup in %s cannot be deleted: %s", plan.folder, error.strerror)
     else:
         if deleted:
-            log.info("deleted %d old backups, kept the newest %d", deleted, plan.keep)
+            backups = noun(deleted, "backup")
+            log.info("deleted %d old %s, kept the newest %d", deleted, backups, plan.keep)
     return facts.size
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from mapshelf.errors import MapshelfError, StoreUnavailable
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.cleanup_scheduler import CleanupScheduler
+from mapshelf.service.heap import HeapTrimmer
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
@@ -94,6 +95,7 @@ def _follow_store(
             visit_counts.apply_due,
             RemovalScheduler(store).purge_due,
             CleanupScheduler(store).do_due,
+            HeapTrimmer().trim_due,
         )
         with closing(builder):
             while not stop.is_set():

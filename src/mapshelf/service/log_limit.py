@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from threading import Timer
 from typing import Final, TextIO
 
+from mapshelf.plurals import noun
+
 LINES_PER_PERIOD: Final = 5
 """Lines of one kind in a period."""
 
@@ -81,10 +83,12 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
         summary = copy.copy(first)
         summary.exc_info = summary.exc_text = summary.stack_info = None
         summary.created = time.time()
-        summary.msg = "%d lines like this one were left out: %s"
+        summary.msg = "%d %s like this one %s left out: %s"
         self.acquire()
         try:
-            summary.args = (period.suppressed, first.getMessage())
+            left = period.suppressed
+            words = noun(left, "line"), noun(left, "was", "were")
+            summary.args = (left, *words, first.getMessage())
             period.began = float("-inf")
             super().emit(summary)
         finally:

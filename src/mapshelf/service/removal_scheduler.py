@@ -8,6 +8,7 @@ from typing import Final
 from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import UNDOABLE
+from mapshelf.plurals import noun
 from mapshelf.store.contract import MapEditing
 
 CHECK_INTERVAL: Final = 3600.0
@@ -42,6 +43,7 @@ class RemovalScheduler:
             self.next_check = time.monotonic() + RETRY_INTERVAL
             return
         if deleted:
-            log.info("deleted %d maps that were removed long ago", deleted)
+            maps = noun(deleted, "map that was", "maps that were")
+            log.info("deleted %d %s removed long ago", deleted, maps)
         else:  # if any were due, there may be more
             self.next_check = time.monotonic() + CHECK_INTERVAL

@@ -18,6 +18,7 @@ from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import DAY, HOUR, Visit, VisitKind
+from mapshelf.plurals import noun
 from mapshelf.store.contract import VisitCounts
 from mapshelf.visits.bot_filter import LONGEST_AGENT, is_bot, may_count
 from mapshelf.visits.visitor_key import visit_key, visitor_of
@@ -184,13 +185,16 @@ class VisitCounter:
 
     def _log_delay(self, error: StoreError) -> None:
         if not self._behind and self._waiting:
-            log.warning("%d visits are waiting to be counted: %s", len(self._waiting), error)
+            waiting = len(self._waiting)
+            visits = noun(waiting, "visit is", "visits are")
+            log.warning("%d %s waiting to be counted: %s", waiting, visits, error)
             self._behind = True
 
     def _log_dropped(self, now: int) -> None:
         if self._dropped and now - self._logged >= LOGGED_EVERY:
             log.warning(
-                "%d visits were not counted: the store was unreachable, or there were too many",
+                "%d %s not counted: the store was unreachable, or there were too many",
                 self._dropped,
+                noun(self._dropped, "visit was", "visits were"),
             )
             self._dropped, self._logged = 0, now

@@ -7,13 +7,13 @@ changes is rewritten, usually only one per snapshot, so that no change waits for
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from mapshelf.lru_cache import LRUCache
 from mapshelf.query import ORDERS, SORT_ORDERS
 from mapshelf.snapshot.build.posting_lists_writer import PostingListsWriter
 from mapshelf.snapshot.format.columns import Array, Columns, save
@@ -47,6 +47,9 @@ _TIES_BY_TITLE: Final = {row.name for row in SORT_ORDERS if row.ties_by_title}
 Titles = Callable[[Sequence[int]], list[str]]
 """Reads the titles of slots."""
 
+TitleKey = tuple[str, str, int]
+"""Sorts a slot by title: the title as compared, as written, and the file id."""
+
 
 class OrdersWriter:
     """The orders of all maps (``SORT_ORDERS`` and ``BY_ID``) while snapshots are being built.
@@ -60,7 +63,7 @@ class OrdersWriter:
         self._columns = columns
         self._posting_lists = PostingListsWriter(columns)
         self._titles = titles
-        self._title_key = lru_cache(TITLES_IN_MEMORY)(self._read_title_key)
+        self._title_keys: LRUCache[int, TitleKey] = LRUCache(TITLES_IN_MEMORY)
         self._orders: dict[str, StoredOrder] = {}
         self._changes: dict[str, OrderChanges] = {}
         self._seen = 0  # slots that the orders cover
@@ -198,6 +201,14 @@ class OrdersWriter:
         keys = self._columns[name][slots]
         return keys if name in _ASCENDING else -keys
 
-    def _read_title_key(self, slot: int) -> tuple[str, str, int]:
+    def _title_key(self, slot: int) -> TitleKey:
+        """Return the key of a slot that the binary search compares with again and again."""
+        key = self._title_keys.get(slot)
+        if key is None:
+            key = self._read_title_key(slot)
+            self._title_keys.put(slot, key)
+        return key
+
+    def _read_title_key(self, slot: int) -> TitleKey:
         (title,) = self._titles([slot])
         return normalize(title), title, int(self._columns["file_id"][slot])

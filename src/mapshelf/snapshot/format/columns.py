@@ -19,6 +19,7 @@ import xxhash
 from mapshelf.comparison.fingerprint import Fingerprint
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import ListedMap
+from mapshelf.plurals import noun
 from mapshelf.query import FILTERS, SORT_ORDERS
 from mapshelf.snapshot.format.append_file import AppendFile
 from mapshelf.snapshot.format.facet_codes import (
@@ -319,7 +320,9 @@ def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:
             if length is None:
                 length = size
             if size < length:
-                raise SnapshotDamaged(f"{path.name} has {size} bytes instead of {length}")
+                raise SnapshotDamaged(
+                    f"{path.name} has {size} {noun(size, 'byte')} instead of {length}"
+                )
             return mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) if length else b""
     except OSError as error:
         raise snapshot_error(f"{path.name} cannot be read", error) from error

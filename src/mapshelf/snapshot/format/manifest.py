@@ -14,6 +14,7 @@ import orjson
 import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotError
+from mapshelf.plurals import noun
 from mapshelf.snapshot.format.columns import COLUMNS, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.unavailable import snapshot_error
@@ -105,7 +106,7 @@ def check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
         except OSError as error:
             raise snapshot_error(f"{name} is missing", error) from error
         if found < size or (found > size and name not in APPEND_FILES):
-            raise SnapshotDamaged(f"{name} has {found} bytes instead of {size}")
+            raise SnapshotDamaged(f"{name} has {found} {noun(found, 'byte')} instead of {size}")
 
 
 def published_length(manifest: dict[str, Any], name: str) -> int:

@@ -39,7 +39,7 @@ CHECKS: Final = (
         " WHERE s.id IS NULL AND m.software_id IS NOT NULL",
     ),
     (
-        "PostgreSQL has found %s pages with wrong checksums",
+        "PostgreSQL has found pages with wrong checksums: %s",
         "SELECT checksum_failures FROM pg_stat_database"
         " WHERE datname = current_database() AND checksum_failures > 0",
     ),
