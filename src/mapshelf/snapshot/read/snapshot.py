@@ -165,16 +165,19 @@ class Snapshot:
 
     def page(self, query: MapQuery, base_url: bytes) -> Page:
         """Return the page of maps for ``query``, with ``base_url`` in their URLs."""
-        return self._page(self._search_engine.select(query), query, base_url)
+        if query.text:
+            return self._found_page(self._search_engine.select(query), query, base_url)
+        selection = self._listing.select(query)
+        return Page(selection.total, self._array(selection.slots, base_url))
 
     def page_quickly(self, query: MapQuery, base_url: bytes) -> Page | None:
         """Return the page for ``query`` if that takes about a millisecond, otherwise None."""
         if not query.text:
             return self.page(query, base_url)
         found = self._search_engine.select_quickly(query)
-        return self._page(found, query, base_url) if found else None
+        return self._found_page(found, query, base_url) if found else None
 
-    def _page(self, found: SearchResult, query: MapQuery, base_url: bytes) -> Page:
+    def _found_page(self, found: SearchResult, query: MapQuery, base_url: bytes) -> Page:
         return Page(found.total, self._array(found.slots, base_url), _correction(found, query))
 
     def search(self, query: MapQuery, base_url: bytes, *, correct: bool = True) -> Hits:
