@@ -5,6 +5,7 @@ from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import Final
 
 import pytest
@@ -221,3 +222,18 @@ def test_what_the_index_finds_in_a_title_is_highlighted(
                 found = highlighter.matched_terms(record.title)
                 if not is_name(text, record.title):
                     assert len(found) == len(hits.highlighter), (text, record.title)
+
+
+def test_many_phrases_in_a_long_text_take_little_longer_than_one() -> None:
+    """Each phrase must not go through the whole text: anybody may send a query of a hundred."""
+    text = "a b " * 40_000
+    signs = "abcdefghij"
+    phrases = [f'"{one} {other}"' for one in signs for other in signs][:81]
+    seconds = {}
+    for count in (1, len(phrases)):
+        highlighter = Highlighter(parse_query_text(" ".join(phrases[-count:])), ["en"])
+        assert not highlighter.matched_terms("a")  # prepares what does not depend on the text
+        start = process_time()
+        highlighter.matched_terms(text)
+        seconds[count] = process_time() - start
+    assert seconds[len(phrases)] < 4 * seconds[1] + 0.05

@@ -38,7 +38,7 @@ from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.readers.regular_files import open_regular
-from mapshelf.readers.zip_import import Member, list_members, read_member, split_path
+from mapshelf.readers.zip_import import Member, close_archive, list_members, read_member, split_path
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
 
 _LOG: Final = logging.getLogger(__name__)
@@ -336,6 +336,7 @@ def _load(path: str, limits: Limits, folder: str) -> tuple[bytes, int]:
     if in_archive:
         data, status = read_member(*in_archive, limits)
         return data, status.st_mtime_ns
+    close_archive()
     with open_regular(path, within) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)

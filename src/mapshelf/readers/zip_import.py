@@ -2,14 +2,15 @@
 
 A member has a path like a file in a folder (``maps.zip/plans/garden.mm``), so the importer treats
 both alike. Unlike a map file that is an archive itself, such an archive may be larger than memory:
-it is read in place, one member at a time, and nothing is unpacked to disk.
+it is read in place, one member at a time, and nothing is unpacked to disk. It stays open, with its
+directory, until another file is read.
 """
 
 import os
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath, PurePosixPath
@@ -55,10 +56,8 @@ def list_members(path: str) -> list[Member]:
         TooLarge: it has more than ``MAXIMUM_MEMBERS``.
         OSError: it cannot be opened.
     """
-    with open_regular(path) as (file, _), _opened(file) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
-        if len(members) > MAXIMUM_MEMBERS:
-            raise TooLarge(f"the archive has more than {MAXIMUM_MEMBERS:,} members")
+    with _opened(path) as (directory, _):
+        members = [member for member in directory.archive.infolist() if not member.is_dir()]
         _refuse_overlaps(members)
         names = Counter(plain_name(member.filename) for member in members)
         if any(count > 1 for count in names.values()):
@@ -73,15 +72,11 @@ def read_member(path: str, name: str, limits: Limits) -> tuple[bytes, os.stat_re
 
     Raises:
         BrokenFile: it is missing, damaged or encrypted.
-        TooLarge: it unpacks to more than a file may hold.
+        TooLarge: it unpacks to more than a file may hold, or the archive has too many members.
         OSError: the archive cannot be opened.
     """
-    with open_regular(path) as (file, status), _opened(file) as archive:
-        for member in archive.infolist():
-            if plain_name(member.filename) == name:
-                refuse_locked(member, name)
-                return _unpacked(archive, member, limits), status
-    raise BrokenFile(f"the archive lacks {name}")
+    with _opened(path) as (directory, status):
+        return directory.content(name, limits), status
 
 
 @contextmanager
@@ -95,32 +90,97 @@ def open_members(path: str) -> Iterator[Callable[[str, Limits], bytes]]:
         TooLarge: it has more than ``MAXIMUM_MEMBERS``.
         OSError: it cannot be opened.
     """
-    with open_regular(path) as (file, _), _opened(file) as archive:
-        members = archive.infolist()
-        if len(members) > MAXIMUM_MEMBERS:
-            raise TooLarge(f"the archive has more than {MAXIMUM_MEMBERS:,} members")
-        named = {plain_name(member.filename): member for member in members}
+    with _opened(path) as (directory, _):
 
         def read(name: str, limits: Limits) -> bytes:
-            member = named.get(name)
-            if member is None:
-                raise BrokenFile(f"the archive lacks {name}")
-            refuse_locked(member, name)
             try:
-                return _unpacked(archive, member, limits)
+                return directory.content(name, limits)
             except DAMAGE as error:
                 raise BrokenFile(f"{name} in the archive is damaged") from error
 
         yield read
 
 
+class _Directory:
+    """The directory of an open archive.
+
+    Attributes:
+        archive: the archive.
+    """
+
+    def __init__(self, file: BinaryIO, state: tuple[int, ...]) -> None:
+        """Read it from ``file``, which the archive keeps open under another descriptor.
+
+        Raises:
+            TooLarge: it has more than ``MAXIMUM_MEMBERS``.
+        """
+        self.state = state
+        with ExitStack() as opened:
+            own = opened.enter_context(open(os.dup(file.fileno()), "rb"))
+            self.archive = opened.enter_context(zipfile.ZipFile(own))
+            members = self.archive.infolist()
+            if sum(not member.is_dir() for member in members) > MAXIMUM_MEMBERS:
+                raise TooLarge(f"the archive has more than {MAXIMUM_MEMBERS:,} members")
+            self._opened = opened.pop_all()
+        self._members = {plain_name(member.filename): member for member in reversed(members)}
+
+    def content(self, name: str, limits: Limits) -> bytes:
+        """Return the content of a member; see ``read_member``."""
+        member = self._members.get(name)
+        if member is None:
+            raise BrokenFile(f"the archive lacks {name}")
+        refuse_locked(member, name)
+        return _unpacked(self.archive, member, limits)
+
+    def close(self) -> None:
+        """Close the archive."""
+        self._opened.close()
+
+
+class _LastDirectory:
+    """Keeps the directory of the archive that was read last.
+
+    Members are read one by one, and reading the directory takes as long as it has members. Reading
+    it for each of them would be quadratic: days for an archive of 100,000 small files.
+    """
+
+    def __init__(self) -> None:
+        self._kept: _Directory | None = None
+
+    def of(self, file: BinaryIO, status: os.stat_result) -> _Directory:
+        """Return the directory of an archive; read it unless it is the kept one, unchanged."""
+        state = (
+            *(status.st_dev, status.st_ino, status.st_size),
+            *(status.st_mtime_ns, status.st_ctime_ns),
+        )
+        if self._kept is None or self._kept.state != state:
+            self.forget()
+            self._kept = _Directory(file, state)
+        return self._kept
+
+    def forget(self) -> None:
+        """Close the kept archive: its directory takes memory that other files may need."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
+
+
+_last: Final = _LastDirectory()
+"""In the child processes that read files, which have one thread."""
+
+
+def close_archive() -> None:
+    """Close the archive that was read last."""
+    _last.forget()
+
+
 @contextmanager
-def _opened(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
-    try:
-        with zipfile.ZipFile(file) as archive:
-            yield archive
-    except DAMAGE as error:
-        raise BrokenFile("the archive is damaged or cut short") from error
+def _opened(path: str) -> Iterator[tuple[_Directory, os.stat_result]]:
+    with open_regular(path) as (file, status):
+        try:
+            yield _last.of(file, status), status
+        except DAMAGE as error:
+            raise BrokenFile("the archive is damaged or cut short") from error
 
 
 def _refuse_overlaps(members: list[zipfile.ZipInfo]) -> None:

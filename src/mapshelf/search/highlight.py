@@ -7,7 +7,7 @@ back to the characters it came from.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -208,8 +208,8 @@ class Highlighter:
             for match in chunk.matches:
                 yield _Match(match.start + start, match.end + start, match.term)
             words += [word.moved(start) for word in chunk.words]
-        for term, row, unfinished in self._rows:
-            yield from (_Match(*span, term) for span in _row_spans(words, row, unfinished))
+        if self._rows:
+            yield from _row_matches(words, self._rows)
 
     def _chunk(self, text: str) -> _Chunk:
         """Return the analysis of the text between two spaces, cached across texts."""
@@ -300,20 +300,39 @@ def _is_word_of(term: QueryTerm, forms: set[str]) -> bool:
     return term.words[0] in forms
 
 
-def _row_spans(
-    words: Sequence[_Word], row: Sequence[str], unfinished: bool
-) -> Iterator[tuple[int, int]]:
-    """Yield the spans where ``words`` contain ``row``; if ``unfinished``, its last is a prefix."""
-    *whole, last = row
+def _row_matches(
+    words: Sequence[_Word], rows: Iterable[tuple[int, Sequence[str], bool]]
+) -> Iterator[_Match]:
+    """Yield the matches of terms of several words in a text.
+
+    Args:
+        words: the words of the text.
+        rows: for each term its number, its words, and whether the last one is a prefix.
+    """
     written = [word.word for word in words]
-    for place in range(len(words) - len(whole)):
-        final = words[place + len(whole)]
-        if not (final.word.startswith(last) if unfinished else final.word == last):
+    # A query may have a hundred phrases: going through a long text for each takes seconds.
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(written):
+        places.setdefault(word, []).append(place)
+    for number, row, unfinished in rows:
+        *whole, last = row
+        if not all(word in places for word in whole):
             continue
-        # Compared as slices, which is fast: a text may be hundreds of repetitions of the row.
-        if written[place : place + len(whole)] == whole:
-            single = len(last) == 1 and is_unspaced(last)
-            yield words[place].start, final.first_end if single else final.end
+        single = len(last) == 1 and is_unspaced(last)
+        for place in _places_of(last, places, unfinished):
+            start = place - len(whole)
+            # Compared as slices, which is fast: a text may be hundreds of repetitions of the row.
+            if start >= 0 and written[start:place] == whole:
+                final = words[place]
+                end = final.first_end if single else final.end
+                yield _Match(words[start].start, end, number)
+
+
+def _places_of(word: str, places: Mapping[str, Sequence[int]], unfinished: bool) -> Iterable[int]:
+    """Return the places of a word; if ``unfinished``, of all words that start with it."""
+    if not unfinished:
+        return places.get(word, ())
+    return [place for other, some in places.items() if other.startswith(word) for place in some]
 
 
 def _normalized_with_places(text: str) -> tuple[str, list[int], list[int]]:

@@ -1,0 +1,74 @@
+"""Maps in a zip archive that is read like a folder, member by member."""
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mapshelf.readers.parsing.limits import Limits
+from mapshelf.readers.sandboxed_reader import ReadFile, Result, read_file
+from mapshelf.readers.zip_import import close_archive, read_member
+
+MAP = '<map version="1.0.1"><node TEXT="{}"/></map>'
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "maps.zip"
+    fill(path, [f"map {number}" for number in range(20)])
+    return path
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list to which each directory of an archive is added that is read from now on."""
+    close_archive()
+    found: list[Any] = []
+    real = zipfile.ZipFile
+
+    def counted(file: Any) -> zipfile.ZipFile:
+        found.append(file)
+        return real(file)
+
+    monkeypatch.setattr("mapshelf.readers.zip_import.zipfile.ZipFile", counted)
+    return found
+
+
+def fill(path: Path, titles: list[str]) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, title in enumerate(titles):
+            archive.writestr(f"{number}.mm", MAP.format(title))
+
+
+def read(archive: Path, number: int) -> Result:
+    return read_file(f"{archive}/{number}.mm", Limits(), folder=str(archive))
+
+
+def test_the_directory_of_an_archive_is_read_once_for_all_its_members(
+    archive: Path, opened: list[Any]
+) -> None:
+    results = [read(archive, number) for number in range(20)]
+    titles = [one.title for one in results if isinstance(one, ReadFile)]
+    assert titles == [f"map {number}" for number in range(20)]
+    assert len(opened) == 1
+
+
+def test_an_archive_that_has_changed_is_read_anew(archive: Path) -> None:
+    assert read_member(str(archive), "0.mm", Limits())[0] == MAP.format("map 0").encode()
+    fill(archive, ["another"])
+    assert read_member(str(archive), "0.mm", Limits())[0] == MAP.format("another").encode()
+    replaced = archive.with_name("other.zip")
+    fill(replaced, ["a third"])
+    replaced.replace(archive)
+    assert read_member(str(archive), "0.mm", Limits())[0] == MAP.format("a third").encode()
+
+
+def test_an_archive_is_closed_when_another_file_is_read(archive: Path, tmp_path: Path) -> None:
+    close_archive()
+    before = len(os.listdir("/dev/fd"))
+    assert isinstance(read(archive, 0), ReadFile)
+    (tmp_path / "a.mm").write_text(MAP.format("a"))
+    assert isinstance(read_file(str(tmp_path / "a.mm"), Limits()), ReadFile)
+    assert len(os.listdir("/dev/fd")) == before
