@@ -124,6 +124,7 @@ def test_who_sees_and_changes_what(people: People) -> None:
     assert len(listed(people, ADMINISTRATOR)) == 1
 
 
+@pytest.mark.slow
 def test_nobody_sees_a_map_that_they_may_not_see(people: People) -> None:
     """Whatever the collection, and whoever put the map into it."""
     maps = {
@@ -236,6 +237,7 @@ def test_lists_have_pages_and_owners(people: People) -> None:
     assert people.get(OWNER, "/collections?limit=51").status_code == 400
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_first_maps(people: People) -> None:
     public_id = made(people, visibility="published")
     path = f"/collections/{public_id}"

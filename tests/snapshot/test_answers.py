@@ -310,6 +310,7 @@ def test_title_counts_more_than_description_more_than_topics(world: World) -> No
 TEXTS = ["tea", "tea tea", "tea pot", "green tea", "teapot"]
 
 
+@pytest.mark.slow
 def test_of_equal_maps_the_popular_come_first_and_then_the_newer(world: World) -> None:
     world.put(*(MapDraft(title=TEXTS[n * n % 5]) for n in range(60)))
     world.put(*(MapDraft(id=found.id, views=1) for found in world.maps()[:20:3]))

@@ -56,6 +56,7 @@ def test_ties_are_newest_first_to_the_last_page(at_once: World, limit: int, text
     assert walked(at_once.snapshot(), limit, text) == newest_first
 
 
+@pytest.mark.slow
 def test_the_index_has_no_influence_on_the_order(
     at_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ OTHER = MapDraft(title="milk", description="milk", outline=outline_of("all", "mi
 RUNS = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(1, 90))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(24))
 @given(
     runs=st.lists(RUNS, min_size=1, max_size=6),

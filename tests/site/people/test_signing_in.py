@@ -94,6 +94,7 @@ def test_guessing_the_present_password_slows_down_too(site: Service, shelf: Shel
     assert Person(site, "192.0.2.200").sign_in("ann").status_code == 303
 
 
+@pytest.mark.slow
 def test_a_session_is_never_one_that_somebody_knew_before(site: Service, shelf: Shelf) -> None:
     """Nobody gains by making another's browser have a session (fixation)."""
     member(site, shelf, "ann")
