@@ -179,6 +179,11 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make hashes of the least cost."""
+    make_hashes_cheap(monkeypatch)
+
+
+def make_hashes_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do the same for fixtures that tests share."""
     least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
     monkeypatch.setattr(passwords, "HASHER", PasswordHasher.from_parameters(least))
     monkeypatch.setattr(passwords, "NO_PASSWORD", passwords.encoded_zeros(least))

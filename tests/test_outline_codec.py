@@ -76,6 +76,7 @@ def chain(depth: int) -> Topic:
     return root
 
 
+@pytest.mark.slow
 def test_very_deep_trees() -> None:
     """Deeper than Python's recursion limit; compared level by level for the same reason."""
     root = chain(10_000)
@@ -97,6 +98,7 @@ def dismantle(root: Topic) -> None:
         topic.children = []
 
 
+@pytest.mark.slow
 def test_very_wide_trees() -> None:
     root = Topic("r", children=[Topic(str(n)) for n in range(20_000)])
     outline = Outline(sheets_of((root, Topic("second"))))

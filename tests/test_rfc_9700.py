@@ -158,6 +158,7 @@ def test_rfc_9700_4_9_whoever_reads_the_store_or_the_snapshot_gets_no_token(
             assert secret.encode() not in content, file
 
 
+@pytest.mark.slow
 def test_rfc_9700_4_10_a_stolen_access_token_is_good_for_an_hour_here_and_for_its_scopes(
     web: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ Not that it works there: that is seen by running it. But what has no wheel would
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -24,7 +25,13 @@ SYSTEMS = {
     "Linux ARM64": ("linux", "aarch64"),
     "macOS ARM64": ("darwin", "arm64"),
 }
-LOCKED = tomllib.loads((REPOSITORY / "uv.lock").read_text("utf-8"))["package"]
+
+
+@cache
+def all_locked() -> list[dict[str, Any]]:
+    """Return all packages in uv.lock."""
+    lock = tomllib.loads((REPOSITORY / "uv.lock").read_text("utf-8"))
+    return list(lock["package"])
 
 
 def platforms(kind: str, machine: str) -> list[str]:
@@ -66,7 +73,7 @@ def locked(needed: dict[str, Any]) -> dict[str, Any]:
     """Return the package that another one needs."""
     (found,) = (
         package
-        for package in LOCKED
+        for package in all_locked()
         if package["name"] == needed["name"]
         and needed.get("version", package["version"]) == package["version"]
     )

@@ -14,6 +14,7 @@ from mapshelf.errors import ProviderUnavailable
 from mapshelf.settings import ProviderSettings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longest", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_what_comes_drop_by_drop_is_cut(

@@ -3,6 +3,7 @@
 import base64
 import json
 import time
+from functools import cache
 from typing import Any
 
 import pytest
@@ -19,8 +20,6 @@ from mapshelf.accounts.openid.id_tokens import (
 )
 
 NOW = int(time.time())
-KEY = RSAKey.generate_key(2048, {"kid": "first"}, auto_kid=False)
-PUBLIC = KEY.as_dict(private=False)
 EXPECTED = Expected("https://id.example", "client", "nonce", NOW)
 CLAIMS = {
     "iss": "https://id.example",
@@ -32,6 +31,17 @@ CLAIMS = {
 }
 
 
+@cache
+def key() -> RSAKey:
+    """Return the key of the provider, the same each time."""
+    return RSAKey.generate_key(2048, {"kid": "first"}, auto_kid=False)
+
+
+def public_keys() -> list[Any]:
+    """Return what the provider publishes."""
+    return [key().as_dict(private=False)]
+
+
 def encoded(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
@@ -40,12 +50,13 @@ def signed(payload: bytes, **header: Any) -> str:
     """Return a token with a good signature, whatever it says."""
     first = encoded(json.dumps({"alg": "RS256", "kid": "first", **header}).encode())
     said = f"{first}.{encoded(payload)}"
-    assert KEY.private_key
-    return f"{said}.{encoded(KEY.private_key.sign(said.encode(), PKCS1v15(), SHA256()))}"
+    private = key().private_key
+    assert private
+    return f"{said}.{encoded(private.sign(said.encode(), PKCS1v15(), SHA256()))}"
 
 
 def test_openid_core_3_1_3_7_a_good_one() -> None:
-    found = verified_claims(signed(json.dumps(CLAIMS).encode()), read_keys([PUBLIC]), EXPECTED)
+    found = verified_claims(signed(json.dumps(CLAIMS).encode()), read_keys(public_keys()), EXPECTED)
     assert found["sub"] == "1"
 
 
@@ -54,7 +65,7 @@ def test_openid_core_3_1_3_7_a_good_one() -> None:
 )
 def test_openid_core_3_1_3_7_signed_nonsense(payload: bytes) -> None:
     with pytest.raises(WrongToken):
-        verified_claims(signed(payload), read_keys([PUBLIC]), EXPECTED)
+        verified_claims(signed(payload), read_keys(public_keys()), EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +86,7 @@ def test_openid_core_3_1_3_7_signed_nonsense(payload: bytes) -> None:
 def test_rfc_8725_3_1_a_header_chooses_neither_key_nor_algorithm(header: dict[str, Any]) -> None:
     token = signed(json.dumps(CLAIMS).encode(), **header)
     with pytest.raises((WrongToken, UnknownKey)):
-        verified_claims(token, read_keys([PUBLIC]), EXPECTED)
+        verified_claims(token, read_keys(public_keys()), EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -93,5 +104,6 @@ def test_rfc_8725_3_1_a_header_chooses_neither_key_nor_algorithm(header: dict[st
     ],
 )
 def test_rfc_7517_5_keys_that_cannot_be_read_are_left_out(changes: dict[str, Any]) -> None:
-    keys = read_keys([{**PUBLIC, "kid": "other", **changes}, PUBLIC])
+    (public,) = public_keys()
+    keys = read_keys([{**public, "kid": "other", **changes}, public])
     assert verified_claims(signed(json.dumps(CLAIMS).encode()), keys, EXPECTED)

@@ -29,6 +29,7 @@ def test_the_cost_is_the_one_in_the_table() -> None:
     assert PARAMETERS.parallelism == 1
 
 
+@pytest.mark.slow
 def test_without_a_password_verifying_costs_the_same_and_nothing_is_right() -> None:
     assert argon2.extract_parameters(NO_PASSWORD) == PARAMETERS
     for password in (GOOD, "", "\0" * 32, "\ud800", "x" * 10_000):

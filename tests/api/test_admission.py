@@ -122,6 +122,7 @@ def test_searches_are_refused_unread_while_too_many_wait(tmp_path: Path, path: s
         assert service.run(ask(path, "query=soil", {})).status == 401
 
 
+@pytest.mark.slow
 def test_a_search_that_sorts_many_ties_leaves_the_event_loop(tmp_path: Path) -> None:
     """So do all searches that may need a correction. Other searches for one word stay."""
     few = [MapDraft(title="green tea") for _ in range(BLOCK)]

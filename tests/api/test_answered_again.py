@@ -123,6 +123,7 @@ def test_no_request_can_tell_whether_it_is_answered_again(shared: Shelf, private
     assert statuses >= {200, 304, 400, 401, 403, 413}
 
 
+@pytest.mark.slow
 def test_a_revoked_token_is_refused_where_it_was_answered_again(shared: Shelf) -> None:
     sent = {"authorization": f"Bearer {shared.token()}"}
     (revoked,) = shared.store.tokens(READER)[-1:]
@@ -168,6 +169,7 @@ def test_rate_limits_count_what_is_answered_again(shared: Shelf) -> None:
     assert len(set(left)) == len(left)
 
 
+@pytest.mark.slow
 def test_what_is_published_is_answered_at_once(shelf: Shelf) -> None:
     shelf.put(FIRST)
     shelf.publish()
@@ -207,6 +209,7 @@ def first_page(service: Service) -> str:
     return service.request("GET", "/", signed=False).text
 
 
+@pytest.mark.slow
 def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
     with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         assert "First" in first_page(service)

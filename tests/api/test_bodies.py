@@ -281,6 +281,7 @@ def test_a_client_that_sends_nothing_more_is_not_waited_for(
     assert kept_files(service.application.application.context.settings.data) == []
 
 
+@pytest.mark.slow
 def test_a_slow_client_that_sends_something_is_waited_for(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,6 +385,7 @@ def test_what_is_not_received_ends_the_connection(
     assert answer.headers["connection"] == "close"
 
 
+@pytest.mark.slow
 def test_throwing_away_ends_some_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incoming, "DRAINING", 0.2)
 

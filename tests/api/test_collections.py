@@ -10,25 +10,35 @@ from PIL import Image
 from mapshelf.model import MOST_COLLECTED, DecisionKind, MapDraft
 from tests.api.openapi import check
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People
-from tests.harness import Service, Shelf, outline_of, shelf_with
+from tests.harness import Service, Shelf, copied_shelf, outline_of
 
 PRIVATE = "private, no-store"
 TITLES = "abcde"
+DRAFTS = [
+    MapDraft(id=f"map{name}", title=name, owner="zoe", outline=outline_of(name, "topic"))
+    for name in TITLES
+]
 
 
 @pytest.fixture
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    drafts = [
-        MapDraft(id=f"map{name}", title=name, owner="zoe", outline=outline_of(name, "topic"))
-        for name in TITLES
-    ]
-    with shelf_with(tmp_path_factory.mktemp("collections"), *drafts) as shelf:
+    with copied_shelf(tmp_path_factory.mktemp("collections"), *DRAFTS) as shelf:
         yield shelf
 
 
 @pytest.fixture
 def people(shelf: Shelf) -> Iterator[People]:
     with Service(shelf.settings, "") as service:
+        yield People(shelf, service)
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
+    """People of a catalogue in which nothing may come of what they send."""
+    with (
+        copied_shelf(tmp_path_factory.mktemp("refused"), *DRAFTS) as shelf,
+        Service(shelf.settings, "") as service,
+    ):
         yield People(shelf, service)
 
 
@@ -114,6 +124,7 @@ def test_who_sees_and_changes_what(people: People) -> None:
     assert len(listed(people, ADMINISTRATOR)) == 1
 
 
+@pytest.mark.slow
 def test_nobody_sees_a_map_that_they_may_not_see(people: People) -> None:
     """Whatever the collection, and whoever put the map into it."""
     maps = {
@@ -179,13 +190,13 @@ def test_a_map_that_is_hidden_later_is_shown_no_longer(people: People) -> None:
     ],
 )
 def test_what_cannot_be_taken_is_said(
-    people: People, body: bytes, status: int, message: str
+    refused: People, body: bytes, status: int, message: str
 ) -> None:
     headers = {"Content-Type": "application/json"}
-    answer = people.send(OWNER, "POST", "/collections", content=body, headers=headers)
+    answer = refused.send(OWNER, "POST", "/collections", content=body, headers=headers)
     check(answer)
     assert (answer.status_code, message in answer.text) == (status, True), answer.text
-    assert listed(people, OWNER) == []
+    assert listed(refused, OWNER) == []
 
 
 def test_hostile_titles_stay_text(people: People) -> None:
@@ -226,6 +237,7 @@ def test_lists_have_pages_and_owners(people: People) -> None:
     assert people.get(OWNER, "/collections?limit=51").status_code == 400
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_first_maps(people: People) -> None:
     public_id = made(people, visibility="published")
     path = f"/collections/{public_id}"

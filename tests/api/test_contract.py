@@ -863,6 +863,7 @@ def test_etag_of_another_answer_gives_200(two: Service) -> None:
     assert two.request("GET", "/maps", headers={"If-None-Match": "*"}, signed=False).is_error
 
 
+@pytest.mark.slow
 def test_etag_changes_with_the_list_and_with_its_total(shelf: Shelf, live: Service) -> None:
     def etag(**parameters: object) -> str:
         return str(live.maps(**parameters).headers["ETag"])

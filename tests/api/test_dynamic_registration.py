@@ -37,6 +37,15 @@ def service(shelf: Shelf) -> Iterator[Service]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Service]]:
+    """A service in which nothing may come of what it is sent."""
+    with copied_shelf(tmp_path_factory.mktemp("refusing")) as shelf:
+        settings = replace(shelf.settings, dynamic_registration=True)
+        with Service(settings, shelf.token(), site_routes) as running:
+            yield shelf, running
+
+
 def sent(service: Service, metadata: object, address: str = "192.0.2.1") -> httpx.Response:
     """Register from an address."""
     content = metadata if isinstance(metadata, bytes) else json.dumps(metadata).encode()
@@ -129,8 +138,9 @@ def test_a_device_needs_no_address_and_a_name_may_be_missing(
     ],
 )
 def test_what_cannot_be_registered(
-    service: Service, shelf: Shelf, metadata: object, reason: str
+    refusing: tuple[Shelf, Service], metadata: object, reason: str
 ) -> None:
+    shelf, service = refusing
     refused(sent(service, metadata), reason)
     assert shelf.store.programs() == []
 

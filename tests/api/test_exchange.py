@@ -87,6 +87,7 @@ async def ask_until(service: Service, enough: Callable[[set[int]], bool]) -> lis
     return answers
 
 
+@pytest.mark.slow
 def test_a_deleted_map_disappears(shelf: Shelf, live: Service) -> None:
     _, second = shelf.put(MapDraft(title="One"), MapDraft(title="Two"))
     shelf.publish()
@@ -98,6 +99,7 @@ def test_a_deleted_map_disappears(shelf: Shelf, live: Service) -> None:
     assert live.titles(query="two") == []
 
 
+@pytest.mark.slow
 def test_a_changed_map_is_seen_in_every_list(shelf: Shelf, live: Service) -> None:
     shelf.put(MapDraft(title="Zulu", id="one", views=1), MapDraft(title="Mike", views=5))
     shelf.publish()
@@ -109,6 +111,7 @@ def test_a_changed_map_is_seen_in_every_list(shelf: Shelf, live: Service) -> Non
     assert live.titles(query="zulu") == []
 
 
+@pytest.mark.slow
 def test_a_damaged_snapshot_leaves_the_one_in_hand(shelf: Shelf, live: Service) -> None:
     shelf.put(MapDraft(title="One"))
     shelf.publish()

@@ -54,6 +54,7 @@ def copied(origin: Shelf, other: Shelf, path: Path) -> None:
     other.publish()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 def test_lists_are_the_same(tmp_path: Path, times: int) -> None:
     """Importing twice changes nothing."""

@@ -93,6 +93,7 @@ def test_without_a_scope_a_program_gets_what_a_personal_token_gets(web: Asking) 
     assert web.tokens(scope="maps:write maps maps")["scope"] == "maps maps:write"
 
 
+@pytest.mark.slow
 def test_rfc_9700_4_5_a_code_is_good_once_and_used_twice_takes_back_what_it_gave(
     web: Asking,
 ) -> None:
@@ -235,6 +236,7 @@ def test_a_disabled_user_lets_nobody_in(shelf: Shelf, web: Asking) -> None:
     assert web.refresh(found["refresh_token"]).status_code == 200
 
 
+@pytest.mark.slow
 def test_what_is_withdrawn_is_refused_as_fast_as_a_revoked_token(shelf: Shelf, web: Asking) -> None:
     found = web.tokens()
     assert web.allowed(found["access_token"]) == 200
@@ -390,6 +392,7 @@ def test_a_legacy_program_writes_scopes_with_a_plus_and_may_leave_out_the_grant_
 # -- revocation and metadata --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_revoking_tokens(web: Asking, native: Asking) -> None:
     first, second = web.tokens(), web.tokens()
 

@@ -7,6 +7,7 @@ import json
 import threading
 import zipfile
 import zlib
+from collections.abc import Iterator
 from email.message import Message
 from time import process_time
 from typing import Any, Final
@@ -23,7 +24,7 @@ from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.model import MapDraft, Outline, Source
 from mapshelf.writers import WRITERS
 from tests.conftest import Serving
-from tests.harness import Service, Shelf, outline_of
+from tests.harness import Service, Shelf, outline_of, serve, shelf_with
 from tests.writers.outlines import TEXTS, broad
 
 ORIGINAL: Final = b"<map>" + bytes(range(256)) + b"</map>"
@@ -40,9 +41,11 @@ OUTLINES: Final = [f"/maps/Q7xK2mZp/outline.{writer.suffix}" for writer in WRITE
 PATHS: Final = ["/maps/Q7xK2mZp", "/maps/Q7xK2mZp/file", *OUTLINES]
 
 
-@pytest.fixture
-def service(serving: Serving) -> Service:
-    return serving(FULL, BARE)
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that tests ask, and nobody changes."""
+    with shelf_with(tmp_path_factory.mktemp("one"), FULL, BARE) as shelf, serve(shelf) as running:
+        yield running
 
 
 def refused(response: httpx.Response) -> tuple[int, str, str]:

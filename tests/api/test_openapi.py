@@ -11,7 +11,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from mapshelf.api import errors
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
@@ -60,6 +59,8 @@ def test_the_service_serves_the_document_to_anybody(service: Service) -> None:
 
 @pytest.mark.slow
 def test_it_is_a_valid_document() -> None:
+    from schemathesis.specs.openapi.definitions import OPENAPI_31  # noqa: PLC0415 - takes long
+
     jsonschema.Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
 
 
@@ -215,6 +216,8 @@ def test_another_filter_is_one_more_row() -> None:
         "colour", "Only maps in it.", {"type": "string"}, len, lambda found: found.map.views
     )
     document = openapi_document(filters=(*FILTERS, row))
+    from schemathesis.specs.openapi.definitions import OPENAPI_31  # noqa: PLC0415 - takes long
+
     jsonschema.Draft202012Validator(OPENAPI_31).validate(document)
     described = {
         "name": "colour",

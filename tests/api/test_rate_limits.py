@@ -79,6 +79,7 @@ def test_responses_say_what_is_left_for_the_token_until_it_is_refused(shelf: She
         assert (other.status_code, other.headers["ratelimit"][:9]) == (200, '"api";r=2')
 
 
+@pytest.mark.slow
 def test_without_a_valid_token_the_address_counts(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(3, HOUR)) as service:
         refused = [
@@ -103,6 +104,7 @@ def test_a_limit_is_text_at_the_token_endpoint(shelf: Shelf) -> None:
     assert refused.text.endswith(".")
 
 
+@pytest.mark.slow
 def test_who_is_refused_may_come_again_when_told(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(1, 1)) as service:
         answers = (service.get("/maps") for _ in range(1000))
@@ -111,6 +113,7 @@ def test_who_is_refused_may_come_again_when_told(shelf: Shelf) -> None:
         assert service.get("/maps").status_code == 200
 
 
+@pytest.mark.slow
 def test_each_kind_of_request_has_its_own_limit(shelf: Shelf) -> None:
     one = RateLimit(1, HOUR)
     with limited(shelf, api=one, pages=one, pictures=one, sign_in=one) as service:
@@ -215,6 +218,7 @@ def test_what_is_used_is_shared_with_workers_that_start_later(shelf: Shelf) -> N
         assert later.get("/maps", Authorization=f"Bearer {token}").status_code == 429
 
 
+@pytest.mark.slow
 def test_moments_from_before_the_machine_was_started_do_not_count(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(1, HOUR)) as service:
         token = service.token

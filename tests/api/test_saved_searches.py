@@ -8,20 +8,31 @@ import pytest
 from mapshelf.model import MOST_SEARCHES, MapDraft
 from tests.api.openapi import check
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People
-from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.harness import BASE_URL, Service, Shelf, copied_shelf
 
 AT = "/users/me/searches"
+JAVA = MapDraft(title="Java")
 
 
 @pytest.fixture
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    with shelf_with(tmp_path_factory.mktemp("searches"), MapDraft(title="Java")) as shelf:
+    with copied_shelf(tmp_path_factory.mktemp("searches"), JAVA) as shelf:
         yield shelf
 
 
 @pytest.fixture
 def people(shelf: Shelf) -> Iterator[People]:
     with Service(shelf.settings, "") as service:
+        yield People(shelf, service)
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
+    """People of a catalogue in which nothing may come of what they send."""
+    with (
+        copied_shelf(tmp_path_factory.mktemp("refused"), JAVA) as shelf,
+        Service(shelf.settings, "") as service,
+    ):
         yield People(shelf, service)
 
 
@@ -106,11 +117,11 @@ def test_nobody_else_sees_or_changes_it(people: People) -> None:
         [],
     ],
 )
-def test_what_cannot_be_saved(people: People, body: object) -> None:
-    answer = people.send(OWNER, "POST", AT, json=body)
+def test_what_cannot_be_saved(refused: People, body: object) -> None:
+    answer = refused.send(OWNER, "POST", AT, json=body)
     check(answer)
     assert answer.status_code == 400
-    assert names(people) == []
+    assert names(refused) == []
 
 
 def test_there_is_a_limit(people: People, shelf: Shelf) -> None:

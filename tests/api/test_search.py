@@ -736,6 +736,7 @@ ANY_TEXT: Final = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(
     text=ANY_TEXT,
@@ -788,6 +789,7 @@ def test_large_maps_are_found_but_not_looked_through_without_end(serving: Servin
     assert sorted(shown) == [[], [], ["the wanted one"]]
 
 
+@pytest.mark.slow
 def test_texts_that_repeat_themselves_are_not_looked_through(serving: Serving) -> None:
     """Compressed, such a map is as small as any; looking through it would take minutes."""
     repeated = "wanted words " * 5_000

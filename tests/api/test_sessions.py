@@ -68,6 +68,7 @@ def test_a_token_is_no_session_and_a_session_no_token(shelf: Shelf, site: Servic
     assert site.get("/maps", Cookie=f"{NAME}={secret}").status_code == 401
 
 
+@pytest.mark.slow
 def test_a_session_that_is_ended_is_refused_as_soon_as_a_revoked_token(
     shelf: Shelf, site: Service
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_session_that_is_ended_is_refused_as_soon_as_a_revoked_token(
     assert site.request("GET", "/maps", headers=cookie, signed=False).status_code == 401
 
 
+@pytest.mark.slow
 def test_known_sessions_last_while_the_store_is_away(shelf: Shelf, site: Service) -> None:
     known, unknown = shelf.session(), shelf.session()
     assert visit(site, known).json()["user"] == READER

@@ -71,6 +71,7 @@ def spans_in(received: list[bytes]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_each_request_has_a_span(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with collector(monkeypatch) as received, shelf_with(tmp_path, MapDraft(title="Soil")) as shelf:
         began = time.time_ns()
@@ -102,6 +103,7 @@ def test_each_request_has_a_span(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert secret.encode() not in everything
 
 
+@pytest.mark.slow
 def test_what_is_cached_has_one_and_a_stranger_chooses_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +119,7 @@ def test_what_is_cached_has_one_and_a_stranger_chooses_no_trace(
     assert TRACE not in {one["trace"] for one in spans}
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_away_is_no_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,6 +138,7 @@ def is_reachable(service: Service) -> bool:
     return bool(told["database"]["reachable"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asking", [2, 10, 100])
 def test_readiness_is_told_to_all_who_ask_at_once(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, asking: int
@@ -279,6 +280,7 @@ TOKEN: Final = new_token()
 HEADER: Final = b"Bearer " + TOKEN.encode()
 
 
+@pytest.mark.slow
 def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told, note: Path) -> None:
     told.delay = 0.1
 
@@ -309,6 +311,7 @@ def test_a_token_is_looked_up_again_once_the_mark_is_another(
     asyncio.run(used())
 
 
+@pytest.mark.slow
 def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> None:
     told.tokens_version_age, told.delay = 5, 0.1
 
@@ -327,6 +330,7 @@ def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, da
     assert told.marks_asked == 1
 
 
+@pytest.mark.slow
 def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,6 +434,7 @@ def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, no
     asyncio.run(flooded())
 
 
+@pytest.mark.slow
 def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -545,6 +550,7 @@ def test_a_slow_answer_is_heeded_when_it_comes(told: Told, note: Path, clock: Cl
     asyncio.run(asyncio.wait_for(slow(), PATIENT))
 
 
+@pytest.mark.slow
 def test_more_look_ups_than_the_store_keeps_up_with_are_turned_away(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

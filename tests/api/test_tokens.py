@@ -49,6 +49,7 @@ def disable(shelf: Shelf) -> None:
     shelf.store.disable_user(READER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", [revoke, disable])
 def test_token_in_use_is_refused_within_a_second(
     shelf: Shelf, live: Service, lose: Callable[[Shelf], None]
@@ -59,6 +60,7 @@ def test_token_in_use_is_refused_within_a_second(
     assert live.get("/maps").status_code == 401
 
 
+@pytest.mark.slow
 def test_token_in_use_is_refused_within_a_second_of_its_end(shelf: Shelf, live: Service) -> None:
     end = now() + 600
     live.token = shelf.token(expires=end)
@@ -225,6 +227,7 @@ def test_last_use_that_cannot_be_noted_is_logged_and_forgotten(
     assert "not noted" in caplog.text
 
 
+@pytest.mark.slow
 def test_token_is_never_told(shelf: Shelf, live: Service, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="mapshelf")
     secret = live.token.removeprefix("msh_")

@@ -235,6 +235,7 @@ def test_postgresql_has_its_own(
 # -- what a restore brings back -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_was_there_then_is_there_again_and_the_other_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

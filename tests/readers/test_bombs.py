@@ -561,6 +561,7 @@ def mutated(data: bytes, edits: list[Edit]) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(
     content=st.recursive(

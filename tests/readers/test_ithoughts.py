@@ -189,6 +189,7 @@ def test_no_topics() -> None:
         read(map_of(""), LIMITS)
 
 
+@pytest.mark.slow
 def test_summaries_of_the_same_thousands_are_bounded() -> None:
     topics = "".join(f'<topic uuid="{n}"/>' for n in range(3_000))
     summaries = '<topic summary1="0" summary2="2999"/>' * 3_000

@@ -111,6 +111,7 @@ def test_wanted_maps_hold_what_is_meant(judgement: Judgement) -> None:
     assert not lacking
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judgement", of_kind("deep"), ids=lambda each: each.query)
 def test_deep_words_occur_together_in_one_map_alone(judgement: Judgement) -> None:
     (key,) = judgement.wanted[0]

@@ -68,6 +68,7 @@ def test_what_is_small_is_drawn_as_ever(drawn: Callable[[Outline], str]) -> None
     assert text.count(DASHED) == 1
 
 
+@pytest.mark.slow
 def test_long_lines_are_not_smoothed(drawn: Callable[[Outline], str]) -> None:
     text = drawn(wide(3000))
     assert f'stroke-linecap="round" {ROUGH}>' in text
@@ -108,6 +109,7 @@ def test_a_picture_is_shown_in_so_many_places(
     assert text.count("<image") == drawing_costs.MOST_SHOWN
 
 
+@pytest.mark.slow
 def test_arrows_are_drawn_up_to_a_length(drawn: Callable[[Outline], str]) -> None:
     far = tuple(Relationship("k0", "k2999") for _ in range(60))
     near = (Relationship("k0", "k1"),)

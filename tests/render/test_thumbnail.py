@@ -71,6 +71,7 @@ def texts(picture: str) -> list[str]:
     return ["".join(element.itertext()) for element in parsed(picture).iter(f"{SVG}text")]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(outlines(), TEXTS, st.sampled_from(WIDTHS), st.sampled_from([*THEMES]))
 def test_pictures_hold_nothing_that_acts_whatever_the_map_says(

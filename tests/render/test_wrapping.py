@@ -20,6 +20,7 @@ def lines_of(text: str, width: float = 8, most: int = 3) -> list[str]:
     return [line.text for line in wrapped(text, REGULAR, width, most)]
 
 
+@pytest.mark.slow
 @given(WORDS | TEXTS, st.floats(3, 30), st.integers(1, 5))
 def test_lines_fit_and_none_is_blank(text: str, width: float, most: int) -> None:
     lines = wrapped(text, REGULAR, width, most)

@@ -77,6 +77,7 @@ def test_the_oldest_are_refused_until_few_wait(listener: socket.socket) -> None:
             listener.accept()
 
 
+@pytest.mark.slow
 def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket) -> None:
     looked: list[bool] = []
 
@@ -92,6 +93,7 @@ def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket)
         assert clients.answered() == []
 
 
+@pytest.mark.slow
 def test_few_that_wait_are_refused_only_where_workers_have_no_room(
     listener: socket.socket,
 ) -> None:

@@ -85,6 +85,7 @@ def accounted(log: Log) -> int:
     return sum(int(words[2]) if "left" in words else 1 for words in lines)
 
 
+@pytest.mark.slow
 def test_what_was_left_out_is_counted_and_the_next_period_begins_anew(brief: Log) -> None:
     logger = brief.logger("mapshelf.trial")
     for number in range(50):
@@ -119,6 +120,7 @@ def test_lines_about_each_file_of_an_import_are_all_written(log: Log) -> None:
     assert len(log.lines) == 100
 
 
+@pytest.mark.slow
 def test_threads_write_and_count_together(brief: Log) -> None:
     logger = brief.logger("mapshelf.trial")
 

@@ -45,6 +45,7 @@ def linked_from(site: Service, path: str) -> list[tuple[str, str]]:
     return re.findall('<a href="([^"]*)" dir="auto">(.*?)</a>', found[1])
 
 
+@pytest.mark.slow
 def test_links_lead_to_the_pages_of_maps_under_their_titles(site: Service, shelf: Shelf) -> None:
     assert outgoing(site) == [("#t=r", "root")]
     shelf.put(linking("B", "/m/b.mm", "a.mm", title="Béa & <b>"))
@@ -83,6 +84,7 @@ def test_no_page_has_a_dead_link(site: Service, shelf: Shelf) -> None:
     assert site.request("GET", "/mindmaps/B", signed=False).status_code == 404
 
 
+@pytest.mark.slow
 def test_maps_that_link_here_come_and_go(site: Service, shelf: Shelf) -> None:
     assert linked_from(site, OWN) == []
     assert say("map.linked") not in page(site)
@@ -95,6 +97,7 @@ def test_maps_that_link_here_come_and_go(site: Service, shelf: Shelf) -> None:
     site.wait_until(lambda: linked_from(site, OWN) == [])
 
 
+@pytest.mark.slow
 def test_of_many_maps_that_link_here_some_are_shown_and_the_rest_is_counted(
     site: Service, shelf: Shelf
 ) -> None:
@@ -119,6 +122,7 @@ def test_pages_of_large_maps_follow_too(site: Service, shelf: Shelf) -> None:
     assert outgoing(site) == [("/mindmaps/B/map-b", "Map B")]
 
 
+@pytest.mark.slow
 def test_inside_another_page_other_maps_open_apart(site: Service, shelf: Shelf) -> None:
     """Their pages refuse to be framed."""
     shelf.put(linking("B", "/m/b.mm"))

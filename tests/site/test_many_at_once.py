@@ -42,6 +42,7 @@ def test_one_page_for_all_and_a_clear_no_for_too_many(tmp_path: Path) -> None:
         assert service.get("/?query=map&unknown=99").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/mindmaps/Changing/title", "/site/maps/Changing.json", "/mindmaps/Changing/title.md"]
 )
@@ -68,6 +69,7 @@ class Moving:
         return edition
 
 
+@pytest.mark.slow
 def test_a_page_is_of_one_snapshot_and_not_kept_with_a_later_one(tmp_path: Path) -> None:
     with shelf_with(tmp_path, MapDraft(id=ID, title="Title", description="words 0")) as shelf:
         words = 0

@@ -274,6 +274,7 @@ def test_oembed_knows_only_our_maps(site: Service, query: str, status: int) -> N
     get(site, f"/oembed?{query}", status)
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_picture_in_the_file(tmp_path: Path) -> None:
     file = with_picture(as_file(drawn()))
     outline = encode_outline(read_file(file, Limits()))
@@ -459,6 +460,7 @@ def test_the_api_and_pictures_are_not_compressed(site: Service) -> None:
         assert "content-encoding" not in response.headers
 
 
+@pytest.mark.slow
 def test_a_changed_map_has_a_changed_page(tmp_path: Path) -> None:
     with shelf_with(tmp_path, GARDEN) as own, serve(own, site_routes) as running:
         get(running, PAGE)

@@ -105,6 +105,7 @@ class SlowSnapshot:
         return Hits(2, [], Highlighter((), ()))
 
 
+@pytest.mark.slow
 def test_looking_for_topics_in_other_maps_ends_in_time() -> None:
     """A hostile map has a hundred topics, that each take half a second to look for."""
     slow = SlowSnapshot()

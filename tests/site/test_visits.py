@@ -89,6 +89,7 @@ def test_a_page_that_is_known_already_was_looked_at_again(house: House) -> None:
     assert house.counted() == (1, 0)
 
 
+@pytest.mark.slow
 def test_what_is_not_a_visit(house: House) -> None:
     house.ask(PAGE, method="HEAD")
     house.ask(PAGE, method="OPTIONS", status=204)
@@ -121,6 +122,7 @@ def test_nobody_is_believed_who_is_no_trusted_proxy(shelf: Shelf) -> None:
         assert house.counted() == (1, 0)
 
 
+@pytest.mark.slow
 def test_counting_can_be_switched_off(shelf: Shelf) -> None:
     house = House(shelf, counting=False)
     with house.service:

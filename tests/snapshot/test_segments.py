@@ -30,6 +30,7 @@ def test_an_index_written_at_once_has_one_segment(
     assert segments(world) == ([maps] if maps else [])
 
 
+@pytest.mark.slow
 def test_what_comes_later_is_a_segment_beside_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,10 +25,12 @@ from mapshelf.snapshot.read import Page, Record, Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from mapshelf.text.language_detection import guess_language
 from mapshelf.text.normalize import normalize
+from tests.databases import copied_sqlite
 from tests.examples import share
 from tests.indexing import index_words
 
 ALL = 10**9
+NOW = 1_700_000_000_000
 BASE = b"https://maps.example.org"
 
 
@@ -36,7 +38,8 @@ class World:
     """A catalogue in ``folder`` and the builder that follows it."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = SQLiteStore(folder / "catalogue.db", clock=lambda: 1_700_000_000_000)
+        copied_sqlite(folder / "catalogue.db", NOW)
+        self.store = SQLiteStore(folder / "catalogue.db", clock=lambda: NOW)
         self.directory = SnapshotDirectory(folder / "snapshots")
         self.builder = Builder(self.store, self.directory)
 

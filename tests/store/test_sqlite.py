@@ -527,6 +527,7 @@ def test_opening_writes_nothing_to_a_catalogue_that_is_up_to_date(path: Path) ->
     first.close()
 
 
+@pytest.mark.slow
 def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

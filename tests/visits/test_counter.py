@@ -297,6 +297,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(steps=STEPS)
 def test_any_visits_count_as_a_set_would(

@@ -256,6 +256,7 @@ def test_mermaid_escapes_what_it_would_take_for_its_own() -> None:
     )
 
 
+@pytest.mark.slow
 @given(outline=outlines())
 def test_mermaid_is_a_line_for_each_topic(outline: Outline) -> None:
     first, *lines = WRITE["mmd"](outline).decode().splitlines()

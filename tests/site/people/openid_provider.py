@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Final
@@ -25,13 +26,25 @@ CLIENT_SECRET: Final = "a secret: 100% of it"
 Signer = RSAKey | ECKey | OctKey | OKPKey
 
 
-def new_key(name: str) -> RSAKey:
+def first() -> RSAKey:
+    """Return a key, the same each time."""
+    return made_key("first")
+
+
+def second() -> RSAKey:
+    """Return another."""
+    return made_key("second")
+
+
+def third() -> RSAKey:
+    """Return a third one."""
+    return made_key("third")
+
+
+@cache
+def made_key(name: str) -> RSAKey:
+    """Make the key of this name, once."""
     return RSAKey.generate_key(2048, {"kid": name, "use": "sig"}, auto_kid=False)
-
-
-FIRST: Final = new_key("first")
-SECOND: Final = new_key("second")
-THIRD: Final = new_key("third")
 
 
 @dataclass
@@ -54,9 +67,9 @@ class SmallProvider:
     issuer: str
     claims: dict[str, Any] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
-    key: Signer | bytes = field(default_factory=lambda: FIRST)
+    key: Signer | bytes = field(default_factory=first)
     header: dict[str, Any] = field(default_factory=lambda: {"alg": "RS256", "kid": "first"})
-    published: list[Any] = field(default_factory=lambda: [FIRST.as_dict(private=False)])
+    published: list[Any] = field(default_factory=lambda: [first().as_dict(private=False)])
     profile: dict[str, Any] = field(default_factory=dict)
     status: int = 200
     body: bytes = b""

@@ -71,6 +71,7 @@ def test_an_old_session_adds_no_passkey(
         assert (answer.status_code, say("failure.session_old") in answer.text) == (403, True)
 
 
+@pytest.mark.slow
 def test_who_signs_in_without_a_password_chooses_one(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +201,7 @@ def test_an_invitation(start: Start, shelf: Shelf) -> None:
         assert boss.send(withdraw, withdraw=nonsense).status_code == 303
 
 
+@pytest.mark.slow
 def test_members_find_no_page_of_administrators(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.INVITE)
     ann = member(site, shelf, "ann")
@@ -230,6 +232,7 @@ def test_who_may_register(start: Start, shelf: Shelf, registration: Registration
     assert answer.status_code == (404 if closed else 403)
 
 
+@pytest.mark.slow
 def test_registering(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.OPEN)
     guest = Person(site)

@@ -104,6 +104,7 @@ def test_the_address_is_the_one_behind_a_trusted_proxy(start: Start, shelf: Shel
     assert {one[3] for one in noted(shelf)} == {"203.0.113.9"}
 
 
+@pytest.mark.slow
 def test_what_is_done_to_maps(start: Start, shelf: Shelf) -> None:
     people = People(shelf, start())
     public_id = people.published(OWNER, plan("a"))

@@ -25,6 +25,7 @@ def delete(person: Person, maps: str, password: str = PASSWORD) -> int:
     return answer.status_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("choice", "owner"), [("remove", None), ("pass_on", SYSTEM_USER)])
 def test_an_account_is_deleted_with_its_maps_or_without(
     site: Service, shelf: Shelf, choice: str, owner: str | None

@@ -50,6 +50,7 @@ def titles(site: Service, path: str) -> list[str | None]:
     return [entry.findtext(f"{ATOM}title") for entry in feed.iter(f"{ATOM}entry")]
 
 
+@pytest.mark.slow
 def test_an_address_is_made_renewed_and_withdrawn(site: Service, shelf: Shelf, ann: Person) -> None:
     assert f'href="{PAGE}"' in ann.get("/account").text
     assert say("feeds.none") in ann.get(PAGE).text
@@ -153,6 +154,7 @@ def test_no_other_secret_opens_feeds_and_it_opens_nothing_else(
     assert status(site, f"/thumbnails/{GARDEN.id}.png") == 401
 
 
+@pytest.mark.slow
 def test_the_address_of_a_disabled_user_ends(site: Service, shelf: Shelf, ann: Person) -> None:
     path = made(ann)
     assert status(site, path) == 200
@@ -163,6 +165,7 @@ def test_the_address_of_a_disabled_user_ends(site: Service, shelf: Shelf, ann: P
     assert PROMISE == 2.0
 
 
+@pytest.mark.slow
 def test_nobody_withdraws_what_is_anothers(site: Service, shelf: Shelf, ann: Person) -> None:
     path = made(ann)
     eve = Person(site)

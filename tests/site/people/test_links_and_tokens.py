@@ -26,6 +26,7 @@ from tests.person import (
 from tests.site.shelves import GARDEN
 
 
+@pytest.mark.slow
 def test_from_a_link_to_a_token_and_back(site: Service, shelf: Shelf) -> None:
     person, path = Person(site), link_of(shelf, "ann")
     assert "ann" in person.get(path).text
@@ -78,6 +79,7 @@ def test_a_page_that_shows_something_new_makes_nothing_when_it_is_loaded_again(
     assert len(shelf.store.invitations(milliseconds())) == 1
 
 
+@pytest.mark.slow
 def test_a_page_shows_nothing_new_that_is_not_its_readers(start: Start, shelf: Shelf) -> None:
     """Cookies may be set by others: over http, or by who used the browser before."""
     site = start(registration=Registration.INVITE)

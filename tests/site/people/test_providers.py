@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -36,12 +37,12 @@ from tests.person import (
 from tests.site.people.openid_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
-    FIRST,
-    SECOND,
-    THIRD,
     SmallProvider,
+    first,
     published,
+    second,
     small_provider,
+    third,
 )
 
 pytestmark = pytest.mark.slow
@@ -526,25 +527,42 @@ def test_id_tokens_that_are(
     assert enter(Person(site), provider).status_code == 303
 
 
-EC = ECKey.generate_key("P-256", {"kid": "first"}, auto_kid=False)
-ED = OKPKey.generate_key("Ed25519", {"kid": "first"}, auto_kid=False)
-with warnings.catch_warnings(action="ignore"):  # joserfc knows that it is too small
-    SMALL = RSAKey.generate_key(1024, {"kid": "first"}, auto_kid=False)
-SECRET = OctKey.import_key(CLIENT_SECRET, {"kid": "first"})
+@cache
+def curved() -> ECKey:
+    return ECKey.generate_key("P-256", {"kid": "first"}, auto_kid=False)
+
+
+@cache
+def edwards() -> OKPKey:
+    return OKPKey.generate_key("Ed25519", {"kid": "first"}, auto_kid=False)
+
+
+@cache
+def small() -> RSAKey:
+    with warnings.catch_warnings(action="ignore"):  # joserfc knows that it is too small
+        return RSAKey.generate_key(1024, {"kid": "first"}, auto_kid=False)
+
+
+def secret() -> OctKey:
+    return OctKey.import_key(CLIENT_SECRET, {"kid": "first"})
+
+
+def public_text() -> bytes:
+    return first().as_pem(private=False)
 
 
 @pytest.mark.parametrize(
     ("algorithm", "key", "keys"),
     [
-        ("none", FIRST, [FIRST]),
-        ("HS256", SECRET, [FIRST]),
-        ("HS256", SECRET, [FIRST, SECRET]),
-        ("HS256", FIRST.as_pem(private=False), [FIRST]),
-        ("RS256", SECOND, [FIRST]),
-        ("RS256", FIRST, []),
-        ("RS256", FIRST, [EC]),
-        ("ES256", EC, [FIRST]),
-        ("RS256", SMALL, [SMALL]),
+        ("none", first, [first]),
+        ("HS256", secret, [first]),
+        ("HS256", secret, [first, secret]),
+        ("HS256", public_text, [first]),
+        ("RS256", second, [first]),
+        ("RS256", first, []),
+        ("RS256", first, [curved]),
+        ("ES256", curved, [first]),
+        ("RS256", small, [small]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Key size")
@@ -552,7 +570,7 @@ def test_signatures_that_prove_nothing(
     open_site: Service, provider: SmallProvider, algorithm: str, key: Any, keys: list[Any]
 ) -> None:
     provider.header = {"alg": algorithm, "kid": "first"}
-    provider.key, provider.published = key, [one.as_dict(private=False) for one in keys]
+    provider.key, provider.published = key(), [one().as_dict(private=False) for one in keys]
     refused(enter(Person(open_site), provider), "failed")
 
 
@@ -563,29 +581,30 @@ def test_signatures_that_prove_nothing(
 def test_keys_that_are_for_something_else(
     open_site: Service, provider: SmallProvider, changes: dict[str, Any]
 ) -> None:
-    provider.published = [{**FIRST.as_dict(private=False), **changes}]
+    provider.published = [{**first().as_dict(private=False), **changes}]
     refused(enter(Person(open_site), provider), "failed")
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "key"), [("RS256", FIRST), ("PS256", FIRST), ("ES256", EC), ("Ed25519", ED)]
+    ("algorithm", "key"),
+    [("RS256", first), ("PS256", first), ("ES256", curved), ("Ed25519", edwards)],
 )
 def test_signatures_that_do(
     open_site: Service, provider: SmallProvider, algorithm: str, key: Any
 ) -> None:
     provider.header = {"alg": algorithm, "kid": "first"}
-    provider.key, provider.published = key, [{"kty": "X"}, "?", *published(key)]
+    provider.key, provider.published = key(), [{"kty": "X"}, "?", *published(key())]
     assert enter(Person(open_site), provider).status_code == 303
 
 
 def test_a_token_without_the_name_of_its_key(open_site: Service, provider: SmallProvider) -> None:
     provider.header = {"alg": "RS256"}
     assert enter(Person(open_site), provider).status_code == 303
-    provider.published = published(FIRST, SECOND)
+    provider.published = published(first(), second())
 
 
 def test_of_several_keys_one_must_be_named(open_site: Service, provider: SmallProvider) -> None:
-    provider.header, provider.published = {"alg": "RS256"}, published(FIRST, SECOND)
+    provider.header, provider.published = {"alg": "RS256"}, published(first(), second())
     refused(enter(Person(open_site), provider), "failed")
 
 
@@ -594,19 +613,19 @@ def test_rotated_keys(
 ) -> None:
     """New keys are found at once, but a token does not make us ask more than once a minute."""
     assert enter(Person(open_site), provider).status_code == 303
-    for key, name in ((SECOND, "second"), (THIRD, "third")):
+    for key, name in ((second(), "second"), (third(), "third")):
         provider.key, provider.header = key, {"alg": "RS256", "kid": name}
         provider.published = published(key)
-        if key is SECOND:
+        if key is second():
             assert enter(Person(open_site), provider).status_code == 303
             assert provider.asked.count("/keys") == 2
-        for _ in range(3 * (key is THIRD)):
+        for _ in range(3 * (key is third())):
             refused(enter(Person(open_site), provider), "failed")
     assert provider.asked.count("/keys") == 2
     pass_time(monkeypatch, KEYS_RELOADED_EVERY)
     assert enter(Person(open_site), provider).status_code == 303
     assert provider.asked.count("/keys") == 3
-    provider.key, provider.header = SECOND, {"alg": "RS256", "kid": "second"}
+    provider.key, provider.header = second(), {"alg": "RS256", "kid": "second"}
     refused(enter(Person(open_site), provider), "failed")
 
 

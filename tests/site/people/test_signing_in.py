@@ -3,14 +3,17 @@
 import asyncio
 import re
 import time
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from mapshelf.accounts import passwords
+from mapshelf.site import site_routes
 from mapshelf.site.messages import say
 from mapshelf.tokens import LINK_PREFIX, new_token
-from tests.harness import Service, Shelf
+from tests.conftest import make_hashes_cheap
+from tests.harness import Service, Shelf, copied_shelf
 from tests.person import (
     OTHER,
     PASSWORD,
@@ -23,6 +26,20 @@ from tests.person import (
     until,
     user_named,
 )
+from tests.site.shelves import GARDEN
+
+
+@pytest.fixture(scope="module")
+def site_of_ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service where ann has an account, and all that tests do is to sign in."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        copied_shelf(tmp_path_factory.mktemp("ann"), GARDEN) as shelf,
+        Service(shelf.settings, "", site_routes) as running,
+    ):
+        make_hashes_cheap(patch)
+        member(running, shelf, "ann")
+        yield running
 
 
 def masked(answer: httpx.Response, *secrets: str) -> str:
@@ -77,6 +94,7 @@ def test_guessing_the_present_password_slows_down_too(site: Service, shelf: Shel
     assert Person(site, "192.0.2.200").sign_in("ann").status_code == 303
 
 
+@pytest.mark.slow
 def test_a_session_is_never_one_that_somebody_knew_before(site: Service, shelf: Shelf) -> None:
     """Nobody gains by making another's browser have a session (fixation)."""
     member(site, shelf, "ann")
@@ -134,9 +152,8 @@ def test_the_cookie_of_a_session(site: Service, shelf: Shelf) -> None:
         "",
     ],
 )
-def test_after_signing_in_one_stays_here(site: Service, shelf: Shelf, target: str) -> None:
-    member(site, shelf, "ann")
-    person = Person(site)
+def test_after_signing_in_one_stays_here(site_of_ann: Service, target: str) -> None:
+    person = Person(site_of_ann)
     *_, form = forms(person.get("/signin"))
     answer = person.send(form, name="ann", password=PASSWORD, next=target)
     if "\x00" in target:
@@ -150,12 +167,9 @@ def test_after_signing_in_one_stays_here(site: Service, shelf: Shelf, target: st
 @pytest.mark.parametrize(
     "target", ["/account/tokens", "/?query=a+b&offset=24", "/owners/%E6%9D%8E", "/a//b", "/x?y=//z"]
 )
-def test_after_signing_in_one_is_where_one_wanted_to_be(
-    site: Service, shelf: Shelf, target: str
-) -> None:
-    member(site, shelf, "ann")
+def test_after_signing_in_one_is_where_one_wanted_to_be(site_of_ann: Service, target: str) -> None:
     address = "/signin?" + str(httpx.QueryParams({"next": target}))
-    answer = Person(site).sign_in("ann", path=address)
+    answer = Person(site_of_ann).sign_in("ann", path=address)
     assert answer.headers["Location"] == target
 
 

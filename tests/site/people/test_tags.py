@@ -15,6 +15,7 @@ def root(site: Service, shelf: Shelf) -> Person:
     return member(site, shelf, "root", Role.ADMINISTRATOR)
 
 
+@pytest.mark.slow
 def test_a_renamed_tag_is_called_so_everywhere(site: Service, shelf: Shelf, root: Person) -> None:
     shelf.put(MapDraft(title="One", tags=("phys", "<b>")), MapDraft(title="Two", tags=("Physics",)))
     shelf.publish()
