@@ -63,7 +63,7 @@ def test_a_long_run_without_faults(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads((tmp_path / "figures.json").read_text("utf-8"))
     assert figures["faults"] == []
-    assert figures["answers"] == {"200": 30}
+    assert figures["answers"] == {"200": 32}
     assert figures["samples"]
     assert figures["samples"][0]["descriptors"] > 20
 
