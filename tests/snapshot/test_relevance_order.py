@@ -152,7 +152,7 @@ def block_due(position: int, scores: list[float]) -> bool:
     return position // BLOCK > run // BLOCK
 
 
-@given(SCORES, st.integers(0, 1200), st.integers(1, 130), st.sampled_from([BLOCK, 300, 2000]))
+@given(SCORES, st.integers(0, 1200), st.integers(1, 130), st.sampled_from([16, BLOCK, 300, 2000]))
 @example([1.0] * 200, 100, 20, BLOCK)
 @example([2.0] * 64 + [1.96] * 64, 60, 10, BLOCK)
 def test_every_window_tells_the_promised_ties(

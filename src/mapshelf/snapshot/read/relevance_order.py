@@ -6,7 +6,10 @@ ranking is cut into blocks that a page can find without reading all hits before 
 separates equal scores: otherwise, their place in the index would decide which block they are in.
 """
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -23,6 +26,10 @@ EQUAL: Final = 5e-7
 place. Tantivy adds up the same numbers in different sequences."""
 
 
+LARGE: Final = 1000
+"""From this many hits on, NumPy is faster than Python."""
+
+
 def window_around(start: int, end: int, margin: int) -> tuple[int, int]:
     """Return which positions to read for a page, with at least ``margin`` hits around its blocks.
 
@@ -30,6 +37,14 @@ def window_around(start: int, end: int, margin: int) -> tuple[int, int]:
     """
     first = start // BLOCK * BLOCK - margin - 1
     return max(0, first), -(-end // BLOCK) * BLOCK + margin + 1
+
+
+def descending(precedences: "array[int]") -> list[int]:
+    """Return the precedences of tied hits, the hit that comes first at the start."""
+    if len(precedences) < LARGE:
+        return sorted(precedences, reverse=True)
+    ordered: list[int] = np.sort(np.frombuffer(precedences, np.uint64))[::-1].tolist()
+    return ordered
 
 
 class RankedWindow:
@@ -42,17 +57,15 @@ class RankedWindow:
     """
 
     def __init__(self, scores: Sequence[float], first: int, total: int) -> None:
-        self._scores = np.array(scores, np.float64)
+        self._negated = array("d", [-score for score in scores])  # ascending, for bisect
         self._first = first
-        differs = self._scores[1:] < self._scores[:-1] * (1 - EQUAL)
-        breaks = (np.flatnonzero(differs) + first + 1).tolist()
-        if first == 0:
-            breaks.insert(0, 0)
+        self._total = total
+        breaks = array("q", [0] if first == 0 else [])
+        breaks.extend(_breaks(self._negated, first))
         if first + len(scores) == total:
             breaks.append(total)
-        self._breaks = np.array(breaks, np.int64)
+        self._breaks = breaks
         """Positions whose score differs from the one before, and both ends of the ranking."""
-        self._total = total
 
     def near_ties(self, start: int, end: int) -> list[tuple[int, int]] | None:
         """Return the first position of each near tie from ``start`` to ``end``, and the one after.
@@ -68,10 +81,10 @@ class RankedWindow:
 
     def _block_start(self, position: int) -> int | None:
         """Return where the block that contains ``position`` starts."""
-        i = int(np.searchsorted(self._breaks, position, "right")) - 1
+        i = bisect_right(self._breaks, position) - 1
         if i < 0:
             return None
-        nominal = int(self._breaks[i]) // BLOCK * BLOCK
+        nominal = self._breaks[i] // BLOCK * BLOCK
         known = self._first == 0 or nominal > self._first
         return self._next_break(nominal) if known else None
 
@@ -80,8 +93,8 @@ class RankedWindow:
         return self._next_break(min(-(-position // BLOCK) * BLOCK, self._total))
 
     def _next_break(self, position: int) -> int | None:
-        i = int(np.searchsorted(self._breaks, position))
-        return int(self._breaks[i]) if i < len(self._breaks) else None
+        i = bisect_left(self._breaks, position)
+        return self._breaks[i] if i < len(self._breaks) else None
 
     def _ties_from(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield near ties from ``begin``, the start of a block, until ``end``."""
@@ -95,7 +108,18 @@ class RankedWindow:
 
     def _nearly_until(self, begin: int) -> int:
         """Return the first position after ``begin`` that is not a near tie with it."""
-        least = self._scores[begin - self._first] * (1 - NEAR)
-        after = self._first + int(np.searchsorted(-self._scores, -least, "right"))
-        found = self._next_break(max(after, begin + 1))
+        start = begin - self._first
+        after = bisect_right(self._negated, self._negated[start] * (1 - NEAR), start)
+        found = self._next_break(self._first + after)
         return self._total if found is None else found
+
+
+def _breaks(negated: "array[float]", first: int) -> "array[int]":
+    """Return the positions whose score differs from the one before, except for the first."""
+    share = 1 - EQUAL
+    if len(negated) < LARGE:
+        pairs = enumerate(pairwise(negated), first + 1)
+        return array("q", [at for at, (before, score) in pairs if score > before * share])
+    values = np.frombuffer(negated)
+    places = np.flatnonzero(values[1:] > values[:-1] * share) + first + 1
+    return array("q", places.astype(np.int64).tobytes())

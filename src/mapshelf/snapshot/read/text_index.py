@@ -1,5 +1,6 @@
 """Search the index of one snapshot, and return matches as slots."""
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +22,21 @@ from mapshelf.snapshot.format.text_fields import (
     slot_of,
     translated,
 )
-from mapshelf.snapshot.read.relevance_order import BLOCK, RankedWindow, window_around
+from mapshelf.snapshot.read.relevance_order import BLOCK, RankedWindow, descending, window_around
 from mapshelf.snapshot.read.text_queries import QueryBuilder
 
+FEW: Final = 16
+"""Number of hits read at first around the blocks of a page to find where its ties start and end:
+mostly enough, and cheaper than a second search now and then."""
+
 TIED_SHARE: Final = 512
-"""Ties grow with the catalogue: around a page, one in so many of all maps is read at first (at
-least a block) to find where the page's blocks start and end. At a million maps, reading 2,000 more
-hits takes a fraction of the time of a second search."""
+"""If they are not enough, one in so many of all maps is read, because ties grow with the catalogue
+(at least a block). At a million maps, reading 2,000 more hits takes a fraction of the time of a
+second search."""
 
 MORE: Final = 32
-"""If that does not do, so many times as many are read, and at last all. Words with at least so many
-times as many matches get the first margin at once: searching them costs more than reading it."""
+"""If that is not enough, so many times as many are read, and at last all. Words with at least so
+many times as many matches get the second margin at once: searching them costs more than reading it."""
 
 RANGES_IN_MEMORY: Final = 2
 """Number of ranges with many ties that are cached for paging, with 16 bytes per hit."""
@@ -78,7 +83,7 @@ class _Range:
 
     total: int
     first: int
-    precedences: Array
+    precedences: "array[int]"
     window: RankedWindow
 
     def page(self, offset: int, limit: int) -> Found | None:
@@ -90,8 +95,7 @@ class _Range:
             return None
         ranked: list[int] = []
         for start, end in ties:
-            tied = np.sort(self.precedences[start - self.first : end - self.first])
-            ranked += tied[::-1].tolist()
+            ranked += descending(self.precedences[start - self.first : end - self.first])
         skipped = offset - ties[0][0]
         return Found(self.total, [slot_of(one) for one in ranked[skipped : skipped + limit]])
 
@@ -209,16 +213,17 @@ class TextIndex:
         """Return how many hits around the blocks of a page to read, at first and at second."""
         term, *others = terms
         single = not others and term.is_single_word
-        common = single and self.most_matches(term) >= self._least * MORE
-        return (self._least,) if common else (0, self._least)  # mostly, no tie is divided
+        # In a small catalogue, a second search takes less than a look at the word's frequency.
+        common = self._least > BLOCK and single and self.most_matches(term) >= self._least * MORE
+        return (self._least,) if common else (FEW, self._least)
 
     def _read(self, search: _Search, offset: int, limit: int, margin: int) -> _Range:
         first, last = window_around(offset, offset + limit, margin)
         query = self._query_builder.scored(*search)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
-        total, scores = _count(result), [score for score, _ in result.hits]
-        precedences = np.array(self._precedences(result.hits), np.uint64)
-        return _Range(total, first, precedences, RankedWindow(scores, first, total))
+        total, hits = _count(result), result.hits
+        window = RankedWindow([score for score, _ in hits], first, total)
+        return _Range(total, first, array("Q", self._precedences(hits)), window)
 
     def _all_tied(self, query: Query, offset: int, limit: int) -> Found:
         """Return a page of the matches for ``query`` if all have the same score."""
