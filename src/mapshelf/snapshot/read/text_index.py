@@ -36,7 +36,7 @@ second search."""
 
 MORE: Final = 32
 """If that is not enough, so many times as many are read, and at last all. Words with at least so
-many times as many matches get the second margin at once: searching them costs more than reading it."""
+many times as many matches get the second margin at once: a search for them costs more than that."""
 
 RANGES_IN_MEMORY: Final = 2
 """Number of ranges with many ties that are cached for paging, with 16 bytes per hit."""
