@@ -59,6 +59,33 @@ def line(start: Point, end: Point, colour: str = FAINT) -> str:
     )
 
 
+def grid(
+    counts: Sequence[int], values: Sequence[float], corner: Point, size: Point
+) -> tuple[Callable[[Point], Point], list[str]]:
+    """Return where a number of maps and its figure lie in a panel, and the panel's grid.
+
+    Args:
+        counts: the numbers of maps, ascending.
+        values: all figures.
+        corner: the upper left corner.
+        size: the width and the height.
+    """
+    (left, top), (width, height) = corner, size
+    right, bottom = left + width, top + height
+    low, high = decades(values)
+    across = logarithmic(counts[0] / 1.6, counts[-1] * 1.6, left, right)
+    up = logarithmic(low, high, bottom, top)
+    drawn = []
+    for tick in ticks(low, high):
+        drawn.append(line((left, up(tick)), (right, up(tick))))
+        drawn.append(text(left - 6, up(tick) + 4, f"{tick:,g}", "end"))
+    for maps in counts:
+        drawn.append(line((across(maps), top), (across(maps), bottom)))
+        drawn.append(text(across(maps), bottom + 18, f"{maps:,}", "middle"))
+    drawn.append(text(left + width / 2, bottom + 36, "maps", "middle"))
+    return lambda point: (across(point[0]), up(point[1])), drawn
+
+
 def lines(points: Iterable[tuple[Point, str]], colour: str) -> Iterator[str]:
     """Yield the lines between neighbours of the same day: others are no growth."""
     for (start, day), (end, other) in pairwise(points):

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from benchmarks.charts import (
     COLOURS,
     decades,
+    grid,
     key,
     line,
     lines,
@@ -235,24 +236,17 @@ def _grown(panels: dict[str, Series]) -> str:
 
 def _panel(title: str, series: Series, left: float, top: float) -> Iterator[str]:
     counts = sorted({maps for values in series.values() for maps in values})
-    low, high = decades([value for values in series.values() for value, _ in values.values()])
-    across = logarithmic(counts[0] / 1.6, counts[-1] * 1.6, left, left + WIDTH)
-    up = logarithmic(low, high, top + HEIGHT, top)
+    figures = [value for values in series.values() for value, _ in values.values()]
+    place, drawn = grid(counts, figures, (left, top), (WIDTH, HEIGHT))
     yield text(left, top - 68, title, "start", bold=True)
     names = list(enumerate(series))
     for row in range(0, len(names), IN_A_ROW):
         yield from key(names[row : row + IN_A_ROW], left, top - 46 + 9 * row)
-    for tick in ticks(low, high):
-        yield line((left, up(tick)), (left + WIDTH, up(tick)))
-        yield text(left - 6, up(tick) + 4, f"{tick:,g}", "end")
-    for maps in counts:
-        yield line((across(maps), top), (across(maps), top + HEIGHT))
-        yield text(across(maps), top + HEIGHT + 18, f"{maps:,}", "middle")
-    yield text(left + WIDTH / 2, top + HEIGHT + 36, "maps", "middle")
+    yield from drawn
     for number, values in reversed(list(enumerate(series.values()))):
-        places = [((across(maps), up(value)), day) for maps, (value, day) in sorted(values.items())]
+        places = [(place((maps, value)), day) for maps, (value, day) in sorted(values.items())]
         yield from lines(places, COLOURS[number])
-        yield from (mark(number, *place) for place, _ in places)
+        yield from (mark(number, *point) for point, _ in places)
 
 
 def _costs_drawn(spent: dict[str, float]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from benchmarks.charts import (
     COLOURS,
     decades,
+    grid,
     key,
     line,
     lines,
@@ -97,23 +98,15 @@ def _throughput(sizes: Sizes, named: list[str], left: float, top: float) -> Iter
     values = [value for points in series.values() for _, value, _ in points]
     if not values:
         return
-    low, high = decades(values)
-    counts = [int(size) for size in sizes]
-    across = logarithmic(min(counts) / 1.6, max(counts) * 1.6, left, left + WIDTH)
-    up = logarithmic(low, high, top + HEIGHT, top)
+    counts = sorted(int(size) for size in sizes)
+    place, drawn = grid(counts, values, (left, top), (WIDTH, HEIGHT))
     yield text(left, top - 24, "mixed load: searches per second", "start", bold=True)
-    for tick in ticks(low, high):
-        yield line((left, up(tick)), (left + WIDTH, up(tick)))
-        yield text(left - 6, up(tick) + 4, f"{tick:,g}", "end")
-    for maps in counts:
-        yield line((across(maps), top), (across(maps), top + HEIGHT))
-        yield text(across(maps), top + HEIGHT + 18, f"{maps:,}", "middle")
-    yield text(left + WIDTH / 2, top + HEIGHT + 36, "maps", "middle")
+    yield from drawn
     for name in reversed(series):
         number = NAMES.index(name)
-        places = [((across(maps), up(value)), day) for maps, value, day in series[name]]
+        places = [(place((maps, value)), day) for maps, value, day in series[name]]
         yield from lines(places, COLOURS[number])
-        yield from (mark(number, *place) for place, _ in places)
+        yield from (mark(number, *point) for point, _ in places)
 
 
 def _mixed(sizes: Sizes, name: str) -> Iterator[tuple[int, float, str]]:
