@@ -1,6 +1,5 @@
 """``GET /folders`` and ``GET /tags``: the folders and tags of maps, with counts."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -9,7 +8,7 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.query import read_parameters
-from mapshelf.snapshot.read import Folder, Snapshot, Tag
+from mapshelf.snapshot.read import Snapshot
 
 BELOW: Final = "below"
 """The parameter for the parent folder."""
@@ -31,13 +30,14 @@ async def show_tags(context: Context, request: Request) -> Response:
 
 
 def _folders(snapshot: Snapshot, below: str) -> Response:
-    return _response(snapshot.folders(below))
+    found = snapshot.folders(below)
+    return _response([{"name": one.name, "count": one.count, "path": one.path} for one in found])
 
 
 def _tags(snapshot: Snapshot) -> Response:
-    return _response(snapshot.tags())
+    return _response([{"name": one.name, "count": one.count} for one in snapshot.tags()])
 
 
-def _response(rows: Sequence[Folder] | Sequence[Tag]) -> Response:
+def _response(rows: list[dict[str, object]]) -> Response:
     body = orjson.dumps(rows)
     return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])

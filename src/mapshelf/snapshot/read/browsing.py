@@ -7,6 +7,7 @@ per folder.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from mapshelf.query import folder_key
 from mapshelf.snapshot.format.columns import Array
@@ -14,9 +15,12 @@ from mapshelf.snapshot.format.names import NO_NAME, Names
 from mapshelf.snapshot.read.listing import Listing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Folder:
-    """A folder: its name, its path, and the number of maps in it and its subfolders."""
+    """A folder: its name, its path, and the number of maps in it and its subfolders.
+
+    Not frozen, because one level may have ten thousand, and freezing each takes most of the time.
+    """
 
     name: str
     count: int
@@ -53,7 +57,8 @@ class Browsing:
             self._folder_counts = self._listing.name_counts("folder", self._folders).astype("<u4")
         found = _counted(self._folders, self._folders.within(code), self._folder_counts)
         level = [Folder(path.rpartition("/")[2], count, path) for path, count in found]
-        return sorted(level, key=lambda one: (one.name.casefold(), one.name))
+        level.sort(key=attrgetter("name"))  # sorting twice is faster than by pairs
+        return sorted(level, key=lambda one: one.name.casefold())
 
     def tags(self) -> list[Tag]:
         """Return all tags, most frequent first, then by name."""
