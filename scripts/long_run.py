@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--rate", type=float, default=20, help="requests a second")
     parser.add_argument("--maps", type=int, default=2000)
-    parser.add_argument("--at", type=Path, help="where the catalogue is made")
+    parser.add_argument("--at", type=Path, help="an existing folder in which the catalogue is made")
     parser.add_argument("--output", type=Path, help="where to write the figures")
     parser.add_argument(
         "--hurry",

@@ -1,4 +1,4 @@
-"""Child processes that the services of a test module leave to those that come after them.
+"""Child processes that the services of tests leave to those that come after them.
 
 They have far more time by the clock than otherwise: a busy machine is slow, not wrong. Their limits
 of processor time stay.
@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import pytest
 
@@ -33,34 +33,45 @@ Kind = tuple[int, int, int, int, int]
 """What a pool is made with."""
 
 
+Idle = defaultdict[Kind, list[ConfinedPool]]
+"""The pools that nobody uses, by what they are made with."""
+
+
 @contextmanager
-def lent_children() -> Iterator[None]:
+def idle_children() -> Iterator[type["LentPool"]]:
+    """Give a kind of pool whose children are kept for others, until the context ends."""
+
+    class Lent(LentPool):
+        idle: ClassVar[Idle] = defaultdict(list)
+
+    yield Lent
+    Lent.over = True
+    for pools in Lent.idle.values():
+        for one in pools:
+            one.close()
+
+
+@contextmanager
+def lent_children(lent: type["LentPool"]) -> Iterator[None]:
     """Have services take over the children of those that have ended, while in the context."""
-    free: defaultdict[Kind, list[ConfinedPool]] = defaultdict(list)
-
-    class LentPool(_LentPool):
-        idle = free
-
     with pytest.MonkeyPatch.context() as patch:
         for module in (pool, sandboxed_reader):
-            patch.setattr(module, "ConfinedPool", LentPool)
+            patch.setattr(module, "ConfinedPool", lent)
         for module in (documents, formula_worker, image_worker, render_worker):
             patch.setattr(module, "WALL_SECONDS", PATIENCE)
         for module in (drawings, map_detail, thumbnails):
             patch.setattr(module, "PICTURE_SECONDS", PATIENCE)
         yield
-    LentPool.over = True
-    for pools in free.values():
-        for one in pools:
-            one.close()
 
 
-class _LentPool:
+class LentPool:
     """Does what ``ConfinedPool`` does, with one that another had before."""
 
-    idle: defaultdict[Kind, list[ConfinedPool]]
+    idle: ClassVar[Idle]
+    allowed = True
+    """Whether the test that runs may start processes: ``make test-fast`` leaves it out."""
     over = False
-    """Whether nobody takes over any more, as at the end of a service of several modules."""
+    """Whether nobody takes over any more: the tests have ended."""
 
     def __init__(
         self, workers: int, memory: int, descriptors: int, niceness: int = 0, file_size: int = 0
@@ -74,6 +85,7 @@ class _LentPool:
     def submit(
         self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
     ) -> "Future[T]":
+        assert self.allowed, "mark a test that starts child processes: @pytest.mark.process"
         with self._changing:
             if self.closed:
                 future: Future[T] = Future()

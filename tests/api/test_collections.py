@@ -156,6 +156,7 @@ def test_nobody_sees_a_map_that_they_may_not_see(people: People) -> None:
     assert shown(OTHER, "unlisted") == published | others | {f"{OWNER} unlisted"}
 
 
+@pytest.mark.process
 def test_a_map_that_is_hidden_later_is_shown_no_longer(people: People) -> None:
     own = people.published(OTHER, title="Plan")
     public_id = made(people, visibility="published")
@@ -261,6 +262,7 @@ def test_the_picture_shows_the_first_maps(people: People) -> None:
         assert people.get("", f"{path}/picture.png?{wrong}").status_code == 400
 
 
+@pytest.mark.process
 def test_the_picture_shows_nobody_what_they_may_not_see(people: People) -> None:
     own = people.published(OWNER, title="Secret", visibility="private")
     public_id = made(people, maps="a", visibility="published")

@@ -192,6 +192,7 @@ def as_if(
     return httpx.Response(answer.status_code, headers=changed, text=text)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command[-50:])
 def test_examples_are_answered_as_shown(documented: Service, example: Example) -> None:
     response, given = curl(documented, example.command)

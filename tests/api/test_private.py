@@ -111,6 +111,7 @@ def check_private(response: httpx.Response) -> None:
         assert "Authorization" in response.headers["Vary"].split(", ")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("path", ADDRESSES)
 def test_no_answer_may_be_kept_for_others(service: Service, path: str) -> None:
     whole = service.get(path)
@@ -137,6 +138,7 @@ def test_no_error_may_be_kept(service: Service, path: str, status: int) -> None:
     assert directives(answer) == {"no-store"}
 
 
+@pytest.mark.process
 def test_a_picture_is_asked_for_again_each_time(service: Service) -> None:
     """Or a browser would show it after its reader has signed out."""
     answer = service.get(f"/thumbnails/{ID}.png")

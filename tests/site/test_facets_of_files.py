@@ -11,6 +11,8 @@ from mapshelf.site import site_routes
 from tests.cli.process import Mapshelf
 from tests.harness import Service, Shelf, shelf_with
 
+pytestmark = pytest.mark.process
+
 NODE = '<node TEXT="{text}">{inner}</node>'
 NOTE = '<richcontent TYPE="NOTE"><html><body><p>remember</p></body></html></richcontent>'
 

@@ -71,6 +71,7 @@ def test_every_folder_is_listed_and_counts_its_maps(site: Service) -> None:
         assert [found["path"] for found in facets["folder"]] == [inner["path"]]
 
 
+@pytest.mark.process
 def test_names_that_people_can_read_stay_as_they_are(site: Service) -> None:
     names = {one["name"] for one in site.get("/folders").json()}
     assert {"عربي", "日本", "👨\u200d👩\u200d👧", "no\xa0break", "می\u200cخواهم", "100%"} <= names

@@ -718,6 +718,7 @@ def is_private(world: World) -> bool:
     return world.service.application.application.context.settings.private
 
 
+@pytest.mark.process
 def test_the_table_names_every_route_and_no_other(world: World) -> None:
     context = world.service.application.application.context
     private = is_private(world)

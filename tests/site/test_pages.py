@@ -453,6 +453,7 @@ def test_pages_and_their_files_are_compressed_for_who_takes_that(site: Service) 
             assert "content-encoding" not in again.headers
 
 
+@pytest.mark.process
 def test_the_api_and_pictures_are_not_compressed(site: Service) -> None:
     for path in ("/maps?limit=50", "/openapi.json", "/thumbnails/Garden01.svg?w=1280"):
         response = site.get(path, Accept_Encoding="gzip")
