@@ -192,7 +192,7 @@ def _title(query: MapQuery, removals: list[Choice]) -> str:
     if len(removals) == 1 and len(query.filters) == 1:
         kind = "maps.of" if query.filters[0][0] == "owner" else "maps.in"
         return say(kind, name=removals[0].name)
-    return say("maps.all")
+    return say("maps.some" if removals else "maps.all")
 
 
 def _without(given: Mapping[str, str], name: str) -> dict[str, str]:
