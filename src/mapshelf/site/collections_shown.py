@@ -68,7 +68,7 @@ def collection_card(found: Collection, addresses: Addresses) -> CollectionCard:
 def cards_of(maps: Sequence[Map], addresses: Addresses, snapshot: Snapshot) -> list[Card]:
     """Return the cards of maps that were read from the store, as in lists.
 
-    Only the snapshot knows the files of maps, so maps that it does not list (private ones) show none.
+    Only the snapshot knows the files of maps, so maps that it does not list show none.
     """
     return with_places([_card_of(one, addresses, snapshot) for one in maps])
 
