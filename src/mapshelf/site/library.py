@@ -121,6 +121,7 @@ def library_page(
         )
         for record in hits.records
     ]
+    cards = [replace(one, number=number) for number, one in enumerate(cards, 1)]
     if EACH not in query.given and view != TABLE:
         cards = folded(cards, snapshot)
     pages = max(1, -(-hits.total // PAGE_SIZE))
