@@ -172,4 +172,4 @@ def test_the_page_says_it_in_words_and_the_drawing_marks_it(people: People) -> N
     large = people.get("", "/mindmaps/Large001/map-large001/compare/Large002")
     assert "1 branch added" in large.text
     same = people.get("", "/mindmaps/Large001/map-large001/compare/Large001")
-    assert "The two are the same." in same.text
+    assert "Both have the same topics." in same.text

@@ -30,6 +30,7 @@ def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None
     mapshelf.run_apart("user", "add", "alice")
     mapshelf.run("user", "add", "carl", "--admin")
     taken = mapshelf.run("user", "add", "ALICE", expect=1)
+    also_taken = mapshelf.run("user", "add", "alice", "--admin", expect=1)
     mapshelf.run("user", "disable", "Alice")
     unknown = mapshelf.run("user", "disable", "bob", expect=1)
 
@@ -43,6 +44,10 @@ def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None
         "mapshelf: there is a user ALICE already; for a link, run: mapshelf user link ALICE\n"
     )
     assert taken.stdout == ""
+    assert also_taken.stderr.endswith(
+        "for a link, run: mapshelf user link alice;"
+        " for the role, run: mapshelf user role alice administrator\n"
+    )
     assert unknown.stderr == "mapshelf: there is no user bob\n"
 
     mapshelf.run("user", "enable", "Alice")

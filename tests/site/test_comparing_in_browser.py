@@ -65,7 +65,7 @@ def test_a_map_is_compared_with_its_twin_from_its_page(browser: Browser, house: 
     reader = visitor(browser, house)
     page = reader.open("/mindmaps/Garden01/garden")
     page.get_by_role("link", name="Compare with “Garden”").click()
-    expect(page.get_by_text("The two are the same.")).to_be_visible()
+    expect(page.get_by_text("Both have the same topics.")).to_be_visible()
     check(page)
     reader.close()
 

@@ -144,3 +144,16 @@ def test_nothing_says_an_owner_or_a_category_where_there_is_none(site: Service) 
         shown = page(site, path)
         assert "Mint" in shown
         assert not re.search(r"\b(system|Uncategorised)\b", shown), path
+
+
+def test_the_sizes_are_said_as_the_ranges_that_are_counted(site: Service) -> None:
+    assert {name: count for name, (count, _) in facet(site, "/?versions=all", "Size").items()} == {
+        "Up to 30 topics": 5,
+        "31 to 100 topics": 1,
+    }
+
+
+def test_a_list_with_several_filters_is_not_called_all_maps(site: Service) -> None:
+    assert '<h1 dir="auto">All maps</h1>' in page(site, "/")
+    assert '<h1 dir="auto">Work</h1>' in page(site, "/?folder=Work")
+    assert '<h1 dir="auto">Filtered maps</h1>' in page(site, "/?folder=Work&size=medium")

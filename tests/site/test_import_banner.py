@@ -1,12 +1,14 @@
 """While maps are imported, the library says how far that is, and fills itself."""
 
+import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mapshelf.import_status import ImportStatus, StatusFile
+from mapshelf.import_status import SLOW, ImportStatus, StatusFile
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
@@ -61,6 +63,20 @@ def test_scripts_ask_how_far_an_import_is(shelf: Shelf) -> None:
         shelf.publish()
         site.wait_until(lambda: site.get("/site/imports").json()["revision"] > 0)
         assert HALF in site.get("/site/imports").json()["html"]
+
+
+def test_a_file_that_holds_up_an_import_is_mentioned(shelf: Shelf) -> None:
+    status, file = StatusFile(shelf.settings.data), shelf.settings.data / "importing"
+    with serve(shelf, site_routes) as site:
+        status.write(ImportStatus(400, 800))
+        assert say("importing.slow") not in page(site)
+        ago = time.time() - SLOW - 1
+        os.utime(file, (ago, ago))
+        assert say("importing.slow") in page(site)
+        assert say("importing.slow") in site.get("/site/imports").json()["html"]
+        status.write(ImportStatus(800, 800))  # only the last maps are being written
+        os.utime(file, (ago, ago))
+        assert say("importing.slow") not in page(site)
 
 
 def test_a_private_catalogue_tells_nobody(shelf: Shelf) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from time import thread_time
 from typing import cast
 
@@ -81,6 +82,28 @@ def test_lists_fold_twins_and_show_each_where_that_is_asked_for(site: Service) -
     assert "3 versions" in page(site, "/?query=compost")
     assert "3 versions" not in page(site, "/site/search?query=compost&versions=all")
     assert len(site.maps(order_by="alpha").json()) == 11
+
+
+def test_letters_lead_to_the_first_map_that_begins_so_behind_folded_twins(tmp_path: Path) -> None:
+    drafts = (
+        MapDraft(id=f"{title}01", title=title, outline=outline_of("Garden", *topics))
+        for title, topics in (
+            ("Apples", TOPICS),
+            ("Apricots", TOPICS),
+            ("Beans", ["a pole"]),
+            ("Cress", TOPICS),
+            ("Dill", ["a pot"]),
+        )
+    )
+    with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as site:
+        text = page(site, "/?order_by=alpha")
+    assert "3 versions" in text
+    letters = re.findall(r'href="/\?order_by=alpha(?:#(n\d))?"[^>]*>(?:<bdi>)?([A-D])<', text)
+    assert [letter for _, letter in letters] == ["A", "B", "C", "D"]
+    for anchor, letter in letters:
+        assert len(re.findall(f'id="{anchor or "n1"}"', text)) == 1
+        there = text.partition(f'id="{anchor or "n1"}"')[2]
+        assert re.findall(r'dir="auto">(\w)\w+</a>', there)[0] == letter
 
 
 def test_topics_lead_to_other_maps_that_have_them(site: Service) -> None:

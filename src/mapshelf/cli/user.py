@@ -79,7 +79,10 @@ def _new_user(store: Store, name: str, role: Role) -> User:
     try:
         return store.add_user(name, role)
     except AlreadyExists as error:  # an import may have added them as an owner
-        raise AlreadyExists(f"{error}; for a link, run: mapshelf user link {name}") from error
+        hint = f"{error}; for a link, run: mapshelf user link {name}"
+        if role is Role.ADMINISTRATOR:
+            hint += f"; for the role, run: mapshelf user role {name} {role}"
+        raise AlreadyExists(hint) from error
 
 
 def _link(given: argparse.Namespace) -> int:

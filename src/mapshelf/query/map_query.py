@@ -367,8 +367,8 @@ FILTERS: Final = (
     ),
     Filter(
         name="size",
-        description="Only maps of this size: `small` (up to 30 topics), `medium` (up to 100), "
-        "`large` (up to 400) or `huge`.",
+        description="Only maps of this size: `small` (up to 30 topics), `medium` (31 to 100), "
+        "`large` (101 to 400) or `huge` (more).",
         schema={"type": "string", "enum": list(SIZES)},
         parse=_size,
         key=lambda found: size_of_map(found.topics),

@@ -39,7 +39,7 @@ from mapshelf.model import (
 )
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
-from mapshelf.site.collections_shown import card_of
+from mapshelf.site.collections_shown import cards_of
 from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
@@ -158,8 +158,9 @@ class BulkActionPages:
         look = partial(_changeable, ids, session.user)
         maps, others = await self._personal.ask(request, look)
         done = read_parameters(request.query_string, ("done",)).get("done", "")
+        cards = cards_of(maps, self._addresses, self._context.snapshot.get().snapshot)
         values = {
-            "maps": [(card_of(one, self._addresses), one.tags) for one in maps],
+            "maps": [(card, one.tags) for card, one in zip(cards, maps, strict=True)],
             "ids": ",".join(one.id for one in maps),
             "others": others,
             "said": said or {"add": "", "remove": ""},

@@ -54,6 +54,7 @@ class Card:
         topic_count: number of topics, 0 if unknown.
         versions: maps with the same topics that are folded into this card.
         within: the listed folder, which the card omits from paths; empty for all maps.
+        number: its place on the page of a list, before folding: links lead to it.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Card:
     topic_count: int
     versions: "Sequence[Card]" = ()
     within: str = ""
+    number: int = 0
 
     @property
     def is_of_system(self) -> bool:

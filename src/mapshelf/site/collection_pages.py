@@ -5,6 +5,7 @@ of a page depends on its reader, who may see maps that others do not. Embeds and
 maps that anonymous visitors may see.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -20,7 +21,7 @@ from mapshelf.model import Role, Visibility
 from mapshelf.query import parse_query
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card
-from mapshelf.site.collections_shown import CollectionCard, card_of, collection_card
+from mapshelf.site.collections_shown import CollectionCard, cards_of, collection_card
 from mapshelf.site.map_page import embed_code
 from mapshelf.site.messages import say
 from mapshelf.site.oembed import Embedded, description
@@ -150,7 +151,7 @@ class CollectionPages:
         may = reader is not None and may_change(collection, reader)
         return {
             "collection": shown,
-            "cards": _cards(found, self._addresses),
+            "cards": self._cards(found),
             "hidden": found.hidden if may else 0,
             "may_change": may,
             "may_pin": reader is not None and reader.role is Role.ADMINISTRATOR,
@@ -173,15 +174,14 @@ class CollectionPages:
             "address": addresses.absolute(shown.address),
             "own": addresses.absolute(addresses.collection_feed(collection.id)),
             "updated": shown.changed.iso,
-            "entries": [_entry(one, addresses) for one in _cards(found, addresses)],
+            "entries": [_entry(one, addresses) for one in self._cards(found)],
             "secret": own,
         }
         body = self._templates.text("feed.atom", values).encode()
         return data_response(b"application/atom+xml; charset=utf-8", body)
 
-
-def _cards(found: SeenCollection, addresses: Addresses) -> list[Card]:
-    return [card_of(one, addresses) for one in found.maps]
+    def _cards(self, found: SeenCollection) -> Sequence[Card]:
+        return cards_of(found.maps, self._addresses, self._context.snapshot.get().snapshot)
 
 
 def _entry(one: Card, addresses: Addresses) -> dict[str, str]:

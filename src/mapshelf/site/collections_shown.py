@@ -1,13 +1,14 @@
 """Prepare collections for templates: their details, and the URLs of their page and pictures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mapshelf.api.map_writing import map_object
 from mapshelf.model import Collection, Map
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.cards import Card, card
-from mapshelf.snapshot.read import Record
+from mapshelf.site.cards import Card, card, with_places
+from mapshelf.snapshot.read import Details, Record, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,15 @@ def collection_card(found: Collection, addresses: Addresses) -> CollectionCard:
     )
 
 
-def card_of(found: Map, addresses: Addresses) -> Card:
-    """Return the card of a map that was read from the store, as in lists."""
-    body = map_object(found, addresses.base_url.encode())
-    return card(Record(found.file_id, body), addresses, [])
+def cards_of(maps: Sequence[Map], addresses: Addresses, snapshot: Snapshot) -> list[Card]:
+    """Return the cards of maps that were read from the store, as in lists.
+
+    Only the snapshot knows the files of maps, so maps that it does not list show none.
+    """
+    return with_places([_card_of(one, addresses, snapshot) for one in maps])
+
+
+def _card_of(found: Map, addresses: Addresses, snapshot: Snapshot) -> Card:
+    body, listed = map_object(found, addresses.base_url.encode()), snapshot.find(found.id, b"")
+    details = listed.details if listed else Details()
+    return card(Record(found.file_id, body, details), addresses, [])

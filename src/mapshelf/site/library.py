@@ -121,6 +121,7 @@ def library_page(
         )
         for record in hits.records
     ]
+    cards = [replace(one, number=number) for number, one in enumerate(cards, 1)]
     if EACH not in query.given and view != TABLE:
         cards = folded(cards, snapshot)
     pages = max(1, -(-hits.total // PAGE_SIZE))
@@ -192,7 +193,7 @@ def _title(query: MapQuery, removals: list[Choice]) -> str:
     if len(removals) == 1 and len(query.filters) == 1:
         kind = "maps.of" if query.filters[0][0] == "owner" else "maps.in"
         return say(kind, name=removals[0].name)
-    return say("maps.all")
+    return say("maps.some" if removals else "maps.all")
 
 
 def _without(given: Mapping[str, str], name: str) -> dict[str, str]:

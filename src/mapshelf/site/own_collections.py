@@ -42,7 +42,7 @@ from mapshelf.query import read_parameters
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.bulk_actions import asked_ids, selected_ids
 from mapshelf.site.cards import Card
-from mapshelf.site.collections_shown import card_of, collection_card
+from mapshelf.site.collections_shown import cards_of, collection_card
 from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.map_forms import BODY, LIMITS
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
@@ -183,7 +183,7 @@ class OwnCollectionPages:
         if not maps and error is None:
             raise no_map()
         values = {
-            "maps": [card_of(one, self._addresses) for one in maps],
+            "maps": self._cards(maps),
             "ids": ",".join(one.id for one in maps),
             "collections": own,
             "title": title,
@@ -224,6 +224,15 @@ class OwnCollectionPages:
             return see_other(self._page_of(found))
         return see_other(f"{self._page_of(found, 'edit')}#{f'm-{moved}' if moved else 'maps'}")
 
+    def _edited_by(self, public_id: str, user: User, store: Store) -> Edited:
+        found = changeable_collection(store, public_id, user)
+        maps = store.collected_maps(public_id)
+        shown = [one for one in maps if is_shown(one, found, user)]
+        return Edited(found, self._cards(shown), len(maps) - len(shown))
+
+    def _cards(self, maps: list[Map]) -> list[Card]:
+        return cards_of(maps, self._addresses, self._personal.context.snapshot.get().snapshot)
+
     async def _edited(
         self,
         request: Request,
@@ -234,7 +243,7 @@ class OwnCollectionPages:
         adding: bool = False,
     ) -> Response:
         edited = await self._personal.ask(
-            request, partial(_edited_by, self._addresses, request.parts["id"], session.user)
+            request, partial(self._edited_by, request.parts["id"], session.user)
         )
         found = edited.found
         was = {"title": found.title, "text": found.text, "visibility": found.visibility.value}
@@ -324,14 +333,6 @@ class OwnCollectionPages:
     ) -> Response:
         page = Page(template, values, error, invalid="failure.collection")
         return await self._personal.page(page, session)
-
-
-def _edited_by(addresses: Addresses, public_id: str, user: User, store: Store) -> Edited:
-    found = changeable_collection(store, public_id, user)
-    maps = store.collected_maps(public_id)
-    shown = [one for one in maps if is_shown(one, found, user)]
-    cards = [card_of(one, addresses) for one in shown]
-    return Edited(found, cards, len(maps) - len(shown))
 
 
 def _said(details: CollectionDetails, store: Store, found: Collection, user: User) -> Collection:

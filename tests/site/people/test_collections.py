@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from mapshelf.model import CollectionDetails, MapDraft, Role, Visibility
+from mapshelf.model import CollectionDetails, MapDraft, Role, Source, Visibility
 from tests.harness import Service, Shelf
 from tests.person import Form, Person, Start, events, forms, member, user_named
 from tests.site.shelves import STRIKES
@@ -108,6 +108,32 @@ def test_maps_are_collected_from_their_pages(bob: Person) -> None:
     assert titles(bob.get(there)) == "acb"
     assert bob.status("/collect?map=none") == 404
     assert bob.status("/collect") == 400
+
+
+def test_maps_with_the_same_title_are_told_apart_by_their_files(
+    site: Service, shelf: Shelf, bob: Person
+) -> None:
+    shelf.put(
+        *(
+            MapDraft(
+                id=f"java{name}",
+                title="Java",
+                owner="bob",
+                source=Source(
+                    f"/m/{name}/java.mm".encode(), f"{name}/java.mm", 1, 1, b"%d" % place
+                ),
+            )
+            for place, name in enumerate(("coffee", "island"))
+        )
+    )
+    shelf.publish()
+    site.wait_until(lambda: "javaisland" in site.request("GET", "/", signed=False).text)
+    chosen = "map=javacoffee&map=javaisland&map=mapa"
+    there = sent(bob, bob.form(f"/collect?{chosen}"), title="New")
+    for path in (there, f"{there}/edit", f"/collect?{chosen}", f"/tag?{chosen}"):
+        page = bob.get(path).text.replace("<wbr>", "")
+        assert "coffee/java.mm" in page, path
+        assert "island/java.mm" in page, path
 
 
 def test_what_cannot_be_taken_is_said_above_the_form(bob: Person) -> None:

@@ -197,3 +197,10 @@ def test_in_a_private_catalogue_the_secret_address_of_its_owner_opens_it(
         f"/feeds/none/saved/{public_id}.atom",
     ):
         assert site.request("GET", wrong, signed=False).status_code == 404
+
+
+def test_a_name_that_says_what_is_searched_is_not_said_twice(ann: Person) -> None:
+    saved(ann, "query=beans")
+    assert ann.get(OWN).text.count("<bdi>“beans”</bdi>") == 0
+    saved(ann, "query=beans", "My beans")
+    assert ann.get(OWN).text.count("<bdi>“beans”</bdi>") == 1

@@ -145,7 +145,7 @@ MAP_PAGE: Final[Mapping[str, str]] = {
     "compare.before": "From",
     "compare.after": "to",
     "compare.round": "Swap the two",
-    "compare.none": "The two are the same.",
+    "compare.none": "Both have the same topics.",
     "compare.drawing": "What changed in “{title}”, as a drawing",
     "compare.alt": "The map with its differences marked; they follow as text",
     "compare.signs": "+ added, \u2212 removed, → moved, ≈ changed; numbers count "
