@@ -112,7 +112,8 @@ class _Import:
         self._written = time.monotonic()
 
     def run(self, candidates: Iterable[Candidate], reader: SandboxedReader) -> None:
-        for result in reader.read(self._to_read(candidates), self._folder_of):
+        # What has been read must not wait for a file that takes long.
+        for result in reader.read(self._to_read(candidates), self._folder_of, self._write):
             reading = self._reading.pop(result.path)
             if isinstance(result, RefusedFile):
                 self._report.note(Verdict.REFUSED, printable(result.path), result.reason)

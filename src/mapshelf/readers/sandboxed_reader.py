@@ -19,7 +19,7 @@ import signal
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -42,6 +42,9 @@ from mapshelf.readers.zip_import import Member, close_archive, list_members, rea
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
 
 _LOG: Final = logging.getLogger(__name__)
+
+DELAY: Final = 0.5
+"""Seconds after which a result is late, so that a caller can do something else meanwhile."""
 
 _LOOK_AHEAD: Final = 8
 """Files in progress for each child: enough to keep it busy while another child has a slow file."""
@@ -230,26 +233,41 @@ class SandboxedReader:
         """
         self._pool.expect(files)
 
-    def read(self, paths: Iterable[str], folder_of: FolderOf = lambda _: "") -> Iterator[Result]:
+    def read(
+        self,
+        paths: Iterable[str],
+        folder_of: FolderOf = lambda _: "",
+        on_delay: Callable[[], None] = lambda: None,
+    ) -> Iterator[Result]:
         """Yield a result for each of ``paths``, in order, as soon as it is ready.
 
         ``paths`` may be infinite: it is consumed only a few files ahead of the results. Linked
-        images are read from the imported folder that ``folder_of`` returns for a file.
+        images are read from the imported folder that ``folder_of`` returns for a file. ``on_delay``
+        is called when a result is not ready after ``DELAY`` seconds.
         """
-        return self._read(_Task(path, folder_of(path)) for path in paths)
+        return self._read((_Task(path, folder_of(path)) for path in paths), on_delay)
 
     def read_again(self, files: Iterable[FileAgain]) -> Iterator[Result]:
         """Yield a result for each stored file, as ``read`` does."""
-        return self._read(_Task(file.path, file.folder, file.content) for file in files)
+        tasks = (_Task(file.path, file.folder, file.content) for file in files)
+        return self._read(tasks, lambda: None)
 
-    def _read(self, tasks: Iterable[_Task]) -> Iterator[Result]:
+    def _read(self, tasks: Iterable[_Task], on_delay: Callable[[], None]) -> Iterator[Result]:
         pending: deque[tuple[_Task, Future[Result]]] = deque()
         for task in tasks:
             pending.append((task, self._submit(task)))
             if len(pending) >= _LOOK_AHEAD * self._workers:
-                yield self._result(*pending.popleft())
+                yield self._next(pending, on_delay)
         while pending:
-            yield self._result(*pending.popleft())
+            yield self._next(pending, on_delay)
+
+    def _next(
+        self, pending: "deque[tuple[_Task, Future[Result]]]", on_delay: Callable[[], None]
+    ) -> Result:
+        task, future = pending.popleft()
+        if not wait((future,), DELAY).done:
+            on_delay()
+        return self._result(task, future)
 
     def members(self, path: str) -> list[Member]:
         """Return the files in the zip archive at ``path`` (see ``mapshelf.readers.zip_import``).
