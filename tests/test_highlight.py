@@ -224,6 +224,7 @@ def test_what_the_index_finds_in_a_title_is_highlighted(
                     assert len(found) == len(hits.highlighter), (text, record.title)
 
 
+@pytest.mark.slow
 def test_many_phrases_in_a_long_text_take_little_longer_than_one() -> None:
     """Each phrase must not go through the whole text: anybody may send a query of a hundred."""
     text = "a b " * 40_000

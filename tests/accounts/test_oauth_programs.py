@@ -68,6 +68,7 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
         identified(store, Identification(found.id, "x"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "registration",
     [

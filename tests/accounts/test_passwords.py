@@ -72,6 +72,7 @@ def test_rules(password: str, rule: str) -> None:
     assert str(caught.value) == RULES[rule]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "password",
     [

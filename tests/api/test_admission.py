@@ -85,6 +85,7 @@ def test_whoever_hangs_up_takes_nobodys_turn(service: Service) -> None:
     assert service.run(ask()).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/maps", "/search", "/suggest", "/facets"])
 def test_searches_are_refused_unread_while_too_many_wait(tmp_path: Path, path: str) -> None:
     """Over RSGI, as Granian asks. A token shows what is read: without one, searches get a 401."""

@@ -137,6 +137,7 @@ def test_no_body_is_an_empty_one(service: Service, path: str) -> None:
     assert answer.json() == empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "headers", "status", "error"),
     [

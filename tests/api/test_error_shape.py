@@ -124,6 +124,7 @@ def check_shape(response: httpx.Response) -> None:
         assert body["error_description"].endswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_errors_have_one_shape(name: str, tmp_path: Path, sound: Service) -> None:
     condition = CONDITIONS[name]

@@ -266,6 +266,7 @@ def test_pages_orders_and_headers_are_those_of_maps(serving: Serving) -> None:
 PATHS: Final = ("/search", "/suggest", "/facets", "/categories", "/software")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_checks_and_validators_are_those_of_lists(serving: Serving, path: str) -> None:
     service = serving(MapDraft(title="Tea"))

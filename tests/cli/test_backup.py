@@ -392,6 +392,7 @@ def flipped(whole: bytes, place: int) -> bytes:
     return whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "reason"),
     [

@@ -222,6 +222,7 @@ def test_check_accepts_what_serve_accepts(
         assert checked(tmp_path, capsys, f'cors-origin = "{origin}"') == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

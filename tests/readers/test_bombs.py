@@ -447,6 +447,7 @@ def test_text_truncated_at_every_tenth(name: str, tenth: int) -> None:
     read_or_refuse(data[: len(data) * tenth // 10], NAMES[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, data in SAMPLES.items() if data[:2] == b"PK"])
 @pytest.mark.parametrize("tenth", range(10))
 def test_members_truncated_at_every_tenth(name: str, tenth: int) -> None:

@@ -50,6 +50,7 @@ def test_html_to_text(html: str, expected: str) -> None:
     assert html_to_text(html).startswith(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["<!--", "<![", "<!x", "<?", "<a ", "<a", "</", "&", "<a b='"])
 @pytest.mark.parametrize("end", ["", ">"])
 def test_broken_html_is_not_quadratic(piece: str, end: str) -> None:

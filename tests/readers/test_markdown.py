@@ -82,6 +82,7 @@ def test_formulas_in_text(label: str, formula: str, text: str) -> None:
     assert (topic.formula, topic.text) == (formula, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["$=", "$" + "=" * 900 + "$5", "$$x", "$\\0=$ ", "\\$", "$ ="])
 def test_dollar_signs_are_not_quadratic(piece: str) -> None:
     text = "# r\n- " + piece * (200_000 // len(piece))

@@ -119,6 +119,7 @@ def test_deep_words_occur_together_in_one_map_alone(judgement: Judgement) -> Non
     assert [each for each, text in texts() if words <= set(WORD.findall(text))] == [key]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judgement", of_kind("typo"), ids=lambda each: each.query)
 def test_a_typo_is_small_and_makes_a_word_that_no_map_has(judgement: Judgement) -> None:
     typed, meant = (WORD.findall(fold(text)) for text in (judgement.query, judgement.meant))

@@ -172,6 +172,7 @@ def test_a_command_that_is_not_known_is_not_written() -> None:
     assert "Α" in mathml([r"\Alpha"])[r"\Alpha"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formula", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_formulas_cost_little(formula: str) -> None:
     start = time.process_time()

@@ -50,6 +50,7 @@ def test_overridden_methods_are_called() -> None:
         assert f"self.{name}(" in source, f"nothing calls {name} any more. {ADVICE}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", USED_ATTRIBUTES)
 def test_attributes_of_the_server_are_there(name: str) -> None:
     source = "".join(inspect.getsource(one) for one in MPServer.__mro__ if one is not object)

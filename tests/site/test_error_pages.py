@@ -97,6 +97,7 @@ def test_wrong_addresses_are_told_from_faults(
     assert told(site, path, status) == (say(heading), message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "status", "heading", "message"),
     [

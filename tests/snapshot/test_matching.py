@@ -169,6 +169,7 @@ def test_maps_without_an_index_are_found_alike(
     assert {known[place] for place in maps.matching(parse_query_text(text))} == indexed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("form", ["{}", '"{}"', "{} {}", '-"{}"'])
 def test_maps_are_found_by_their_own_words(snapshot: Snapshot, word: str, form: str) -> None:

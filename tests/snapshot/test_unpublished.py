@@ -118,6 +118,7 @@ def assert_hidden(snapshot: Snapshot) -> None:
     assert said["counts"] == {"owner": 0, "only_templates": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", UNPUBLISHED)
 def test_a_map_that_never_was_published_leaves_no_trace(
     world: World, visibility: Visibility

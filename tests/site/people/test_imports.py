@@ -72,6 +72,7 @@ def test_the_page_says_how_far_an_import_is(shelf: Shelf, root: Person) -> None:
     StatusFile(shelf.settings.data).clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [

@@ -129,6 +129,7 @@ def test_a_token_gets_what_its_form_says(site: Service, shelf: Shelf) -> None:
     assert 0 <= token.expires - before - 7 * 86_400_000 < 60_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [

@@ -242,6 +242,7 @@ def test_rfc_9700_4_7_a_form_without_our_token_lets_nobody_in(
     assert signed_out.headers["Location"].startswith("/signin?next=%2Foauth%2Fauthorize")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uri", "source"),
     [

@@ -113,6 +113,7 @@ def test_without_the_setting_the_header_means_nothing(start: Start, shelf: Shelf
     assert 'name="password"' in person.get("/signin").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["", " ", "ann, bob", "a\tb", b"\xff", "zoë", "x" * 101, "a\u202eb", "system", "\u0085"]
 )

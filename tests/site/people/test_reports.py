@@ -92,6 +92,7 @@ def test_who_is_not_signed_in_is_asked_to(site: Service, public_id: str) -> None
     assert answer.headers["Location"].endswith(f"/signin?next=%2Freport%2F{public_id}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reason", "note"), [("", ""), ("nonsense", ""), ("spam", "x" * (NOTE_LENGTH + 1))]
 )

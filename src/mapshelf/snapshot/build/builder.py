@@ -226,7 +226,8 @@ class Builder:
         except SnapshotUnavailable:  # the snapshot may be sound: the caller tries again
             raise
         except SnapshotError as error:
-            log.info("rebuilding the snapshot: %s", error)
+            if not isinstance(error, SnapshotMissing):  # otherwise it is the first
+                log.info("rebuilding the snapshot: %s", error)
             self._clear_work()
             return None
 
