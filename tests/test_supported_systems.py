@@ -106,3 +106,10 @@ def test_the_documents_promise_what_is_tested() -> None:
     assert f"macOS {MACOS}" in DOCUMENT
     (pythons,) = re.findall(r"(?m)^\| Python \| (.*?) ?\|$", DOCUMENT)
     assert re.findall(r"\d\.\d+", pythons) == list(PYTHONS)
+
+
+def test_the_documented_installation_under_systemd_also_upgrades() -> None:
+    """uv sees changed code only if pyproject.toml has changed, unless it is told to reinstall."""
+    block = DOCUMENT.partition("## Under systemd")[2].split("```")[1]
+    words = block.partition(" sync ")[2].replace("\\\n", " ").partition("\n")[0].split()
+    assert words[words.index("--reinstall-package") + 1] == "mapshelf"
