@@ -2,7 +2,9 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,6 +109,19 @@ def test_requests_have_the_name_that_the_proxy_gives_them(behind: Behind) -> Non
 
 def test_browsers_come_back_by_https_only(behind: Behind) -> None:
     assert behind.client.get("/").headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_visitors_of_one_page_do_not_wait_for_each_other(behind: Behind) -> None:
+    """Nginx looks every half second whether a lock is free: the last of 16 would wait seconds."""
+
+    def ask(_: int) -> int:
+        return behind.client.get("/?query=many").status_code
+
+    ask(0)
+    began = time.monotonic()
+    with ThreadPoolExecutor(16) as visitors:
+        assert list(visitors.map(ask, range(16))) == [200] * 16
+    assert time.monotonic() - began < 4
 
 
 def test_who_comes_without_tls_is_sent_on(served: tuple[Service, Path], tmp_path: Path) -> None:
