@@ -110,7 +110,7 @@ def test_browsers_come_back_by_https_only(behind: Behind) -> None:
 
 
 def test_visitors_of_one_page_do_not_wait_for_each_other() -> None:
-    """With a lock, requests for a page that is not cached wait for each other, half a second each."""
+    """With a lock, requests for a page that is not cached wait half a second for each other."""
     lines = (DEPLOYMENT / "nginx.conf").read_text("utf-8").splitlines()
     assert not [line for line in lines if line.strip().startswith("proxy_cache_lock")]
 
