@@ -129,6 +129,10 @@ BOMBS: list[Bomb] = [
         TooLarge,
         "more than 1,000,000 references",
     ),
+    ("31 MB of line breaks", lambda: b"\r\n" * (31 * MIB // 2), NotAMap, "the file is empty"),
+    ("declarations without end", lambda: b"<??>" * (31 * MIB // 4), NotAMap, "not a mind map"),
+    ("comments without end", lambda: b"<!---->" * (31 * MIB // 7), NotAMap, "not a mind map"),
+    ("DOCTYPEs without end", lambda: b"<![]>" * (31 * MIB // 5), NotAMap, "not a mind map"),
     ("file too large", lambda: b" " * (32 * MIB + 1), TooLarge, "larger than 32 MiB"),
     ("zip bomb", lambda: archive(content__xml=b" " * 60 * MIB), TooLarge, "100 times"),
     (

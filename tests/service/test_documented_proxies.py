@@ -13,7 +13,7 @@ import pytest
 from mapshelf.tokens import new_token, token_digest
 from tests.api.publishing import plan
 from tests.cli.process import PATIENCE, Mapshelf, Service, serving, status_of, wait_for
-from tests.service.proxies import Proxy, documented_caddy, documented_nginx, trust
+from tests.service.proxies import DEPLOYMENT, Proxy, documented_caddy, documented_nginx, trust
 
 pytestmark = pytest.mark.process
 
@@ -107,6 +107,12 @@ def test_requests_have_the_name_that_the_proxy_gives_them(behind: Behind) -> Non
 
 def test_browsers_come_back_by_https_only(behind: Behind) -> None:
     assert behind.client.get("/").headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_visitors_of_one_page_do_not_wait_for_each_other() -> None:
+    """With a lock, requests for a page that is not cached wait half a second for each other."""
+    lines = (DEPLOYMENT / "nginx.conf").read_text("utf-8").splitlines()
+    assert not [line for line in lines if line.strip().startswith("proxy_cache_lock")]
 
 
 def test_who_comes_without_tls_is_sent_on(served: tuple[Service, Path], tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ import logging
 import os
 import plistlib
 import random
+import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -383,6 +385,30 @@ def test_maps_are_found_by_the_names_of_file_and_folder(shelf: Shelf, folder: Pa
         assert service.titles(query="q3-review.mm") == ["A"]
         assert service.titles(query="grossprojekt") == ["A"]
         assert service.titles(query=folder.name) == []
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its names are UTF-8")
+def test_names_that_are_not_utf_8_do_not_stop_what_follows_the_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Anybody who may write a file there can choose its name."""
+    log = tmp_path / "log"
+    mapshelf = Mapshelf(tmp_path / "data")
+    old_map(folder / "first.mm", "First")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    old_map(foreign / os.fsdecode(b"\xfe.mm"), "Second")
+    with log.open("wb") as output, serving(mapshelf, folder, log=output) as service:
+        service.wait_until_ready()
+        wait_for(lambda: len(mapshelf.exported()) == 1)
+        # Moved there as a whole: nothing may happen after the first notification.
+        foreign.rename(folder / os.fsdecode(b"\xff\xfe"))
+        wait_for(lambda: len(mapshelf.exported()) == 2)
+        wait_for(lambda: re.search("no change notifications|Traceback", log.read_text("utf-8")))
+    told = log.read_text("utf-8")
+    assert told.count("no change notifications") == 1
+    assert "Traceback" not in told
+    assert "restarting" not in told
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason=f"no corpus of real maps at {CORPUS}")

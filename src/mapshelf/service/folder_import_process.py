@@ -1,6 +1,7 @@
 """The importer process: synchronize the catalogue with the folders given to ``serve``."""
 
 import logging
+import math
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from mapshelf.errors import StoreError
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
+from mapshelf.importer.report import printable
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
@@ -77,20 +79,43 @@ def _sync(folder_sync: FolderSync, backoff: LoggedBackoff) -> float:
 
 def _notifications(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
     """Yield at least every second whether something has changed, until asked to stop."""
-    try:
-        for changes in watch(
-            *folders,
-            watch_filter=None,
-            debounce=DEBOUNCE,
-            rust_timeout=int(SHORT_INTERVAL * 1000),
-            yield_on_timeout=True,
-            stop_event=stop,
-            raise_interrupt=False,
-        ):
-            yield bool(changes)
-    except OSError as error:
-        log.warning(
-            "no change notifications; folders are scanned every %d s: %s", LONG_INTERVAL, error
-        )
-    while not stop.wait(SHORT_INTERVAL):
+    told = False
+    while not stop.is_set():
+        try:
+            yield from _watched(folders, stop)
+        except OSError as error:
+            _warn_of_scanning(error)
+            break
+        except RuntimeError as error:
+            # watchfiles ends at a name that is not UTF-8, which anybody who may write a file can
+            # choose. It would end again at once, so look again later.
+            if not told:
+                _warn_of_scanning(error)
+            told = True
+            yield True
+            yield from _silence(stop, LONG_INTERVAL)
+    yield from _silence(stop, math.inf)
+
+
+def _watched(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
+    for changes in watch(
+        *folders,
+        watch_filter=None,
+        debounce=DEBOUNCE,
+        rust_timeout=int(SHORT_INTERVAL * 1000),
+        yield_on_timeout=True,
+        stop_event=stop,
+        raise_interrupt=False,
+    ):
+        yield bool(changes)
+
+
+def _silence(stop: threading.Event, seconds: float) -> Iterator[bool]:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and not stop.wait(SHORT_INTERVAL):
         yield False
+
+
+def _warn_of_scanning(error: Exception) -> None:
+    text = "no change notifications; folders are scanned every %d s: %s"
+    log.warning(text, LONG_INTERVAL, printable(str(error)))

@@ -32,6 +32,10 @@ _REFERENCE: Final = re.compile(
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PIECE: Final = MIB
+_PROLOG_PIECES: Final = (
+    100_000  # comments and the like before an element; a file has room for millions
+)
+_SPACE: Final = re.compile(r"\s*")
 _ROOT_TAG: Final = re.compile(r"<([A-Za-z_][\w.:-]{0,100})[^<>]{0,4000}")
 _DOCTYPE: Final = re.compile(
     r"<!DOCTYPE\s+([\w.:-]{1,100})"
@@ -193,20 +197,27 @@ def _complaint(error: ExpatError, text: str) -> str:
 def _skip_prolog(text: str) -> int:
     """Return the position of the first element, after declaration, comments and DOCTYPE."""
     position = 0
-    while True:
-        while position < len(text) and text[position].isspace():
-            position += 1
+    for _ in range(_PROLOG_PIECES):
+        position = _after_space(text, position)
         for opening, closing in (("<?", "?>"), ("<!--", "-->"), ("<!", ">")):
             if text.startswith(opening, position):
                 position = _after(text, opening, closing, position)
                 break
         else:
-            return position
+            break
+    return position
+
+
+def _after_space(text: str, position: int) -> int:
+    # A loop over the characters takes seconds for a file of nothing but space.
+    space = _SPACE.match(text, position)
+    return position if space is None else space.end()
 
 
 def _after(text: str, opening: str, closing: str, position: int) -> int:
     end = text.find(closing, position)
-    subset = text.find("[", position)
-    if opening == "<!" and -1 < subset < end:
+    # Not beyond this piece: a file can have millions of them, and each search would read the rest.
+    subset = text.find("[", position, end) if opening == "<!" and end >= 0 else -1
+    if subset >= 0:
         end = text.find(closing, text.find("]", subset))
     return len(text) if end < 0 else end + len(closing)
