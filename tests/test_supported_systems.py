@@ -109,7 +109,7 @@ def test_the_documents_promise_what_is_tested() -> None:
 
 
 def test_the_documented_installation_under_systemd_also_upgrades() -> None:
-    """uv sees changed code only if pyproject.toml has changed, unless it is told to reinstall."""
+    """Uv sees changed code only if pyproject.toml has changed, unless it is told to reinstall."""
     block = DOCUMENT.partition("## Under systemd")[2].split("```")[1]
     words = block.partition(" sync ")[2].replace("\\\n", " ").partition("\n")[0].split()
     assert words[words.index("--reinstall-package") + 1] == "mapshelf"

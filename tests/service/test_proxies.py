@@ -71,7 +71,6 @@ MORE_CARELESS = """
     proxy_cache_use_stale error timeout updating http_500 http_503;
     proxy_cache_background_update on;
     proxy_cache_revalidate on;
-    proxy_cache_lock on;
 """
 
 

@@ -32,9 +32,7 @@ _REFERENCE: Final = re.compile(
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PIECE: Final = MIB
-_PROLOG_PIECES: Final = (
-    100_000  # comments and the like before an element; a file has room for millions
-)
+_PROLOG_PIECES: Final = 100_000  # before the first element; a file has room for millions
 _SPACE: Final = re.compile(r"\s*")
 _ROOT_TAG: Final = re.compile(r"<([A-Za-z_][\w.:-]{0,100})[^<>]{0,4000}")
 _DOCTYPE: Final = re.compile(
