@@ -3,10 +3,17 @@
 They may contain private maps, so none stays on disk for longer than ten minutes. The worker that
 made one may have ended by then; therefore every worker deletes all that are too old, as soon as it
 starts.
+
+Visitors who are not signed in can request zips of selected maps, in any combination. So these have
+a folder of their own, from which they cannot displace account exports, and no zip uses the last
+free space of the disk, which the store needs.
 """
 
-import asyncio
-from collections.abc import Iterable
+import errno
+import os
+import shutil
+from asyncio import sleep, to_thread
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,7 +22,16 @@ from mapshelf.accounts.data_export import MOST_BYTES
 from mapshelf.disk_cache import CachedFile, DiskCache
 
 ROOM: Final = 4 * MOST_BYTES
-"""Maximum total size of exports on disk, in bytes."""
+"""Maximum total size of account exports on disk, in bytes."""
+
+ROOM_OF_SELECTIONS: Final = 1 << 30
+"""Maximum total size of zips of selected maps on disk, in bytes."""
+
+LEFT_FREE: Final = 1 << 30
+"""Free bytes that zips leave on the disk; on a disk of less than 10 GiB, a tenth of it."""
+
+SELECTIONS: Final = "selections"
+"""The folder of the zips of selected maps."""
 
 CHECKED_EVERY: Final = 30.0
 """Seconds between checks for exports that are too old."""
@@ -28,21 +44,47 @@ class Exports:
     """The exports in a folder, which the workers of a node share."""
 
     def __init__(self, folder: Path) -> None:
-        self._files = DiskCache(folder, ROOM, folders=1)
+        self._folder = folder
+        self._accounts = DiskCache(folder, ROOM, folders=1)
+        self._selections = DiskCache(folder / SELECTIONS, ROOM_OF_SELECTIONS, folders=1)
 
-    def file(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
-        """Return the export under ``key``, written now from ``pieces`` unless it is there.
+    def account(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
+        """Return the account export under ``key``, written now from ``pieces`` unless it is there.
 
         It is ``None`` if it cannot be written.
         """
-        found = self._files.find(key)
-        if found is None and self._files.put_pieces(key, pieces):
-            found = self._files.find(key)
+        return self._file(self._accounts, key, pieces)
+
+    def selection(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
+        """Return the zip of selected maps under ``key``, in the same way."""
+        return self._file(self._selections, key, pieces)
+
+    def _file(self, files: DiskCache, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
+        with suppress(OSError):  # a full or read-only disk: writing fails, too
+            # Before the cache makes it as a parent, which gets the usual mode.
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = files.find(key)
+        if found is None and files.put_pieces(key, _while_there_is_room(self._folder, pieces)):
+            found = files.find(key)
         return found
 
     async def follow(self) -> None:
         """Delete exports that are too old, until cancelled."""
         while True:
-            with suppress(OSError):  # a disk with errors: look again later
-                await asyncio.to_thread(self._files.remove_older_than, KEPT_FOR)
-            await asyncio.sleep(CHECKED_EVERY)
+            for files in (self._accounts, self._selections):
+                with suppress(OSError):  # a disk with errors: look again later
+                    await to_thread(files.remove_older_than, KEPT_FOR)
+            await sleep(CHECKED_EVERY)
+
+
+def _while_there_is_room(folder: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield ``pieces`` as long as the disk has more free space than ``LEFT_FREE``.
+
+    Raises:
+        OSError: it has not.
+    """
+    for piece in pieces:
+        disk = shutil.disk_usage(folder)
+        if disk.free < min(LEFT_FREE, disk.total // 10):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        yield piece

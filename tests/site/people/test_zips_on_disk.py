@@ -1,0 +1,81 @@
+"""Zips on disk: what anybody can request neither fills the disk nor displaces account exports."""
+
+import shutil
+import zlib
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Final
+
+import pytest
+
+from mapshelf.api import exports
+from mapshelf.model import MapDraft, Source
+from tests.harness import Shelf, copied_shelf, outline_of
+from tests.person import Start, member
+
+SIZE: Final = 16 << 10
+CONTENT: Final = Random(1).randbytes(SIZE)
+IDS: Final = tuple(f"zipmap0{number}" for number in range(4))
+MAPS: Final = tuple(
+    MapDraft(
+        id=one,
+        title=one,
+        outline=outline_of(one, "a"),
+        content=zlib.compress(CONTENT),
+        source=Source(f"/{one}.mm".encode(), f"{one}.mm", SIZE, 1, one.encode() * 4),
+    )
+    for one in IDS
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    with copied_shelf(tmp_path, *MAPS) as full:
+        yield full
+
+
+def selections() -> list[str]:
+    """Return the addresses of zips of the same maps, each of them another zip."""
+    return ["/download?" + "&".join(f"map={one}" for one in ids) for ids in permutations(IDS)]
+
+
+def on_disk(shelf: Shelf) -> dict[Path, int]:
+    """Return the size of each zip on disk."""
+    files = [one for one in shelf.settings.exports.rglob("*") if one.is_file()]
+    return {one: one.stat().st_size for one in files}
+
+
+def test_selections_have_a_room_of_their_own(
+    start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = 3 * len(IDS) * SIZE
+    monkeypatch.setattr(exports, "ROOM_OF_SELECTIONS", room, raising=False)
+    monkeypatch.setattr(exports, "ROOM", room)
+    site = start()
+    assert member(site, shelf, "ann").fill("/account/export").status_code == 200
+    (own,) = on_disk(shelf)
+    for path in selections():
+        assert site.request("GET", path, signed=False).status_code == 200
+    left = on_disk(shelf)
+    assert own in left, "the export of an account is still there"
+    assert sum(left.values()) - left[own] <= room
+
+
+@pytest.mark.parametrize("total", [5 << 30, 1 << 40])
+def test_zips_leave_free_space_to_the_store(
+    start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, total: int
+) -> None:
+    disk = SimpleNamespace(total=total, free=min(1 << 30, total // 10))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    site, path = start(), selections()[0]
+    ann = member(site, shelf, "ann")
+    disk.free -= 1
+    assert site.request("GET", path, signed=False).status_code == 503
+    assert ann.fill("/account/export").status_code == 503
+    assert not on_disk(shelf), "no part of them stays"
+    disk.free += 1
+    assert site.request("GET", path, signed=False).status_code == 200
+    assert ann.fill("/account/export").status_code == 200
