@@ -1,19 +1,23 @@
-"""Zips on disk: what anybody can request neither fills the disk nor displaces account exports."""
+"""Zips: what anybody can request neither fills the disk nor displaces or delays account exports."""
 
+import asyncio
 import shutil
+import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
-from typing import Final
+from typing import Any, Final
 
+import httpx
 import pytest
 
 from mapshelf.api import exports
 from mapshelf.model import MapDraft, Source
-from tests.harness import Shelf, copied_shelf, outline_of
+from mapshelf.site import bulk_actions
+from tests.harness import PATIENCE, Shelf, copied_shelf, outline_of
 from tests.person import Start, member
 
 SIZE: Final = 16 << 10
@@ -79,3 +83,34 @@ def test_zips_leave_free_space_to_the_store(
     disk.free += 1
     assert site.request("GET", path, signed=False).status_code == 200
     assert ann.fill("/account/export").status_code == 200
+
+
+def test_exports_do_not_wait_for_selections(
+    start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going_on, zipped = threading.Event(), bulk_actions.zipped
+
+    def slowly(*given: Any) -> Iterable[bytes]:
+        going_on.wait(PATIENCE)
+        return zipped(*given)
+
+    monkeypatch.setattr(bulk_actions, "zipped", slowly)
+    site = start()
+    ann = member(site, shelf, "ann")
+
+    async def flood() -> list[asyncio.Task[httpx.Response]]:
+        asked = [asyncio.create_task(site.client.get(path)) for path in selections()]
+        await asyncio.sleep(0.1)
+        return asked
+
+    asked = site.run(flood())
+    try:
+        assert ann.fill("/account/export").status_code == 200
+    finally:
+        going_on.set()
+    statuses = [site.run(_result(one)).status_code for one in asked]
+    assert {*statuses} == {200, 503}, "more than the queue holds"
+
+
+async def _result(asked: asyncio.Task[httpx.Response]) -> httpx.Response:
+    return await asked
