@@ -376,6 +376,10 @@ def foreign(database: apsw.Connection) -> None:
     database.execute("PRAGMA application_id = 7")
 
 
+def emptied(database: apsw.Connection) -> None:
+    database.execute("DELETE FROM sequence")
+
+
 def newer(database: apsw.Connection) -> None:
     database.execute(f"PRAGMA user_version = {len(migrations.MIGRATIONS) + 1}")
 
@@ -409,8 +413,9 @@ def flipped(whole: bytes, place: int) -> bytes:
         (lambda whole, _: with_line(whole[: 4096 * 5]), "damaged"),
         (lambda whole, folder: changed(foreign, whole, folder), "something other than a catalogue"),
         (lambda whole, folder: changed(newer, whole, folder), "a newer version of Mapshelf"),
+        (lambda whole, folder: changed(emptied, whole, folder), "its tables are damaged"),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_a_file_that_is_no_sound_backup(
     backup: Path,

@@ -153,6 +153,8 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
             raise StoreDamaged("its tables are damaged")
         query = "SELECT (SELECT count(*) FROM maps), revision FROM sequence"
         rows: list[Row] = database.execute(query).fetchall()
+        if not rows:  # only in a forged backup, whose checksum may be right
+            raise StoreDamaged("its tables are damaged")
         return CopyFacts(*rows[0])
 
 
