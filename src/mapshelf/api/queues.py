@@ -23,6 +23,7 @@ class Queues:
         drawings: thumbnails to draw, of small maps.
         images: pictures in topics to convert; it holds as many as a map may have.
         documents: pages, files and thumbnails of large maps (``documents.py``).
+        exports: zips of all data of an account.
         selections: zips of selected maps, which visitors can request in any number.
         drawing_lookups: outlines of maps to draw completely (``drawings.py``).
         map_drawings: complete drawings of small maps without pictures (``drawings.py``).
@@ -44,6 +45,7 @@ class Queues:
         self.drawings = WorkQueue("drawings", threads=1, waiting=96)
         self.images = WorkQueue("images", threads=1, waiting=512)
         self.documents = WorkQueue("documents", threads=1, waiting=8)
+        self.exports = WorkQueue("exports", threads=1, waiting=8)
         self.selections = WorkQueue("selections", threads=1, waiting=8)
         self.drawing_lookups = WorkQueue("drawing look-ups", threads=1, waiting=64)
         self.map_drawings = WorkQueue("map drawings", threads=1, waiting=24, longest=30.0)

@@ -5,6 +5,7 @@ import shutil
 import threading
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -110,6 +111,25 @@ def test_exports_do_not_wait_for_selections(
         going_on.set()
     statuses = [site.run(_result(one)).status_code for one in asked]
     assert {*statuses} == {200, 503}, "more than the queue holds"
+
+
+def test_exports_do_not_wait_for_large_documents(start: Start, shelf: Shelf) -> None:
+    going_on, site = threading.Event(), start()
+    ann, queue = member(site, shelf, "ann"), site.application.application.context.queues.documents
+
+    async def flood() -> list[asyncio.Task[bool]]:
+        make = partial(going_on.wait, PATIENCE)
+        asked = [asyncio.create_task(queue.result(number, make)) for number in range(9)]
+        await asyncio.sleep(0)
+        return asked
+
+    asked = site.run(flood())
+    try:
+        assert ann.fill("/account/export").status_code == 200
+    finally:
+        going_on.set()
+    site.wait_until(lambda: all(one.done() for one in asked))
+    assert all(one.result() for one in asked)
 
 
 async def _result(asked: asyncio.Task[httpx.Response]) -> httpx.Response:
