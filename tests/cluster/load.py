@@ -72,17 +72,18 @@ class Load:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             due = max(due + self._pause, time.monotonic() - 1)
             began = time.monotonic()
-            reason = ""
+            reasons: list[str] = []
             for port in ports:
                 reason = await client.get(port, PATHS[turn % len(PATHS)])
                 if not reason:
                     break
+                reasons.append(reason)
             turn += 1
             tally = self._tally
             tally.asked += 1
             tally.slowest = max(tally.slowest, time.monotonic() - began)
-            if reason:
-                tally.failed.append(reason)
+            if len(reasons) == len(ports):
+                tally.failed.append("; ".join(reasons))
         client.close()
 
 
