@@ -22,6 +22,7 @@ from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.upload_reader import UploadReader
 from mapshelf.api.uploads import no_version, version_content
 from mapshelf.api.visible_maps import FoundMap, find_map, user_if_any
+from mapshelf.api.work_queue import WorkQueue
 from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.outline_codec import decode_outline
@@ -102,8 +103,9 @@ class Sides:
         if any(versions):
             strictest = replace(strictest, visibility=Visibility.PRIVATE, is_cached=False)
         key = b"%d %d %b" % (*versions, query_string) if any(versions) else query_string
-        make = partial(_made, context.store.get(), context.documents, self, job)
-        return await strictest.response(request, context.queues.files, make, key)
+        queues = context.queues
+        make = partial(_made, context.store.get(), context.documents, queues.comparisons, self, job)
+        return await strictest.response(request, queues.files, make, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +184,13 @@ def _read(
     return reader.read(*version_content(store, found.file_id, number)).file.outline
 
 
-def _made(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response | Deferred:
+def _made(
+    store: Maps, documents: Documents, queue: WorkQueue, sides: Sides, job: Job
+) -> Response | Deferred:
     before, after = sides.before.encoded(store), sides.after.encoded(store)
     if is_large(before) or is_large(after):
-        return Deferred(
-            documents.queue, partial(_made_large, store, documents, sides, job), lasting=True
-        )
+        make = partial(_made_large, store, documents, sides, job)
+        return Deferred(queue, make, lasting=True)
     body = job.make(decode_outline(before), EncodedOutline(after), *job.facts)
     response = document_response(replace(job.kind, compress=False), body)
     return also_compressed(response) if job.kind.compress else response
