@@ -66,7 +66,7 @@ test: .venv/.developed ## run the tests
 	$(PYTEST) $(ARGUMENTS)
 
 test-fast: WORKERS = 2 # none of these waits, and each worker reads all test files
-test-fast: .venv/.developed ## run the tests that start nothing and take little: about 80 seconds
+test-fast: .venv/.developed ## run the tests that start nothing and take little: about a minute
 	$(PYTEST) -m 'not (browser or cluster or postgres or process or slow)' \
 		--hypothesis-profile fast $(ARGUMENTS)
 

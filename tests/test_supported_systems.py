@@ -80,6 +80,7 @@ def locked(needed: dict[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_everything_has_a_wheel(system: str, python: str) -> None:

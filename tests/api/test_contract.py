@@ -342,6 +342,7 @@ def test_order_by_alpha_puts_equal_letters_by_code_point(serving: Serving) -> No
     assert serving(*titled(*inputs)).titles(order_by="alpha") == ["E", "e", decomposed, "É", "é"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["downloads", "views", "date", "rating"])
 def test_order_by_leaves_ties_to_the_newest_map(serving: Serving, order: str) -> None:
     same = {"downloads": 5, "views": 5, "date_added": 0, "thumbs_up": 3}
@@ -576,6 +577,7 @@ def test_size_is_in_kilobytes_with_two_decimals(
     assert found["Size"] == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "text"),
     [

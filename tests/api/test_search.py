@@ -663,6 +663,7 @@ def test_facets_follow_a_correction_and_tell_fifty_values(serving: Serving) -> N
     assert facets["owner"][0] == {"name": "o7", "count": 4}
 
 
+@pytest.mark.slow
 def test_names_are_those_of_the_catalogue(library: Service) -> None:
     facets = ask(library, "/facets").json()
     for kind, path in (("category", "/categories"), ("software", "/software")):
@@ -756,6 +757,7 @@ def test_any_text_is_safe_to_send(
 # -- found by reviewers ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/search", "/facets", "/suggest"])
 def test_no_answer_passes_for_that_of_another_address(serving: Serving, path: str) -> None:
     """Answers are kept; a query string may look like the address of something else."""

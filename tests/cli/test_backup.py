@@ -286,6 +286,7 @@ def test_a_restore_needs_no_catalogue_that_is_there(
     assert titles(tmp_path / "new" / "data") == {"Soil", "Water"}
 
 
+@pytest.mark.slow
 def test_no_snapshot_of_before_is_taken_for_one_of_the_restored_catalogue(
     data: Path, backup: Path
 ) -> None:

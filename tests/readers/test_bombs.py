@@ -436,6 +436,7 @@ FORMAL = [name for name, data in SAMPLES.items() if data.lstrip()[:1] in (b"P", 
 """Archives, XML and JSON, of which a part is never a whole."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMAL)
 @pytest.mark.parametrize("tenth", range(10))
 def test_truncated_at_every_tenth(name: str, tenth: int) -> None:

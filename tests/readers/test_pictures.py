@@ -200,6 +200,7 @@ def test_of_two_by_one_name_neither_is_taken() -> None:
 CARRIERS = [reader for reader in READERS if reader.pictures]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", CARRIERS, ids=lambda reader: reader.name)
 def test_pictures_are_found_where_the_table_says(reader: Reader) -> None:
     """In our own samples, into which a picture is put."""

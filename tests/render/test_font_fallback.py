@@ -46,6 +46,7 @@ def fonts(tmp_path: Path) -> SystemFonts:
     return SystemFonts((str(tmp_path), "/nowhere"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "font_runs"),
     [

@@ -26,6 +26,7 @@ VOCABULARY = sorted(
 DOT = glyph("other-thing")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARY)
 def test_every_name_of_the_vocabulary_has_a_glyph_of_its_own(name: str) -> None:
     assert is_known(name)

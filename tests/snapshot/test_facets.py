@@ -253,6 +253,7 @@ def test_facets_where_every_map_has_values_of_its_own() -> None:
             assert found == expected([maps[slot] for slot in slots])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DICTIONARIES)
 def test_values_that_are_cut_short_are_refused(name: str) -> None:
     maps = [

@@ -49,6 +49,7 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 SEARCHES = ["tea", '"tea"', "green tea", "-coffee"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [10, 20, 50])
 @pytest.mark.parametrize("text", SEARCHES)
 def test_ties_are_newest_first_to_the_last_page(at_once: World, limit: int, text: str) -> None:

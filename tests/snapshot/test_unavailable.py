@@ -76,6 +76,7 @@ def test_however_few_descriptors_there_are_a_sound_snapshot_is_never_damaged(ful
     assert 0 < opened < most
 
 
+@pytest.mark.slow
 def test_checksums_that_cannot_be_read_are_no_others(full: Shelf) -> None:
     with descriptors_left(0), pytest.raises(SnapshotUnavailable):
         verify(folder_of(full))
@@ -83,6 +84,7 @@ def test_checksums_that_cannot_be_read_are_no_others(full: Shelf) -> None:
         verify(folder_of(full))
 
 
+@pytest.mark.slow
 def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
     full: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -104,6 +106,7 @@ def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
         assert len(catalogue.get().snapshot) == 21
 
 
+@pytest.mark.slow
 def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> None:
     before, directory = folder_of(full), SnapshotDirectory(full.settings.snapshots)
     for left in range(0, 12, 3):

@@ -103,6 +103,7 @@ def test_browsers_count(desk: Desk, agent: str) -> None:
     assert desk.counts()[0] == (1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ROBOTS)
 def test_robots_do_not(desk: Desk, agent: str) -> None:
     ours = desk.counter()
@@ -112,6 +113,7 @@ def test_robots_do_not(desk: Desk, agent: str) -> None:
     assert desk.counts()[0] == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "want"),
     [

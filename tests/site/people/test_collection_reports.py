@@ -161,6 +161,7 @@ def secret_of(person: Person) -> str:
     return str(found[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("private", [False, True])
 def test_a_private_collection_has_a_feed_for_its_readers(
     start: Start, shelf: Shelf, *, private: bool

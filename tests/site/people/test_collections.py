@@ -97,6 +97,7 @@ def test_a_collection_is_made_filled_and_put_in_order(
     ]
 
 
+@pytest.mark.slow
 def test_maps_are_collected_from_their_pages(bob: Person) -> None:
     page = bob.get("/mindmaps/mapa/a").text
     assert '<a href="/collect?map=mapa" rel="nofollow">' in page
@@ -136,6 +137,7 @@ def test_maps_with_the_same_title_are_told_apart_by_their_files(
         assert "island/java.mm" in page, path
 
 
+@pytest.mark.slow
 def test_what_cannot_be_taken_is_said_above_the_form(bob: Person) -> None:
     edit = sent(bob, bob.form(OWN), title="Java")
     for page, name, value, message in (

@@ -266,6 +266,7 @@ def test_the_page_lets_its_form_lead_to_the_program_and_nowhere_else(
     assert policy.replace(f" {source}", "", 1) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uri", "place"),
     [

@@ -127,6 +127,7 @@ def test_the_cookie_of_a_session(site: Service, shelf: Shelf) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "target",
     [
