@@ -8,10 +8,11 @@ bottom like any other.
 import asyncio
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -251,6 +252,27 @@ class Service:
 def serve(shelf: Shelf, pages: PageRoutes | None = None) -> Service:
     """Return the service over ``shelf``, with a token of its reader, and with pages if given."""
     return Service(shelf.settings, shelf.token(), pages)
+
+
+@contextmanager
+def full_queue(service: Service, name: str, tasks: int = 9) -> Iterator[None]:
+    """Fill one of the queues of a service while in the context; ``tasks`` are all that it takes."""
+    going_on = threading.Event()
+    queue = service.application.application.context.queues.by_name()[name]
+
+    async def fill() -> list[asyncio.Task[bool]]:
+        make = partial(going_on.wait, PATIENCE)
+        asked = [asyncio.create_task(queue.result(number, make)) for number in range(tasks)]
+        await asyncio.sleep(0)
+        return asked
+
+    asked = service.run(fill())
+    try:
+        yield
+    finally:
+        going_on.set()
+        service.wait_until(lambda: all(one.done() for one in asked))
+    assert all(one.result() for one in asked)
 
 
 def outline_of(*topics: str, language: str = "") -> bytes:

@@ -1,9 +1,6 @@
 """``GET /maps/{ID}/diff/{OTHER}``: two maps, versions of one, and who may compare them."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +10,7 @@ from mapshelf.model import MapDraft, Outline, Topic, sheets_of
 from mapshelf.site import site_routes
 from tests.api import openapi
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
-from tests.harness import PATIENCE, Service, Shelf, shelf_with
+from tests.harness import Service, Shelf, full_queue, shelf_with
 
 pytestmark = pytest.mark.process
 
@@ -105,23 +102,9 @@ def test_large_maps_are_compared_by_the_child(people: People) -> None:
 
 def test_pages_of_large_maps_do_not_wait_for_comparisons(people: People) -> None:
     """Anybody may ask for them, and there are as many as pairs of maps."""
-    going_on, service = threading.Event(), people.service
-    queue = service.application.application.context.queues.comparisons
-
-    async def flood() -> list[asyncio.Task[bool]]:
-        make = partial(going_on.wait, PATIENCE)
-        asked = [asyncio.create_task(queue.result(number, make)) for number in range(9)]
-        await asyncio.sleep(0)
-        return asked
-
-    asked = service.run(flood())
-    try:
+    with full_queue(people.service, "comparisons"):
         assert people.get(OWNER, "/maps/Large002/diff/Large001").status_code == 503
         assert people.get("", "/mindmaps/Large002/map-large002").status_code == 200
-    finally:
-        going_on.set()
-    service.wait_until(lambda: all(one.done() for one in asked))
-    assert all(one.result() for one in asked)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ a folder of their own, from which they cannot displace account exports, and no z
 free space of the disk, which the store needs.
 """
 
+import asyncio
 import errno
 import os
 import shutil
-from asyncio import sleep, to_thread
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -73,8 +73,8 @@ class Exports:
         while True:
             for files in (self._accounts, self._selections):
                 with suppress(OSError):  # a disk with errors: look again later
-                    await to_thread(files.remove_older_than, KEPT_FOR)
-            await sleep(CHECKED_EVERY)
+                    await asyncio.to_thread(files.remove_older_than, KEPT_FOR)
+            await asyncio.sleep(CHECKED_EVERY)
 
 
 def _while_there_is_room(folder: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:

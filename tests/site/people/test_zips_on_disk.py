@@ -5,7 +5,6 @@ import shutil
 import threading
 import zlib
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -18,7 +17,7 @@ import pytest
 from mapshelf.api import exports
 from mapshelf.model import MapDraft, Source
 from mapshelf.site import bulk_actions
-from tests.harness import PATIENCE, Shelf, copied_shelf, outline_of
+from tests.harness import PATIENCE, Shelf, copied_shelf, full_queue, outline_of
 from tests.person import Start, member
 
 SIZE: Final = 16 << 10
@@ -57,7 +56,7 @@ def test_selections_have_a_room_of_their_own(
     start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room = 3 * len(IDS) * SIZE
-    monkeypatch.setattr(exports, "ROOM_OF_SELECTIONS", room, raising=False)
+    monkeypatch.setattr(exports, "ROOM_OF_SELECTIONS", room)
     monkeypatch.setattr(exports, "ROOM", room)
     site = start()
     assert member(site, shelf, "ann").fill("/account/export").status_code == 200
@@ -114,22 +113,10 @@ def test_exports_do_not_wait_for_selections(
 
 
 def test_exports_do_not_wait_for_large_documents(start: Start, shelf: Shelf) -> None:
-    going_on, site = threading.Event(), start()
-    ann, queue = member(site, shelf, "ann"), site.application.application.context.queues.documents
-
-    async def flood() -> list[asyncio.Task[bool]]:
-        make = partial(going_on.wait, PATIENCE)
-        asked = [asyncio.create_task(queue.result(number, make)) for number in range(9)]
-        await asyncio.sleep(0)
-        return asked
-
-    asked = site.run(flood())
-    try:
+    site = start()
+    ann = member(site, shelf, "ann")
+    with full_queue(site, "documents"):
         assert ann.fill("/account/export").status_code == 200
-    finally:
-        going_on.set()
-    site.wait_until(lambda: all(one.done() for one in asked))
-    assert all(one.result() for one in asked)
 
 
 async def _result(asked: asyncio.Task[httpx.Response]) -> httpx.Response:
