@@ -98,7 +98,7 @@ def _served(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
     with closing(mapshelf.store()) as store:
         store.add_user("ann")
         store.add_token("ann", token_digest(token), label="", scopes=" ".join(SCOPES), expires=None)
-    samples: list[dict[str, float]] = []
+    samples: list[dict[str, Any]] = []
     faults: list[str] = []
     log = (made.folder / "server.log").open("wb")
     options = ("--uploads-per-hour", "1000000", "--quota-maps", "1000000")
@@ -146,7 +146,7 @@ def _served(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _growth(samples: list[dict[str, float]]) -> Iterator[str]:
+def _growth(samples: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what has grown from the second quarter to the last; the first one fills caches."""
     part = len(samples) // QUARTERS
     if not part:
@@ -164,11 +164,12 @@ def _slower(times: list[dict[str, Any]]) -> Iterator[str]:
         yield f"the 99th percentile was {first} ms in the first quarter, {last} ms in the last"
 
 
-def _sample(process: int, data: Path) -> dict[str, float]:
+def _sample(process: int, data: Path) -> dict[str, Any]:
     family = tree(process)
     wal = data / "catalogue.db-wal"
     return {
         "kept_mb": memory_of_all(family)["kept_mb"],
+        "kept_mb_of_each": [memory_of_all([one])["kept_mb"] for one in family],
         "descriptors": sum(_descriptors(one) for one in family),
         "wal_mb": round(wal.stat().st_size / 1e6, 1) if wal.exists() else 0.0,
         "files": sum(len(names) for _, _, names in os.walk(data)),
