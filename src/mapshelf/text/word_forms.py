@@ -34,9 +34,9 @@ from mapshelf.text.stemming import (
 LONGEST_BEGINNING: Final = 4
 """Maximum length of the beginnings of words, in characters."""
 
-CACHED_PIECES: Final = 1 << 16
+CACHED_PIECES: Final = 1 << 12
 """Maximum number of pieces that are cached since older ones were put aside. Both together take up
-to 70 MB. One large map may exceed it."""
+to 5 MB. One large map may exceed it."""
 
 _SHORT: Final = 2
 _LENGTHS: Final = range(1, LONGEST_BEGINNING + 1)

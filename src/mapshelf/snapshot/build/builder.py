@@ -169,7 +169,7 @@ class Builder:
         if self._working.is_published or self._store.map_count() < MANY_MAPS:
             self._apply_batches(progress)
         else:
-            with self._preparation.with_helpers():
+            with self._preparation.for_large_build():
                 self._apply_batches(progress)
 
     def _apply_batches(self, progress: Progress | None) -> None:
