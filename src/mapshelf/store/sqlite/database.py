@@ -72,8 +72,8 @@ class Database:
             self.audit_entries.write(lambda sql, given: database.execute(sql, given).fetchall())
 
     def rows(self, sql: str, bindings: Row = ()) -> list[Row]:
-        """Return the rows of a read-only statement."""
-        with self.reading() as database:
+        """Return the rows of a read-only statement, which is a transaction of its own."""
+        with self.reader.locked() as database, translated():
             return database.execute(sql, bindings).fetchall()
 
     def row(self, sql: str) -> Row:
