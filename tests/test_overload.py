@@ -14,6 +14,8 @@ from benchmarks.overload.excess_table import excess_table
 from benchmarks.overload.load import offer
 from benchmarks.overload.open_loop import Load, Sender
 
+from tests.service.proxies import installed
+
 pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
@@ -81,6 +83,14 @@ def test_what_becomes_of_an_excess_is_told(made: Catalogue) -> None:
     assert lines[0].startswith("200 maps")
     assert [line.split(" | ")[0] for line in lines[4:7]] == ["| lists", "| uploads", "| pages"]
     assert {line.count("|") for line in lines[2:7]} == {11}
+
+
+def test_an_excess_goes_through_nginx(made: Catalogue) -> None:
+    installed("nginx")
+    name = "lists-behind-nginx"
+    figures = dict(excess.measured(made, 0.4, [name], pause=0.0, waiting=(4,)))[name]
+    assert "failed" not in figures
+    assert {one.split("=")[0] for one in figures["outcomes"].split()} <= {"200", "503"}
 
 
 def test_at_a_rate_no_request_waits_for_another() -> None:

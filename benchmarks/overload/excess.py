@@ -7,16 +7,19 @@ answer (the peak), then three times that at a fixed schedule, whatever is answer
 The service has one worker on one core, the client the other: a service on all cores would share
 them with its client, and a client that is late measures itself. Every request of a kind is another
 one, so that nothing is answered from what was kept, but for lists, of which 20,000 come again.
+Lists and searches are also sent through nginx, as the docs set it up (``proxy.py``).
 """
 
 import os
 import random
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,6 +30,7 @@ from benchmarks.http1 import ADDRESS, get_request, upload_request
 from benchmarks.overload.attackers import library_paths
 from benchmarks.overload.child import MEASURING, Child
 from benchmarks.overload.open_loop import Load, sent
+from benchmarks.overload.proxy import nginx_before
 from benchmarks.processes import (
     CLIENT_CORE,
     SERVER_CORE,
@@ -88,10 +92,12 @@ class Kind:
     Attributes:
         requests: yields requests, each another one.
         most: more than a worker serves a second.
+        behind_nginx: whether they are sent to nginx, which passes them on.
     """
 
     requests: Callable[[Field], Requests]
     most: int
+    behind_nginx: bool = False
 
 
 def measured(
@@ -114,8 +120,9 @@ def measured(
     for name in chosen or KINDS:
         shutil.rmtree(place, ignore_errors=True)
         try:
-            with _started(catalogue.copied_to(place), seconds) as field:
-                found = _measured(field, KINDS[name], pause, waiting)
+            kind = KINDS[name]
+            with _started(catalogue.copied_to(place), seconds, kind.behind_nginx) as field:
+                found = _measured(field, kind, pause, waiting)
         except Exception as error:  # the other kinds take minutes, and are good without this one
             found = {"failed": repr(error)}
         finally:
@@ -124,15 +131,21 @@ def measured(
 
 
 @contextmanager
-def _started(catalogue: Catalogue, seconds: float) -> Iterator[Field]:
+def _started(catalogue: Catalogue, seconds: float, behind_nginx: bool) -> Iterator[Field]:
     tokens, port = _uploaders(catalogue), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
     command += ["--workers", "1", "--base-url", f"http://{ADDRESS}:{port}"]
     command += ["--quota-maps", "1000000", "--uploads-per-hour", "1000000"]
     # Before all else on the machine, or its load would be measured, too.
     first = ["nice", "-n", str(MEASURING), *command] if os.geteuid() == 0 else command
-    with running(first, catalogue.folder / "server.log", core=SERVER_CORE) as pid:
+    with ExitStack() as opened:
+        log = catalogue.folder / "server.log"
+        pid = opened.enter_context(running(first, log, core=SERVER_CORE))
         wait_until_ready(port, PAGE, tokens[0])
+        if behind_nginx:
+            folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+            port = opened.enter_context(nginx_before(port, folder, MEASURING))
+            wait_until_ready(port, PAGE, tokens[0])
         yield Field(Target(port, pid, tokens[0]), catalogue, seconds, tokens)
 
 
@@ -273,5 +286,7 @@ KINDS: Final[dict[str, Kind]] = {
     "kept-pictures": Kind(_kept_pictures, 20_000),
     "new-pictures": Kind(_new_pictures, 150),
     "uploads": Kind(_uploads, 300),
+    "lists-behind-nginx": Kind(_lists, 20_000, behind_nginx=True),
+    "searches-behind-nginx": Kind(_searches, 5000, behind_nginx=True),
 }
 """The kinds of requests by their names."""

@@ -18,12 +18,12 @@ import httpx
 import pytest
 import trustme
 
-from tests.cli.process import PATIENCE, REPOSITORY, Service, free_port, wait_for
+from tests.cli.process import PATIENCE, REPOSITORY, free_port, wait_for
 
 DEPLOYMENT = REPOSITORY / "docs" / "deployment"
 
-Proxy = Callable[[Service, Path], AbstractContextManager[str]]
-"""Runs a proxy before a service, with its files in a folder; gives its address."""
+Proxy = Callable[[str, Path], AbstractContextManager[str]]
+"""Runs a proxy before the service at an address, with its files in a folder; gives its own."""
 
 
 def installed(program: str) -> str:
@@ -103,8 +103,13 @@ def nginx(server: str, address: str, folder: Path) -> AbstractContextManager[str
     return running(words, address, folder)
 
 
-def documented_nginx(service: Service, folder: Path) -> AbstractContextManager[str]:
-    """Run nginx as documented; its other port, without TLS, is in the file ``plain``."""
+def documented_nginx(
+    url: str, folder: Path, *changes: tuple[str, str]
+) -> AbstractContextManager[str]:
+    """Run nginx as documented, but for ``changes``.
+
+    Its other port, without TLS, is in the file ``plain``.
+    """
     port, plain = free_port(), free_port()
     chain, key = certificate(folder)
     (folder / "plain").write_text(str(plain))
@@ -115,12 +120,13 @@ def documented_nginx(service: Service, folder: Path) -> AbstractContextManager[s
         ("/etc/ssl/maps.example.org.pem", str(chain)),
         ("/etc/ssl/maps.example.org.key", str(key)),
         ("/var/cache/nginx/mapshelf", f"{folder}/cache"),
-        ("127.0.0.1:8000", service.url.removeprefix("http://")),
+        ("127.0.0.1:8000", url.removeprefix("http://")),
+        *changes,
     )
     return nginx(server, f"https://127.0.0.1:{port}", folder)
 
 
-def documented_caddy(service: Service, folder: Path) -> AbstractContextManager[str]:
+def documented_caddy(url: str, folder: Path) -> AbstractContextManager[str]:
     """Run Caddy as documented, but with a certificate of the tests."""
     program, port = installed("caddy"), free_port()
     chain, key = certificate(folder)
@@ -128,7 +134,7 @@ def documented_caddy(service: Service, folder: Path) -> AbstractContextManager[s
     site = put(
         (DEPLOYMENT / "Caddyfile").read_text("utf-8"),
         ("\nmaps.example.org {", f"\n{address} {{\n\ttls {chain} {key}"),
-        ("127.0.0.1:8000", service.url.removeprefix("http://")),
+        ("127.0.0.1:8000", url.removeprefix("http://")),
     )
     configuration = folder / "Caddyfile"
     # Port 80, from which Caddy sends people on, is not for tests.

@@ -3,13 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event, Semaphore, Thread
 from typing import Any, NamedTuple
 
 import httpx
 import pytest
 
+from mapshelf.service.accept_queue import BODY
 from mapshelf.tokens import new_token, token_digest
 from tests.api.publishing import plan
 from tests.cli.process import PATIENCE, Mapshelf, Service, serving, status_of, wait_for
@@ -76,7 +80,7 @@ def behind(
     service, log = served
     folder = tmp_path_factory.mktemp("proxy")
     with (
-        PROXIES[request.param](service, folder) as address,
+        PROXIES[request.param](service.url, folder) as address,
         httpx.Client(
             base_url=address,
             headers={"Authorization": f"Bearer {service.token}"},
@@ -116,10 +120,63 @@ def test_visitors_of_one_page_do_not_wait_for_each_other() -> None:
 
 
 def test_who_comes_without_tls_is_sent_on(served: tuple[Service, Path], tmp_path: Path) -> None:
-    with documented_nginx(served[0], tmp_path):
+    with documented_nginx(served[0].url, tmp_path):
         port = (tmp_path / "plain").read_text()
         answer = httpx.get(f"http://127.0.0.1:{port}/?query=x", trust_env=False)
     assert (answer.status_code, answer.headers["Location"]) == (301, "https://127.0.0.1/?query=x")
+
+
+@contextmanager
+def overloaded(listed: Semaphore, free: Event) -> Iterator[str]:
+    """The address of a service that answers lists when it is ``free``, and everything else at once.
+
+    It releases ``listed`` for each request for a list.
+    """
+
+    class Overloaded(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path.startswith("/maps"):
+                listed.release()
+                assert free.wait(PATIENCE)
+            self.send_response(200)
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(201)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Overloaded) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_nginx_refuses_the_lists_that_would_wait_and_nothing_else(tmp_path: Path) -> None:
+    listed, free = Semaphore(0), Event()
+    with (
+        overloaded(listed, free) as url,
+        documented_nginx(url, tmp_path, ("max_conns=64", "max_conns=2")) as address,
+        httpx.Client(base_url=address, verify=trust(), trust_env=False, timeout=PATIENCE) as client,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        waiting = [pool.submit(client.get, "/maps?limit=1") for _ in range(2)]
+        assert all(listed.acquire(timeout=PATIENCE) for _ in waiting)
+        refused = client.get("/maps?query=x")
+        assert client.get("/").status_code == 200
+        assert client.post("/maps", content=b"a map").status_code == 201
+        free.set()
+        assert [one.result().status_code for one in waiting] == [200, 200]
+        assert client.get("/maps").status_code == 200
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+    assert refused.headers["Content-Type"] == "application/json"
+    assert refused.headers["Strict-Transport-Security"]
+    assert refused.content == BODY
 
 
 def test_files_of_many_megabytes_are_taken(behind: Behind) -> None:

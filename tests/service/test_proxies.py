@@ -77,12 +77,12 @@ MORE_CARELESS = """
 def nginx_with(cache: str) -> Proxy:
     """Return nginx with lines about its cache, and nothing else that could be left out."""
 
-    def run(service: Service, folder: Path) -> AbstractContextManager[str]:
+    def run(url: str, folder: Path) -> AbstractContextManager[str]:
         port = free_port()
         server = (
             f"proxy_cache_path {folder}/cache keys_zone=mapshelf:1m;\n"
             f"server {{ listen 127.0.0.1:{port};\n"
-            f"location / {{ proxy_pass {service.url}; {cache} }} }}\n"
+            f"location / {{ proxy_pass {url}; {cache} }} }}\n"
         )
         return nginx(server, f"http://127.0.0.1:{port}", folder)
 
@@ -174,7 +174,7 @@ def test_a_proxy_gives_nothing_private_without_a_token(
     proxy: str, private: Service, client: Client, tmp_path: Path
 ) -> None:
     """Each address is asked by whoever may, twice, so that it could be kept, then by others."""
-    with PROXIES[proxy](private, tmp_path) as address:
+    with PROXIES[proxy](private.url, tmp_path) as address:
         for url in addresses(address, private, (*SIGNED, *PICTURES)):
             given = [client.get(url, private.token) for _ in range(2)]
             assert [one.status_code for one in given] == [200, 200], url
@@ -191,7 +191,7 @@ def test_a_proxy_gives_no_page_of_a_private_catalogue_without_a_session(
     proxy: str, catalogue: Mapshelf, private: Service, client: Client, tmp_path: Path
 ) -> None:
     session = new_session(catalogue)
-    with PROXIES[proxy](private, tmp_path) as address:
+    with PROXIES[proxy](private.url, tmp_path) as address:
         for url in addresses(address, private, (*PAGES, *PICTURES)):
             given = [client.get(url, session=session) for _ in range(2)]
             assert [one.status_code for one in given] == [200, 200], url
@@ -214,7 +214,7 @@ def test_a_proxy_gives_nobody_what_is_about_another(
     proxy: str, catalogue: Mapshelf, private: Service, client: Client, tmp_path: Path
 ) -> None:
     session = new_session(catalogue)
-    with PROXIES[proxy](private, tmp_path) as address:
+    with PROXIES[proxy](private.url, tmp_path) as address:
         for path in ("/account", "/account/tokens"):
             for _ in range(2):
                 assert client.get(address + path, session=session).status_code == 200
@@ -230,7 +230,7 @@ def test_people_sign_in_through_a_proxy(
     name = f"user of {proxy}"
     (link,) = catalogue.lines("user", "add", name)
     path, password = link[link.index("/link/") :], "correct horse battery"
-    with PROXIES[proxy](private, tmp_path) as address:
+    with PROXIES[proxy](private.url, tmp_path) as address:
         page = client.get(address + path)
         cookie = page.headers["Set-Cookie"].partition(";")[0]
         (token,) = re.findall(r'name="csrf_token" value="([^"]+)"', page.text)
@@ -245,7 +245,7 @@ def test_people_sign_in_through_a_proxy(
 def test_a_proxy_gives_no_answer_of_the_api_without_a_token(
     proxy: str, public: Service, client: Client, tmp_path: Path
 ) -> None:
-    with PROXIES[proxy](public, tmp_path) as address:
+    with PROXIES[proxy](public.url, tmp_path) as address:
         for url in addresses(address, public, SIGNED):
             assert client.get(url, public.token).status_code == 200, url
             assert client.get(url).status_code == 401, url
@@ -256,7 +256,7 @@ def test_pictures_for_anybody_come_from_the_cache(
     proxy: str, public: Service, client: Client, tmp_path: Path
 ) -> None:
     """The name of an answer tells whether it was made for this request."""
-    with PROXIES[proxy](public, tmp_path) as address:
+    with PROXIES[proxy](public.url, tmp_path) as address:
         for url in addresses(address, public, PICTURES):
             first, second = client.get(url), client.get(url)
             assert (first.status_code, second.status_code) == (200, 200)
