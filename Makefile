@@ -1,5 +1,5 @@
-# The few words everybody uses here, people and CI alike. Only Python 3.11+ and make are needed:
-# uv is installed into .tools unless it is on the PATH, and everything else into .venv by the lock.
+# The commands for developers and CI. You only need Python 3.11+ and make: if uv is not on the PATH, it
+# is installed into .tools. Everything else is installed into .venv, in the versions of uv.lock.
 
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
@@ -9,12 +9,12 @@ export UV_PYTHON ?= $(PYTHON)
 RUN := .venv/bin/
 ARGUMENTS ?=
 
-# The oldest PostgreSQL that is promised, as Debian 12 has it; where it is not installed, test-postgres
-# runs on the newest, as `make test` does.
+# The oldest supported PostgreSQL, from Debian 12. If it is not installed, test-postgres uses the newest,
+# as `make test` does.
 OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
-# What these test is the same whatever the database: HTTP, rights and limits, what is answered from a
-# snapshot, queues, packing, drawings, the documents; or they choose their database themselves. That
-# maps, files, links and tokens come out as they went in, the contract suite proves.
+# Tests that do not depend on the database (HTTP, permissions, limits, responses from a snapshot, queues,
+# compression, drawings, documentation), or that choose a database themselves. The contract suite tests
+# that both databases return maps, files, links and tokens unchanged.
 WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, admission bodies bodies_on_the_wire comparing contract \
 	compression cookies csrf desktop_program docs drawings every_combination exchange forms illustrated_exports \
 	images large_files links measurements oauth_clients one_map openapi permissions private \
@@ -23,20 +23,21 @@ WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, admission bodies bodies_on_the_w
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
 
-# Five for two cores, because many tests wait for something.
+# Five workers on two cores, because many tests spend their time waiting.
 WORKERS ?= 5
-# A file runs in one worker, which makes what its tests share (a browser, a server, a catalogue) once;
-# tests/conftest.py lets those come first that take long.
+# All tests of a file run in one worker, so shared fixtures (a browser, a server, a catalogue) are made
+# once. tests/conftest.py starts the slowest files first.
 PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# Temporary files lie in memory where there is room: no test cuts the power, so none needs a disk.
+# Temporary files go to memory if there is room: no test cuts the machine's power, so none needs a disk.
 MEMORY := $(shell df -Pm /dev/shm 2>/dev/null | awk 'NR > 1 && $$4 >= 4000 { print "/dev/shm" }')
 test test-fast test-postgres test-cluster: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 
-# Tests start hundreds of Pythons: what these import is compiled once, whatever the environment says.
+# Tests start hundreds of Python processes. Write bytecode even if the environment forbids it, so that
+# their imports are compiled only once.
 test test-fast test-postgres test-cluster: export PYTHONDONTWRITEBYTECODE =
 
-# Tried with Node.js 20.
+# Tested with Node.js 20.
 OIDC_PROVIDER := 8.8.1
 
 .PHONY: help demo wheel sbom audit test test-fast test-postgres test-cluster check format bench clean openid-provider
@@ -44,7 +45,7 @@ OIDC_PROVIDER := 8.8.1
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-demo: .venv/.installed ## serve the sample maps with a ready token
+demo: .venv/.installed ## serve the sample maps with a ready-made token
 	$(RUN)python scripts/demo.py $(ARGUMENTS)
 
 wheel: | $(UV) ## build the package, for pipx, uv tool or pip
@@ -52,29 +53,29 @@ wheel: | $(UV) ## build the package, for pipx, uv tool or pip
 	$(UV) build --wheel --quiet
 	@ls dist/mapshelf-*.whl
 
-sbom: | $(UV) ## list what is installed with the package, in CycloneDX: dist/mapshelf.cdx.json
+sbom: | $(UV) ## list the dependencies of the package in CycloneDX format: dist/mapshelf.cdx.json
 	@mkdir -p dist
 	$(UV) export --quiet --locked --no-dev --format cyclonedx1.5 --preview-features sbom-export \
 		--output-file dist/mapshelf.cdx.json > /dev/null
 
-audit: | $(UV) ## look for advisories (api.osv.dev) about what is in uv.lock
+audit: | $(UV) ## look for known vulnerabilities (api.osv.dev) in the dependencies in uv.lock
 	@$(UV) audit --locked --preview-features audit-command $(ARGUMENTS) || { code=$$?; [ $$code -eq 1 ] || \
-		echo "make audit: NOTHING WAS CHECKED. It takes uv 0.10.12 or newer, and api.osv.dev." >&2; \
+		echo "make audit: NOTHING WAS CHECKED. It needs uv 0.10.12 or newer, and access to api.osv.dev." >&2; \
 		exit $$code; }
 
 test: .venv/.developed ## run the tests
 	$(PYTEST) $(ARGUMENTS)
 
-test-fast: WORKERS = 2 # none of these waits, and each worker reads all test files
-test-fast: .venv/.developed ## run the tests that start nothing and take little: about a minute
+test-fast: WORKERS = 2 # these tests do not wait, and each further worker imports all test files
+test-fast: .venv/.developed ## run the fast tests, which start no other processes: about a minute
 	$(PYTEST) -m 'not (browser or cluster or postgres or process or slow)' \
 		--hypothesis-profile fast $(ARGUMENTS)
 
 test-postgres: export MAPSHELF_TEST_POSTGRES_BIN ?= $(OLDEST_POSTGRES)
-test-postgres: .venv/.developed ## run the tests of the API, and of PostgreSQL itself, on PostgreSQL 15
+test-postgres: .venv/.developed ## run the tests of the API and of the PostgreSQL store on PostgreSQL 15
 	MAPSHELF_TEST_DATABASE=postgres $(PYTEST) $(POSTGRES_TESTS) $(ARGUMENTS)
 
-test-cluster: .venv/.developed ## run nodes, a primary and a standby under load, and break them
+test-cluster: .venv/.developed ## run nodes, a primary and a standby under load, and make them fail
 	$(RUN)pytest -m cluster -s -p no:cacheprovider tests/cluster $(ARGUMENTS)
 
 check: .venv/.developed ## verify formatting, lint, types and layers
@@ -84,17 +85,17 @@ check: .venv/.developed ## verify formatting, lint, types and layers
 	$(RUN)mypy
 	$(RUN)lint-imports --no-logo
 
-format: .venv/.developed ## put the code into shape
+format: .venv/.developed ## format the code
 	$(RUN)ruff format .
 	$(RUN)ruff check --fix .
 
-bench: .venv/.benched ## measure (ARGUMENTS='--help' tells what can be chosen)
+bench: .venv/.benched ## run the benchmarks (ARGUMENTS='--help' lists the options)
 	$(RUN)python -m benchmarks $(ARGUMENTS)
 
-clean: ## remove everything that make has made
+clean: ## remove everything that make has created
 	rm -rf .venv .tools dist .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-openid-provider: .tools/node/node_modules/oidc-provider ## install the OpenID provider of the tests
+openid-provider: .tools/node/node_modules/oidc-provider ## install the OpenID provider for the tests
 
 .tools/node/node_modules/oidc-provider:
 	npm install --silent --no-audit --no-fund --no-save --prefix .tools/node oidc-provider@$(OIDC_PROVIDER)

@@ -1,15 +1,15 @@
-"""Measures what attacks on sign-in and tokens cost others, what they tell, and what they open.
+"""Measures attacks on sign-in and tokens: do they slow others down, leak names, or let anyone in?
 
-One command each::
+Each command is one attack::
 
-    python scripts/attacks.py flood      10,000 browsers guess passwords, GET /maps is measured
-    python scripts/attacks.py timing     how long wrong passwords of known and unknown names take
+    python scripts/attacks.py flood      10,000 browsers guess passwords; measures GET /maps
+    python scripts/attacks.py timing     times wrong passwords of known and unknown names
     python scripts/attacks.py mutations  1,000,000 mutated tokens and cookies
 
-Each starts a service over the sample maps, with one worker, and prints JSON. The exit code is 1 if
-somebody got in, or if a figure is worse than promised. Measure on a machine that does nothing else.
+Each starts a service with the sample maps and one worker, and prints JSON. The exit code is 1 if
+somebody got in, or if a figure misses its goal. Measure on an idle machine.
 
-Each attacker has an address of its own, of the 16 million of the loopback network.
+Each attacker has its own address, from the 16 million of the loopback network.
 """
 
 import argparse
@@ -72,7 +72,7 @@ RATE: Final = 100
 
 @dataclass(frozen=True)
 class Answer:
-    """The head of a response, and when it came."""
+    """The head of a response, and when it arrived."""
 
     status: int
     head: str
@@ -80,7 +80,7 @@ class Answer:
 
 
 async def ask(host: str, port: int, request: bytes, local: str = "") -> Answer:
-    """Send one request on a connection of its own, from an address of its own."""
+    """Send one request on its own connection, from its own address."""
     address = (local, 0) if local else None
     reader, writer = await asyncio.open_connection(host, port, local_addr=address)
     try:
@@ -106,7 +106,7 @@ def loopback(number: int) -> str:
 
 @dataclass(frozen=True)
 class SignIn:
-    """The form of a service, with the cookie and the token that it takes."""
+    """The sign-in form of a service, with the cookie and the token that it needs."""
 
     host: str
     port: int
@@ -139,7 +139,7 @@ class SignIn:
 
 
 def is_let_in(answer: Answer) -> bool:
-    """Tell whether an answer begins a session."""
+    """Return whether a response begins a session."""
     return answer.status == 303 or "mapshelf_session=" in answer.head
 
 
@@ -181,9 +181,10 @@ def flood(given: argparse.Namespace) -> int:
 
 @contextmanager
 def busy_processors() -> Iterator[None]:
-    """Keep all processors busy at low priority, as the attackers do, who are on this machine too.
+    """Keep all processors busy at low priority, as the attackers on this machine do.
 
-    Without it, the figures would show what attackers take of a machine on which they never are.
+    Otherwise the comparison would include the processor time of the attackers, who are normally on
+    other machines.
     """
     words = ["nice", sys.executable, "-c", "while True: pass"]
     busy = [subprocess.Popen(words) for _ in range(os.cpu_count() or 1)]
@@ -196,7 +197,7 @@ def busy_processors() -> Iterator[None]:
 
 
 def attack(given: argparse.Namespace) -> int:
-    """Guess passwords until terminated: the part of a flood that is a process of its own."""
+    """Guess passwords until terminated; runs as a separate process of ``flood``."""
     asyncio.run(_attack(given))
     return 0
 
@@ -225,11 +226,11 @@ async def _attack(given: argparse.Namespace) -> None:
                 seen["let in"] += is_let_in(answer)
             finally:
                 pending -= 1
-            # Not all at the same time, as if they were one.
+            # Spread over time, because independent attackers do not act at the same moment.
             await asyncio.sleep(given.pause * random.uniform(0.5, 1.5))  # noqa: S311
 
     crowd = [asyncio.create_task(guess(number)) for number in range(given.attackers)]
-    # The first guesses come all at once: what is measured is what goes on after them.
+    # The first guesses all come at once; measure only what follows.
     began = time.perf_counter()
     while seen.total() < given.attackers and not any(one.done() for one in crowd):
         await asyncio.sleep(0.1)
@@ -246,7 +247,7 @@ async def _attack(given: argparse.Namespace) -> None:
 
 
 def measured(service: Service, seconds: float) -> dict[str, Any]:
-    """Ask for lists at a steady rate, and return how long that took, in milliseconds."""
+    """Request lists at a steady rate, and return the latencies in milliseconds."""
     words = [sys.executable, __file__, "reader", service.url, service.token, str(seconds)]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -254,7 +255,7 @@ def measured(service: Service, seconds: float) -> dict[str, Any]:
 
 
 def reader(given: argparse.Namespace) -> int:
-    """Ask for lists at a steady rate: the part of a flood that is measured."""
+    """Request lists at a steady rate; the measured process of ``flood``."""
     times, failed = asyncio.run(_read(given))
     times.sort()
     show(
@@ -274,7 +275,7 @@ async def _read(given: argparse.Namespace) -> tuple[list[float], int]:
     async with httpx.AsyncClient(base_url=given.url, headers=headers, timeout=30) as client:
 
         async def one(planned: float) -> None:
-            # From when it was due: a service that stalls delays all that come after, too.
+            # Counted from when it was due: a service that stalls delays all later requests, too.
             nonlocal failed
             answer = await client.get(f"/maps?limit=20&offset={len(times) % 10}")
             times.append(time.perf_counter() - planned)
@@ -344,7 +345,7 @@ def mutations(given: argparse.Namespace) -> int:
 
 
 def mutant(token: str, chance: random.Random) -> str:
-    """Return something like a token. Half of it has the right checksum, so the store is asked."""
+    """Return a mutated token. Half of these have a valid checksum, so the store is queried."""
     while True:
         secret = list(token[len(PREFIX) : -CHECKSUM_LENGTH])
         if chance.random() < 0.5:
@@ -376,7 +377,7 @@ def _checksum(secret: str) -> str:
 
 
 def _damaged(token: str, chance: random.Random) -> str:
-    """Return a token with a piece that was changed, lost, added, doubled or exchanged."""
+    """Return a token with a part changed, removed, added, doubled or swapped."""
     place, other = chance.randrange(len(token)), chance.randrange(len(token))
     letter = chance.choice(f"{ALPHABET}_-=+/.é \t%")
     return chance.choice(
@@ -470,7 +471,7 @@ async def _try_over_http(service: Service, tokens: dict[str, str], count: int) -
 
 @contextmanager
 def running(given: argparse.Namespace) -> Iterator[tuple[Mapshelf, Service]]:
-    """Run a service over the sample maps, in the store that is asked for."""
+    """Run a service with the sample maps, on the given database."""
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         mapshelf = Mapshelf(Path(folder) / "data", given.database)
         mapshelf.run("import", EXAMPLES)
@@ -485,7 +486,7 @@ def show(**values: object) -> None:
 
 
 def main() -> int:
-    """Do what the command line asks."""
+    """Run the command given on the command line."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])

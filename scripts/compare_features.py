@@ -1,11 +1,11 @@
-"""How much of what authors put into maps the readers find: an independent count beside theirs.
+"""Compare what the readers find in map files with an independent count.
 
     python scripts/compare_features.py FOLDER [--missing] [--write]
 
-For each feature and format: the share of what ``count_features`` counts in the raw files that the
-readers find, file by file, so that too much in one file does not make up for too little in another.
-``--missing`` lists the files in which something is lost, or in which the readers find more.
-``--write`` puts the table into ``docs/formats.md``.
+Prints, for each feature and format, what share of the things that ``count_features`` counts in the
+raw files the readers find. Files are compared one by one, so that too much in one file does not
+make up for too little in another. ``--missing`` lists the files in which something is lost, or in
+which the readers find more. ``--write`` puts the table into ``docs/formats.md``.
 """
 
 import argparse
@@ -32,11 +32,11 @@ LABELS: Final = {"floating": "floating topics", "folded": "folded topics", "task
 """Rows of the table whose name is not that of the feature."""
 
 Pairs = dict[str, tuple[int, int]]
-"""What is in a file and what is found of it, by feature."""
+"""Counts in a file, and how many of them the reader found, by feature."""
 
 
 def found_in(outline: Outline) -> dict[str, int]:
-    """Return what an outline has of each feature, in the units of the judge."""
+    """Return how much of each feature an outline has, in the units of ``feature_counts``."""
     topics = [topic for _, topic in outline.topics()]
     sheets = outline.sheets
     arrows = [arrow for sheet in sheets for arrow in sheet.relationships]
@@ -77,7 +77,7 @@ def outline_at(path: Path) -> Outline | None:
     """Return the outline of a file as an import keeps it, ``None`` if it is refused."""
 
     def beside(name: str) -> bytes | None:
-        # Pictures beside maps are mostly not in the corpus: that the reader asks for one counts.
+        # Pictures beside maps are mostly not in the corpus: count those that the reader asks for.
         return _DOT if name and not name.startswith(("/", "file:")) else None
 
     try:
@@ -93,7 +93,7 @@ _DOT: Final = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEA
 
 
 def compare(folder: Path) -> dict[str, dict[Path, Pairs]]:
-    """Return for each format and file what is in it and what is found."""
+    """Return the counts and the findings for each format and file."""
     compared: dict[str, dict[Path, Pairs]] = defaultdict(dict)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name, wanted = format_counts(RawFile.at(path))
@@ -105,7 +105,7 @@ def compare(folder: Path) -> dict[str, dict[Path, Pairs]]:
 
 
 def table(compared: dict[str, dict[Path, Pairs]]) -> str:
-    """Return a table of Markdown: how many there are of each feature, and the share if not all."""
+    """Return a Markdown table: the count of each feature, and the share found unless it is all."""
     names = [kind.name for kind in FORMATS if kind.name in compared]
     lines = [_row(["", *(f"{name} ({len(compared[name])})" for name in names)])]
     lines.append("|---" * (len(names) + 1) + "|")
@@ -130,7 +130,7 @@ def _cell(pairs: list[tuple[int, int]]) -> str:
     if not wanted:
         return ""
     found = sum(min(pair) for pair in pairs)
-    # Rounded down, so that nothing short of all looks like all.
+    # Rounded down, so that only a complete result shows 100 %.
     return f"{wanted:,}" if found == wanted else f"{wanted:,} ({1000 * found // wanted / 10:g} %)"
 
 
@@ -142,7 +142,7 @@ _WHOLE: Final = 99
 
 
 def reasons(compared: dict[str, dict[Path, Pairs]]) -> str:
-    """Return a list of Markdown: why less is found than counted, where it is much less."""
+    """Return a Markdown list: the reasons where much less is found than counted."""
     lines = []
     for name, files in compared.items():
         for feature in FEATURES:

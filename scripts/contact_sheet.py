@@ -1,13 +1,13 @@
-"""Makes a contact sheet: the thumbnails of many maps on one picture, to be looked at.
+"""Makes a contact sheet: a picture with the thumbnails of many maps.
 
-No test can tell whether pictures of maps are good. This draws those of a folder as the service
-would, side by side, so that a change of the layout can be judged by eye on many maps at once::
+No test can decide whether pictures of maps look good. This script draws the maps of a folder side
+by side, as the service would, so that you can judge a change of the layout on many maps at once::
 
     python scripts/contact_sheet.py ../shared/corpus/dev sheet.png --count 100
 
-With ``--previews``, only maps whose program put a preview into the file are drawn, from each folder
-in turn, each to the right of that preview: are they recognisably the same map? ``--each`` says how
-many maps are on a sheet; then there are several, with numbers::
+With ``--previews``, it draws only maps with a preview in the file, from each folder in turn, each
+to the right of that preview: are they recognisably the same map? ``--each`` sets the number of maps
+on a sheet, and makes several numbered sheets::
 
     python scripts/contact_sheet.py FOLDER sheet.png --previews --count 60 --each 8 --columns 4
 """
@@ -106,7 +106,7 @@ def _paths(given: list[Path], seed: int) -> list[Path]:
 
 
 def _in_turn(paths: list[Path]) -> list[Path]:
-    """Return ``paths`` so that every folder has its turn."""
+    """Return ``paths`` in an order that takes one from each folder in turn."""
     folders: dict[Path, list[Path]] = {}
     for path in paths:
         folders.setdefault(path.parent, []).append(path)

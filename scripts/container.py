@@ -1,12 +1,14 @@
-"""Build the container, and try what the documents promise of it: ``python scripts/container.py``.
+"""Build the container, and test what the documentation says about it.
 
-It takes podman, and root or a user who may run it. ``--own-base`` builds from Debian's packages
-instead of an image of a registry (with mmdebstrap, as root), where none can be reached.
-``--no-build`` tries the image that is there.
+    python scripts/container.py [--own-base] [--no-build]
 
-The container runs as ``docs/installation.md`` says: read-only, without capabilities. It must not be
-root, read the samples, answer, draw, be healthy, keep what it has when it is replaced, collect
-orphans, and end at once with code 0 when it is asked to stop.
+Needs podman, and root or a user who may run podman. ``--own-base`` builds from Debian packages
+(with mmdebstrap, as root) instead of an image from a registry, for machines that cannot reach one.
+``--no-build`` tests the existing image.
+
+The container runs as in ``docs/installation.md``: read-only, without capabilities. The test checks
+that it does not run as root, reads the samples, responds, draws, reports healthy, keeps its data
+when it is replaced, collects orphaned processes, and ends at once with code 0 when asked to stop.
 """
 
 import argparse
@@ -29,13 +31,13 @@ NAME: Final = "mapshelf-try"
 VOLUME: Final = "mapshelf-try"
 PORT: Final = 18_765
 SAMPLES: Final = 30
-"""Maps in our samples, at least."""
+"""Minimum number of maps in our samples."""
 
 PATIENCE: Final = 120.0
-"""Seconds to wait for anything."""
+"""Seconds to wait for each step."""
 
 UNIFIED: Final = Path("/sys/fs/cgroup/unified")
-"""Where systems with both kinds of control groups have the second one, which crun does not take."""
+"""Where systems with both versions of control groups mount version 2, which crun rejects."""
 
 NO_DOCUMENTS: Final = tuple(
     f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "locale", "man")
@@ -43,7 +45,7 @@ NO_DOCUMENTS: Final = tuple(
 
 
 def main() -> int:
-    """Build and try; return the exit code."""
+    """Build and test; return the exit code."""
     parser = argparse.ArgumentParser(description="Build the container and try it.")
     parser.add_argument("--own-base", action="store_true", help="build from Debian's packages")
     parser.add_argument("--suite", default="trixie", help="release of Debian, default trixie")
@@ -58,13 +60,13 @@ def main() -> int:
 
 
 def _without_unified() -> int:
-    """Do the same where the second kind of control groups is hidden, from us alone."""
+    """Do the same with version 2 of control groups hidden from this process only."""
     words = ["unshare", "--mount", "sh", "-c", 'umount --lazy "$0" && exec "$@"', str(UNIFIED)]
     return subprocess.run([*words, sys.executable, *sys.argv], check=False).returncode
 
 
 def _limits() -> list[str]:
-    """Return options that raise no limits, as podman would: that takes a right that may lack."""
+    """Return options that keep podman from raising limits, for which it may lack the permission."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return [f"--ulimit=nofile={files}:{files}", "--ulimit=nproc=4096:4096"]
 
@@ -112,7 +114,7 @@ def _start() -> None:
     safely = ["--read-only", "--tmpfs=/tmp", "--cap-drop=all", "--security-opt=no-new-privileges"]
     folders = [f"--volume={VOLUME}:/data", f"--volume={REPOSITORY / 'examples'}:/maps:ro"]
     words = ["run", "--detach", f"--name={NAME}", "--network=host", *_limits(), *safely, *folders]
-    # The check of health asks port 8000, which somebody else may have on the host's network.
+    # The health check uses port 8000, which may be taken on the host's network.
     check = f"urllib.request.urlopen('http://127.0.0.1:{PORT}/readyz', timeout=4)"
     health = f'--health-cmd=["python3", "-c", "import urllib.request; {check}"]'
     serve = ["serve", "/maps", "--host=127.0.0.1", f"--port={PORT}", "--workers=2"]
@@ -140,7 +142,7 @@ def _check_confinement() -> None:
 
 
 def _check_answers() -> str:
-    """Return a token with which the service was asked."""
+    """Send requests to the service with a new token, and return the token."""
     _inside("mapshelf", "user", "add", "alice", "--admin")
     token = _inside("mapshelf", "token", "create", "alice").strip()
     began = time.monotonic()
@@ -154,7 +156,7 @@ def _check_answers() -> str:
 
 
 def _check_orphans() -> None:
-    """Kill the process over the workers: they end, and are collected by the first process."""
+    """Kill the parent of the workers: they end, and the first process collects them."""
     find = "for p in /proc/[0-9]*; do read -r _ _ s rest < $p/stat; echo $s; done"
     (_, web) = max(
         (len(_inside("cat", f"/proc/{one}/task/{one}/children").split()), one)

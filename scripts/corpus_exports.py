@@ -1,4 +1,4 @@
-"""Maps as the service exports them, for scripts that hand exports to other programs."""
+"""Export maps as the service does, for scripts that open the exports with other programs."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -21,7 +21,7 @@ from mapshelf.render.image_worker import LARGEST_SIDE
 
 _FEWEST: Final = 5
 _MOST: Final = 1000
-"""Topics of a map that is looked at in a window."""
+"""Maximum topics of a map that is opened in a window."""
 
 _BESIDE: Final = ("relationships", "boundaries", "summaries", "floating")
 _AT_TOPICS: Final = (
@@ -37,7 +37,7 @@ class Map(NamedTuple):
     pictures: dict[str, bytes]
 
     def export(self, suffix: str) -> bytes:
-        """Return the file that the service gives out."""
+        """Return the file that the service exports."""
         writer = FORMATS[suffix]
         return writer.write(self.outline, *([self.pictures] if writer.embeds_pictures else ()))
 
@@ -46,7 +46,7 @@ def read_map(path: Path) -> Map:
     """Return the map at ``path`` as an import keeps it.
 
     Raises:
-        UnreadableFile: it is none.
+        UnreadableFile: it is not a map.
     """
     limits = Limits()
     with linked_files(str(path.absolute()), str(path.absolute().parent), limits) as beside:
@@ -64,7 +64,7 @@ def read_map(path: Path) -> Map:
 
 
 def chosen(folder: Path, count: int) -> list[Map]:
-    """Return ``count`` maps below ``folder``: of every format in turn, those with most in them."""
+    """Return ``count`` maps below ``folder``, from each format in turn, those with most in them."""
     formats: dict[str, list[tuple[int, Map]]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -85,7 +85,7 @@ def _map_at(path: Path) -> Map | None:
 
 
 def _kinds(outline: Outline) -> int:
-    """Return how many kinds of things are in a map."""
+    """Return how many kinds of features a map has."""
     return len(set(_things(outline)))
 
 

@@ -1,10 +1,10 @@
-"""What the authors of maps put into them besides words, counted in the raw files of a folder.
+"""Count the features of the maps in a folder (notes, icons, links and so on) in the raw files.
 
     python scripts/count_features.py FOLDER [--json FILE] [--where]
 
-Readers are judged by these counts, so nothing of theirs is used here; ``feature_counts`` defines
-what is counted and where each format keeps it (``--where`` prints that). Each cell of the table
-says how many there are, and in how many files. Files that are no readable maps count as nothing.
+The readers are judged by these counts, so this shares no code with them. ``feature_counts`` defines
+what is counted and where each format stores it (``--where`` prints that). Each cell of the table
+says how many there are, and in how many files. Files that are not readable maps are not counted.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def count_folder(folder: Path) -> dict[str, Counts]:
 
 
 def table(found: dict[str, Counts]) -> str:
-    """Return a table of Markdown: a row for each feature, a column for each format."""
+    """Return a Markdown table: a row for each feature, a column for each format."""
     formats = [kind.name for kind in FORMATS if kind.name in found]
     lines = [_row(["feature", *(f"{name} ({len(found[name])})" for name in formats)])]
     lines.append("|---" * (len(formats) + 1) + "|")
@@ -42,7 +42,7 @@ def table(found: dict[str, Counts]) -> str:
 
 
 def where() -> str:
-    """Return what each feature is, and where each format keeps it."""
+    """Return what each feature is, and where each format stores it."""
     lines: list[str] = []
     for feature in FEATURES:
         lines.append(f"\n{feature.name} ({feature.unit}): {feature.meaning}")

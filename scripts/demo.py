@@ -1,7 +1,7 @@
-"""``make demo``: the sample maps, served, with a token and a line to paste.
+"""``make demo``: serve the sample maps, and print a token and a command to paste.
 
-It does what an operator would do by hand, with the same commands, so what it shows is the real
-thing. Everything it makes lies in one folder and may be deleted.
+It runs the same commands that an operator would. All its files are in one folder, which you can
+delete.
 """
 
 import argparse
@@ -25,9 +25,9 @@ PATIENCE: Final = 60.0
 
 
 def main() -> int:
-    """Set up the catalogue, serve it until interrupted, and say how to ask it."""
+    """Set up the catalogue, serve it until interrupted, and print how to use it."""
     given = _arguments()
-    # So that the service ends with the demo, whichever way that is ended.
+    # So that the service ends with the demo, however the demo ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     _run(given.data, "import", EXAMPLES)
     if not any(line.split("\t")[1] == USER for line in _run(given.data, "user", "list")):
@@ -78,7 +78,7 @@ def _free_port(port: int) -> int:
 
 
 def _wait(service: "subprocess.Popen[bytes]", url: str, token: str) -> None:
-    """Wait until the sample maps are in the answer."""
+    """Wait until the response contains the sample maps."""
     deadline = time.monotonic() + PATIENCE
     request = Request(f"{url}/maps", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
     while time.monotonic() < deadline and service.poll() is None:

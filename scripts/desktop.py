@@ -1,6 +1,6 @@
-"""A screen and a session of its own for programs with windows, driven as a person would.
+"""A virtual screen and session for programs with windows, controlled by key presses or D-Bus.
 
-It takes Xvfb, xdotool, D-Bus and gdbus (Debian: ``xvfb xdotool dbus libglib2.0-bin``).
+Needs Xvfb, xdotool, D-Bus and gdbus (Debian: ``xvfb xdotool dbus libglib2.0-bin``).
 """
 
 import os
@@ -17,18 +17,18 @@ _NAP: Final = 0.1
 
 
 class TooSlow(Exception):
-    """What was waited for did not happen."""
+    """The awaited event did not happen in time."""
 
 
 class Desktop:
     """A running screen with a session bus."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """Drive the programs that run with ``environment``."""
+        """Control the programs that run with ``environment``."""
         self.environment = dict(environment)
 
     def start(self, command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
-        """Start a program that writes what it says to ``log``, and all else beside it."""
+        """Start a program with its output in ``log``, and all its other files next to that."""
         with log.open("wb") as output:
             return subprocess.Popen(
                 command,
@@ -39,14 +39,14 @@ class Desktop:
             )
 
     def said(self, *command: str) -> str:
-        """Return what a short command prints; nothing if it fails."""
+        """Return the output of a short command; nothing if it fails."""
         done = subprocess.run(
             command, env=self.environment, check=False, capture_output=True, text=True, timeout=30
         )
         return done.stdout.strip() if done.returncode == 0 else ""
 
     def windows(self, title: str) -> list[str]:
-        """Return the windows that can be seen whose title has ``title``."""
+        """Return the visible windows whose titles contain ``title``."""
         return self.said("xdotool", "search", "--onlyvisible", "--name", title).split()
 
     def press(self, window: str, *keys: str) -> None:
@@ -55,7 +55,7 @@ class Desktop:
         self.said("xdotool", "key", "--window", window, *keys)
 
     def type(self, window: str, text: str) -> None:
-        """Replace what is in the entry that has the focus, and press Return."""
+        """Replace the text of the focused entry, and press Return."""
         self.said("xdotool", "windowfocus", "--sync", window)
         self.said("xdotool", "key", "ctrl+a")
         self.said("xdotool", "type", "--delay", "4", text)
@@ -63,10 +63,10 @@ class Desktop:
 
 
 def wait_for(look: Callable[[], Found], seconds: float) -> Found:
-    """Return what ``look`` finds, as soon as it finds anything.
+    """Call ``look`` until it finds something, and return that.
 
     Raises:
-        TooSlow: it found nothing for so many seconds.
+        TooSlow: it found nothing within ``seconds``.
     """
     end = time.monotonic() + seconds
     while not (found := look()):
@@ -88,7 +88,7 @@ def end(program: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> None:
 
 @contextmanager
 def desktop(folder: Path) -> Iterator[Desktop]:
-    """Give a desktop with ``folder`` for its sockets."""
+    """Yield a desktop that keeps its sockets in ``folder``."""
     reading, writing = os.pipe()
     screen = subprocess.Popen(
         ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1200x24", "-noreset"],

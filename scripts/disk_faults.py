@@ -1,11 +1,12 @@
-"""Lets the n-th change of a disk fail under each command, for each n, and looks what comes of it.
+"""Makes the n-th disk operation of each command fail, for each n, and checks the result.
 
     python scripts/disk_faults.py [--step N] [--only NAME]
 
-The changes are those of a disk in memory (``tests/power``): names, writes, sizes, syncs, and files
-opened to write. One fails, or all from one on, with EIO, ENOSPC and EROFS. It takes root and
-``/dev/fuse``. The exit code is 1 if a command said something else than one line, said that it had
-done what it had not, damaged something, or did not work when the disk worked again.
+The disk is an in-memory one (``tests/power``). The operations are: creating or renaming a file,
+writing, resizing, syncing, and opening a file for writing. One of them fails, or all from one on,
+with EIO, ENOSPC and EROFS. Needs root and ``/dev/fuse``. The exit code is 1 if a command printed
+anything but one line, reported success without having done its work, damaged something, or failed
+when the disk worked again.
 """
 
 import argparse
@@ -22,9 +23,9 @@ from tests.power.mounted import Fault, can_mount
 
 
 def main() -> int:
-    """Try what was asked for."""
+    """Run the trials that the options select."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--step", type=int, default=1, help="try each n-th change alone")
+    parser.add_argument("--step", type=int, default=1, help="try only every n-th operation")
     parser.add_argument("--only", help="one command, by its name")
     given = parser.parse_args()
     if not can_mount():

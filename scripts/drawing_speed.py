@@ -1,8 +1,8 @@
-"""Measures drawings of large maps in the browser: when they can be used, how smoothly they move.
+"""Measures drawings of large maps in the browser: how soon they are usable, how smoothly they move.
 
-Each map is made for this, unfolded on its page, and dragged by the mouse for some seconds in
-Chromium without a screen, whose drawing takes the processor alone. Counted are the frames that it
-has drawn, as its own trace tells; 60 a second at most::
+Each map is generated, unfolded on its page, and dragged with the mouse for some seconds in headless
+Chromium, which draws without a graphics card. The frames are counted in Chromium's own trace, at
+most 60 a second::
 
     python scripts/drawing_speed.py
 """
@@ -30,10 +30,10 @@ from tests.site.browser import DRAWN, launched, served
 WORDS: Final = ("water", "plan", "code", "idea", "budget", "house", "travel", "garden", "history")
 CHILDREN: Final = 6
 STEPS: Final = 60
-"""Moves of the mouse in a turn."""
+"""Mouse movements in a round."""
 
 FRAMES: Final = ["disabled-by-default-devtools.timeline.frame"]
-"""What the browser writes down while it is traced."""
+"""The categories of events in the trace."""
 
 
 def main() -> int:
@@ -67,7 +67,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _map_of(size: int) -> str:
-    """Return a map of so many topics as OPML, each with up to six children and a few words."""
+    """Return a map with that many topics as OPML, each with up to six children and a few words."""
     chance = random.Random(size)  # noqa: S311
     children: dict[int, list[int]] = {}
     for topic in range(1, size):

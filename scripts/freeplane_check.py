@@ -1,4 +1,4 @@
-"""Compare what Freeplane makes of our exports with what we exported.
+"""Check that Freeplane reads our exports: compare what it saves with what we exported.
 
 Freeplane 1.7 (Debian's package) opens each export, without a window, and saves it. Our reader reads
 the export and what Freeplane saved; topics, markers, arrows and the like are compared one by one.
@@ -29,14 +29,14 @@ _PARTS: Final = (
 
 
 class Saved(NamedTuple):
-    """What Freeplane did with a map: how it saved it, and whether it would warn of it."""
+    """How Freeplane saved a map, and whether it would show a warning about it."""
 
     data: bytes
     warns: bool
 
 
 def save_again(exports: Sequence[bytes]) -> list[Saved]:
-    """Return what Freeplane makes of maps.
+    """Return maps as Freeplane saves them.
 
     Raises:
         subprocess.CalledProcessError: it could not open one of them.
@@ -63,7 +63,7 @@ def save_again(exports: Sequence[bytes]) -> list[Saved]:
 
 
 def _class_path() -> str:
-    """Return what the manifest of Freeplane's core names, and all that Freeplane brings along."""
+    """Return the libraries in the manifest of Freeplane's core, and all others that it includes."""
     manifest = (_CORE / "META-INF/MANIFEST.MF").read_text().replace("\n ", "")
     (line,) = (line for line in manifest.splitlines() if line.startswith("Bundle-ClassPath:"))
     named = (_CORE / name for name in line.partition(":")[2].strip().split(",") if name != ".")
@@ -71,7 +71,7 @@ def _class_path() -> str:
 
 
 def differences(export: Outline, saved: Outline) -> Iterator[tuple[str, object, object]]:
-    """Yield what is not the same: what it is, and both values."""
+    """Yield the differences: a description, and both values."""
     ours = {topic.id: topic for topic in _topics(export)}
     theirs = {topic.id: topic for topic in _topics(saved)}
     if list(ours) != list(theirs):
@@ -85,9 +85,9 @@ def differences(export: Outline, saved: Outline) -> Iterator[tuple[str, object, 
 
 
 def _beside(export: Outline, saved: Outline) -> Iterator[tuple[str, object, object]]:
-    """Yield what is not the same beside the topics."""
+    """Yield the differences in everything but topics."""
     for mine, other in zip(export.sheets, saved.sheets, strict=True):
-        # What has no colour is grey or black there.
+        # Freeplane saves things without a colour as grey or black.
         for what, left, right in (
             ("relationships", mine.relationships, other.relationships),
             ("boundaries", mine.boundaries, other.boundaries),

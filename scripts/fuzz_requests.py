@@ -3,11 +3,11 @@
     python scripts/fuzz_requests.py [--requests 1000000] [--minutes N] [--seed 1] [--checked 10]
                                     [--slow 1] [--without-drawings]
 
-The requests are those of ``benchmarks/fuzzing.py``: right, odd and wrong ones, with paths,
-parameters, headers, methods and bodies of all kinds; only the network is left out. The exit code
-is 1 if an answer was 5xx, if one was not as the OpenAPI document says (each ``--checked``-th answer
-of an operation of the document is compared as a whole), or if one took over a second (``--slow``)
-twice. Times can be trusted only on a machine that does nothing else.
+The requests are those of ``benchmarks/fuzzing.py``: valid, unusual and invalid ones, with paths,
+parameters, headers, methods and bodies of all kinds; only the network is left out. The exit code is
+1 if a response was 5xx, if one contradicted the OpenAPI document (every ``--checked``-th response
+of a documented operation is compared in full), or if one took over a second (``--slow``) twice.
+Times are meaningful only on an idle machine.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from mapshelf.tokens import SCOPES
 
 AT_A_TIME: Final = 8
 CHANGED_EVERY: Final = 400
-"""Requests between two changes of maps, each published."""
+"""Requests between two changes of maps; each change is published."""
 
 SHOWN: Final = 20
 WARMING_UP: Final = (
@@ -56,7 +56,7 @@ WARMING_UP: Final = (
     "/maps/{}/outline.docx",
 )
 ALLOWED: Final = "/%:@!$&'()*+,;="
-"""What may stand in the path of a URL; requests have more."""
+"""Characters that need no quoting in the path of a URL; generated paths contain others, too."""
 
 TOLD_EVERY: Final = 2_000
 PLAIN: Final = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z._-]*")
@@ -65,7 +65,7 @@ DRAWN: Final = re.compile(rb"/thumbnails/|/drawing|\.pdf|\.png|\.svg|/images/")
 
 @dataclass(slots=True)
 class Answer:
-    """An answer, and the seconds it took; the status is 0 if there was none."""
+    """A response, and the seconds it took; the status is 0 if there was none."""
 
     status: int = 0
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Found:
-    """What came of all requests."""
+    """The results of all requests."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     checked: int = 0
@@ -84,14 +84,14 @@ class Found:
     faults: list[str] = field(default_factory=list)
 
     def fault(self, what: str, request: bytes) -> None:
-        """Note that something was wrong."""
+        """Record that something was wrong."""
         self.faults.append(f"{what}: {request[:300]!r}")
         if len(self.faults) <= SHOWN:
             print(self.faults[-1], flush=True)
 
 
 def main() -> int:
-    """Send as many as was asked for."""
+    """Send the requests that the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--minutes", type=float, help="end after so many, default never")
@@ -116,7 +116,7 @@ def main() -> int:
 
 
 def sent(folder: Path, given: argparse.Namespace) -> Found:
-    """Send requests to a catalogue of our samples in ``folder``; return what came of them."""
+    """Send requests to a catalogue of our samples in ``folder``; return the results."""
     Mapshelf(folder).run("import", EXAMPLES)
     shelf, found = Shelf(folder, sqlite_url(folder)), Found()
     chance = random.Random(given.seed)  # noqa: S311 - the same each time
@@ -144,7 +144,7 @@ def sent(folder: Path, given: argparse.Namespace) -> Found:
 def _drawn(
     shelf: Shelf, known: list[tuple[str, str]], given: argparse.Namespace
 ) -> Iterator[bytes]:
-    """Yield requests without end."""
+    """Yield requests endlessly."""
     token = shelf.token(scopes=" ".join(SCOPES))
     catalogue = Catalogue(len(known), given.seed, shelf.settings.data, {})
     requests = Requests(catalogue, Target(80, 0, token), known, DOCUMENT)
@@ -155,7 +155,7 @@ def _drawn(
 
 
 def _warm_up(service: Service, public_id: str) -> None:
-    """Have everything drawn once: children that draw take seconds to start."""
+    """Request each kind of drawing once, because the child processes take seconds to start."""
     for path in WARMING_UP:
         address = path.format(public_id)
         try:
@@ -227,12 +227,12 @@ def _judge(request: bytes, answer: Answer, found: Found, checked: int) -> None:
 
 
 def _is_plain(path: str) -> bool:
-    """Tell whether no part of a path is odd: those are no addresses, and browsers get a page."""
+    """Return whether all parts of a path are ordinary: others match no route, and get a page."""
     return all(PLAIN.fullmatch(part) for part in path[1:].split("/"))
 
 
 async def _answer(application: Any, request: bytes) -> Answer:
-    """Send a request as a server of HTTP would pass it on."""
+    """Send a request as an HTTP server would pass it on."""
     head, _, body = request.partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
     method, _, target = first.rpartition(b" ")[0].partition(b" ")

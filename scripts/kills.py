@@ -1,12 +1,13 @@
-"""Kills Mapshelf at random moments, and looks whether anything acknowledged is lost.
+"""Kills Mapshelf at random moments, and checks whether anything acknowledged is lost.
 
     python scripts/kills.py [--kills 1000] [--seed 1] [--at DIR]
 
-People upload and vote, files are imported, backups and snapshots are made. Meanwhile processes of
-the service are killed with SIGKILL, one after the other: web process, workers, builder, and those
-that draw and read files. Every tenth kill hits the whole service, which is started again on what is
-left, after that was compared with all that had been acknowledged. The exit code is 1 if something
-was lost, there twice, or damaged, if an answer was wrong, or if the service did not come back.
+Users upload and vote, files are imported, backups and snapshots are made. Meanwhile processes of
+the service are killed with SIGKILL, one at a time: the web process, workers, the builder, and the
+child processes that draw and read files. Every tenth kill hits the whole service. What is left is
+then compared with everything acknowledged, and the service is restarted on it. The exit code is 1
+if something was lost, duplicated or damaged, if a response was wrong, or if the service did not
+restart.
 """
 
 import argparse
@@ -30,14 +31,14 @@ from tests.power.work import Begun, busy_service, prepare
 from tests.service.processes import children, descendants, runs
 
 PER_START: Final = 10
-"""Kills between two starts of the service, the last one of everything."""
+"""Kills per start of the service; the last one kills everything."""
 
 CALM: Final = 2.0
-"""Seconds between two kills, at most: what was killed has come back, or is about to."""
+"""Maximum seconds between two kills: the killed process has restarted by then, or is about to."""
 
 
 class Notes:
-    """Hears of each promise, beside a folder on an ordinary disk."""
+    """Records what has been acknowledged, for a folder on an ordinary disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,7 +50,7 @@ class Notes:
 
 
 def main() -> int:
-    """Kill as often as was asked for."""
+    """Kill as often as the options say."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", default="1")
@@ -83,7 +84,7 @@ def main() -> int:
 
 
 def kill_one(service: Service, chance: random.Random) -> str:
-    """Kill one process of a running service; return what it was, nothing if there was none."""
+    """Kill one process of a running service; return its kind, empty if there was none."""
     first = children(service.process.pid)
     family = [process for process in descendants(service.process.pid) if runs(process)]
     if not family:
@@ -95,7 +96,7 @@ def kill_one(service: Service, chance: random.Random) -> str:
 
 
 def judge(disk: Path, promises: Promises) -> None:
-    """Compare what is left with what was acknowledged; make room by deleting backups."""
+    """Compare what is left with what was acknowledged; delete the backups to save space."""
     with closing(Mapshelf(disk / "data").store()) as store:
         assert not store.check()
         judge_store(store, promises)

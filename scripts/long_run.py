@@ -1,16 +1,17 @@
-"""Serves a mixed load for hours, and looks whether anything grows or gets slower.
+"""Serves a mixed load for hours, and checks whether anything grows or gets slower.
 
     python scripts/long_run.py --minutes 120 [--rate 20] [--maps 2000] [--at DIR] [--output FILE]
                                [--hurry 1] [--noted-every 60]
 
-Programs ask for lists, searches and profiles, people for pages and thumbnails, at a fixed rate; one
-uploads, votes and deletes; a folder is imported again and again; backups are made. Choose a rate of
-about half of what the machine can do. Each minute (``--noted-every``) and at the end, the memory of
-all processes, their descriptors, the log of the database and the number of files are noted. The
-exit code is 1 if an answer was 5xx or missing, if memory, descriptors or log of the last quarter
-are above those of the second by more than a tenth, or if the 99th percentile of the last quarter is
-above 1.1 times that of the first. The last can be trusted only on a machine that does nothing else.
-With fewer than four notes, as in ``tests/test_long_runs.py``, quarters are not compared.
+Programs request lists, searches and profiles, and people request pages and thumbnails, at a fixed
+rate. Meanwhile a user uploads, votes and deletes, a folder is imported repeatedly, and backups are
+made. Choose about half of the rate that the machine can serve. Every minute (``--noted-every``) and
+at the end, the script records the memory and descriptors of all processes, the size of the
+database's log and the number of files. The exit code is 1 if a response was 5xx or missing, if
+memory, descriptors or log in the last quarter exceed those in the second by more than a tenth, or
+if the 99th percentile of the last quarter exceeds 1.1 times that of the first. This last check is
+meaningful only on an idle machine. With fewer than four records, as in ``tests/test_long_runs.py``,
+quarters are not compared.
 """
 
 import argparse
@@ -50,19 +51,19 @@ UPLOADED_EVERY: Final = 3.0
 IMPORTED_EVERY: Final = 30.0
 BACKED_UP_EVERY: Final = 300.0
 PATIENCE: Final = 120.0
-"""Seconds to wait for what is not measured."""
+"""Seconds to wait for anything that is not measured."""
 
 KEPT: Final = 20
-"""Uploads that are there at a time; older ones are deleted, so that there are not more and more."""
+"""Uploads that exist at a time; older ones are deleted, so that their number does not grow."""
 
 QUARTERS: Final = 4
 GROWTH: Final = 1.1
 WATCHED: Final = ("kept_mb", "descriptors", "wal_mb")
-"""Files are shown, too: results of drawing are kept, up to a limit."""
+"""What must not grow. Files are only reported, because cached pictures accumulate up to a limit."""
 
 
 def main() -> int:
-    """Serve as long as was asked for."""
+    """Serve as long as the options say."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--rate", type=float, default=20, help="requests a second")
@@ -184,7 +185,7 @@ def _descriptors(process: int) -> int:
 
 
 def _requests(made: Catalogue, url: str, token: str) -> list[bytes]:
-    """Return what programs and people ask for, in turn."""
+    """Return the requests of programs and people, in order."""
     headers = {"Authorization": f"Bearer {token}"}
     rows = httpx.get(f"{url}/maps?limit=50", headers=headers, timeout=PATIENCE).json()
     _warm_up(f"{url}/thumbnails/{rows[0]['ID']}.png?w=320", headers)
@@ -202,7 +203,7 @@ def _requests(made: Catalogue, url: str, token: str) -> list[bytes]:
 
 
 def _warm_up(url: str, headers: dict[str, str]) -> None:
-    """Have a picture drawn: children that draw take seconds to start, longer on a busy machine."""
+    """Request a picture, because the child that draws takes seconds to start, longer under load."""
     began = time.monotonic()
     while httpx.get(url, headers=headers, timeout=PATIENCE).status_code != 200:
         assert time.monotonic() - began < PATIENCE, "no picture is drawn"
@@ -216,7 +217,7 @@ def _warm_up(url: str, headers: dict[str, str]) -> None:
 def _repeated(
     works: tuple[tuple[float, Callable[[], object]], ...], hurry: float, faults: list[str]
 ) -> Iterator[None]:
-    """Do each work again and again, so many seconds apart, or less, while in the context."""
+    """Inside the ``with`` block, repeat each piece of work at its interval divided by ``hurry``."""
     ended = threading.Event()
 
     def repeat(pause: float, work: Callable[[], object]) -> None:

@@ -1,7 +1,7 @@
-"""Have Minder open maps and save them in its own format: with keys, as a person does.
+"""Make Minder open maps and save them in its own format, with key presses, as a person does.
 
 Minder 1.14 (Debian 12) opens FreeMind's ``.mm``, OPML and both kinds of ``.xmind``. It has no
-command to convert a map and offers no actions on D-Bus, so it is told to save with Ctrl-S.
+command to convert a map and offers no actions on D-Bus, so the script presses Ctrl-S.
 """
 
 import time
@@ -17,11 +17,11 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 
 _PROGRAM: Final = "com.github.phase1geo.minder"
 _SETTLED: Final = 1.5
-"""Seconds that Minder takes from its window to a map that can be saved."""
+"""Seconds that Minder takes from opening its window until it can save the map."""
 
 
 def save_again(desktop: Desktop, path: Path) -> bytes:
-    """Return what Minder makes of the map at ``path``.
+    """Return the map at ``path`` as Minder saves it.
 
     Raises:
         TooSlow: it does not save the map; most likely it has ended.

@@ -1,9 +1,9 @@
-"""Measures how soon pages are there for somebody with a slow line and a slow phone.
+"""Measures how fast pages load on a slow phone with a slow connection.
 
-Chromium plays both: 1.6 Mbit/s with 150 ms there and back, a processor four times slower, nothing
-in its cache; what Lighthouse calls a slow 4G phone. The service runs on the same machine over the
-sample maps, or over the catalogue in a folder that is named, with pictures that have been made
-before. Times are of the median of several visits, in milliseconds from the click::
+Chromium emulates both: 1.6 Mbit/s with a round trip of 150 ms, a processor four times slower, and
+an empty cache, like a slow 4G phone in Lighthouse. The service runs on the same machine, with the
+sample maps or the catalogue in a given folder, and with cached pictures. Times are medians of
+several visits, in milliseconds from the click::
 
     python scripts/page_speed.py
 """
@@ -44,7 +44,7 @@ MARKS: Final = """() => new Promise(done => new PerformanceObserver(list => {
         whole: page.loadEventEnd,
     });
 }).observe({type: "largest-contentful-paint", buffered: true}))"""
-"""First paint; scripts have run, so that the page can be used; largest picture; everything."""
+"""First paint; end of the scripts, when the page is usable; largest picture; everything."""
 
 
 def main() -> int:

@@ -1,9 +1,9 @@
-"""Draws ``docs/demo.svg``, the picture in the README: a real answer of a running demo.
+"""Draws ``docs/demo.svg``, the picture in the README, from a real response of a running demo.
 
     make demo                                   # in one terminal
     python scripts/picture.py TOKEN             # in another, with the token it printed
 
-The picture refers to no font and no file: it is shown as the reader's system shows a terminal.
+The picture refers to no fonts or files, so it has the reader's own terminal font.
 """
 
 import json
@@ -44,7 +44,7 @@ font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asia
 
 
 def main() -> None:
-    """Ask the demo and draw what it says."""
+    """Send a request to the demo and draw the response."""
     token, *rest = sys.argv[1:]
     url = rest[0] if rest else "http://127.0.0.1:8000"
     request = Request(f"{url}/maps?{QUERY}", headers={"Authorization": f"Bearer {token}"})  # noqa: S310

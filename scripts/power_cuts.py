@@ -1,15 +1,15 @@
-"""Cuts the power of a disk under Mapshelf, and looks whether anything acknowledged is lost.
+"""Cuts the power of Mapshelf's disk, and checks whether anything acknowledged is lost.
 
-    python scripts/power_cuts.py service    while people upload and vote, files are imported,
-                                            backups and snapshots are made; --cuts of them
-    python scripts/power_cuts.py commands   before each change that backup, restore and the first
-                                            command of all make
-    python scripts/power_cuts.py control    the same service with what must lose something: a disk
-                                            that ignores syncs, and SQLite with synchronous = NORMAL
+    python scripts/power_cuts.py service    while users upload and vote, files are imported, and
+                                            backups and snapshots are made; --cuts times
+    python scripts/power_cuts.py commands   before each write operation of backup, restore, and the
+                                            first command on an empty disk
+    python scripts/power_cuts.py control    the same service where something must be lost: on a disk
+                                            that ignores syncs, or with synchronous = NORMAL
 
-Each cut is looked at as several disks: nothing of what was not synced is there (``lost``), all of
-it (``kept``), or any part of it (``torn``). It takes root and ``/dev/fuse``. The exit code is 1 if
-something was lost that must not be, or if a control lost nothing. ``tests/power`` has the disk.
+Each cut is checked as several disks: without any unsynced data (``lost``), with all of it
+(``kept``), or with any part of it (``torn``). Needs root and ``/dev/fuse``. The exit code is 1 if
+something acknowledged was lost, or if a control lost nothing. ``tests/power`` has the disk.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tests.power.mounted import Cuts, can_mount
 from tests.power.rounds import cut_command, cut_service
 
 PER_ROUND: Final = 40
-"""Cuts of one run of the service; more disks take more room."""
+"""Cuts in one run of the service; each takes more space."""
 
 WEAKER: Final = """
 import apsw
@@ -47,7 +47,7 @@ COMMANDS: Final = (("user", "add", "ann"), ("backup",), ("restore",))
 
 
 def main() -> int:
-    """Cut the power as was asked for."""
+    """Cut the power as the options say."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=("service", "commands", "control"))
     parser.add_argument("--cuts", type=int, default=200, help="of the service")
@@ -56,7 +56,7 @@ def main() -> int:
     parser.add_argument("--seed", default="1")
     given = parser.parse_args()
     if not can_mount():
-        print("this takes root and /dev/fuse", file=sys.stderr)
+        print("this needs root and /dev/fuse", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="mapshelf-power-", dir=_memory()) as name:
         place = Path(name)
@@ -112,7 +112,7 @@ def _control(place: Path, given: argparse.Namespace) -> int:
 
 @contextmanager
 def _fresh(place: Path) -> Iterator[Path]:
-    """Give an empty folder of its own."""
+    """Yield an empty folder."""
     with tempfile.TemporaryDirectory(dir=place) as name:
         yield Path(name)
 

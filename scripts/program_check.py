@@ -1,10 +1,10 @@
-"""Compare what VYM and Minder make of our exports with what we exported.
+"""Check that VYM and Minder read our exports: compare what they save with what we exported.
 
-The programs themselves (Debian's) open each export on a screen of their own and save it again in
-their own format. What is in it is compared with what our reader finds in the export
-(``topic_matches``). It takes four seconds for each map and format.
+The programs (from Debian) open each export on a virtual screen and save it in their own format. Its
+content is compared with what our reader finds in the export (``topic_matches``). This takes four
+seconds for each map and format.
 
-    python scripts/program_check.py FOLDER                     100 maps, of each format in turn
+    python scripts/program_check.py FOLDER                     100 maps, from each format in turn
     python scripts/program_check.py FOLDER --program vym --count 10 --tell 20
 """
 
@@ -30,14 +30,14 @@ _DETAILS: Final = re.compile(r"0x[0-9a-f]+|\d+|\"[^\"]*/[^\"]*\"")
 
 
 class Program(NamedTuple):
-    """A program, and how it is driven.
+    """A program, and how to control it.
 
     Attributes:
-        command: what starts it.
-        formats: of our exports, those that it opens.
-        save_again: has it open a map and save it.
+        command: the command that starts it.
+        formats: the export formats that it opens.
+        save_again: makes it open a map and save it.
         read_again: reads what it saved.
-        order: puts the branches of an export into its order.
+        order: sorts the branches of an export in its order.
     """
 
     command: str
@@ -62,7 +62,7 @@ PROGRAMS: Final = {
 
 
 class Result:
-    """What became of the exports of one format in one program."""
+    """The results for the exports of one format in one program."""
 
     def __init__(self) -> None:
         self.maps = 0
@@ -81,7 +81,7 @@ class Result:
 
 
 def check(program: Program, suffix: str, maps: Sequence[Map]) -> Result:
-    """Have a program open the exports of maps, and compare."""
+    """Make a program open the exports of maps, and compare."""
     result = Result()
     with tempfile.TemporaryDirectory() as home, desktop(Path(home)) as screen:
         for number, one in enumerate(maps):

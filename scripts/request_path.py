@@ -1,6 +1,6 @@
-"""Which files of ours a request passes through, between the server's call and the bytes.
+"""List which of our files a request runs through, from the server's call to the response.
 
-A request that passes through many files is hard to follow. Run it to count them:
+A request that runs through many files is hard to follow. This script lists and counts them:
 
     python scripts/request_path.py
 """
@@ -27,7 +27,7 @@ PACKAGE = Path(mapshelf.__file__).parent
 
 
 class Headers:
-    """The headers of a request, as Granian gives them."""
+    """The headers of a request, as Granian passes them."""
 
     def __init__(self, headers: dict[str, str]) -> None:
         self._headers = headers
@@ -41,7 +41,7 @@ class Headers:
 
 
 class Scope:
-    """A request, as Granian gives it."""
+    """A request, as Granian passes it."""
 
     http_version = "1.1"
     method = "GET"
@@ -53,29 +53,29 @@ class Scope:
 
 
 class Protocol:
-    """Takes an answer, as Granian does."""
+    """Receives a response, as Granian does."""
 
     status = 0
 
     def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-        """Take a whole answer."""
+        """Receive a whole response."""
         self.status = status
 
     def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
-        """Take an answer with the path of its body."""
+        """Receive a response with the path of its body."""
         raise NotImplementedError
 
     async def client_disconnect(self) -> None:
-        """Wait for the client to hang up, which this one never does."""
+        """Wait for the client to disconnect, which this one never does."""
         await asyncio.Event().wait()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Return the pieces of a body, which no request here has."""
+        """Return the pieces of the body, which no request here has."""
         raise NotImplementedError
 
 
 async def files_passed(application: RSGIApplication, scope: Scope) -> list[str]:
-    """Return the files whose code runs for one request, in the order they are reached."""
+    """Return the files whose code runs for one request, in the order of their first call."""
     passed: dict[str, None] = {}
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
@@ -94,7 +94,7 @@ async def files_passed(application: RSGIApplication, scope: Scope) -> list[str]:
 
 
 async def counted(folder: Path) -> dict[str, list[str]]:
-    """Serve one map from ``folder``; return the files that requests pass, by their kinds."""
+    """Serve one map from ``folder``; return the files that each kind of request runs through."""
     settings = Settings(folder, sqlite_url(folder), "https://maps.example.org")
     store, token = open_store(settings.database), new_token()
     store.put_maps([MapDraft(title="One", owner="ann")])

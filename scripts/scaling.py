@@ -1,11 +1,11 @@
-"""How far one node's snapshot carries: a simulation to run with one's own figures.
+"""Simulate how many maps one node can handle. Run it with your own figures.
 
     python scripts/scaling.py [--changes PER_MINUTE] [--anew MICROSECONDS] …
 
-The builder's way of working is simulated change by change: changes come at random, a snapshot of
-all that have come is published, and the builder rests in proportion to that. What a snapshot
-takes is given by the costs measured up to a million maps (``docs/benchmarks.md``); beyond, they
-are assumed to grow as they did. Nothing but the standard library is used.
+The script simulates the builder change by change: changes arrive at random, the builder publishes a
+snapshot with all that have arrived, and pauses in proportion to the time this took. The costs of a
+snapshot are those measured with up to a million maps (``docs/benchmarks.md``); for more maps, they
+are extrapolated. It uses only the standard library.
 """
 
 import argparse
@@ -20,26 +20,26 @@ CHANGES: Final = 5000
 """Changes simulated for each size."""
 
 BUILDER: Final = 500_000_000
-"""Bytes of memory a builder has besides: the index it is writing, and words it keeps at hand."""
+"""Further bytes of memory of a builder: the index that it writes, and the words that it caches."""
 
 MIN_BUILD_INTERVAL: Final = 0.1
 PAUSE_SHARE: Final = 1.0
 MAX_PAUSE: Final = 0.5
-"""Least seconds between snapshots, and rest for each second of building, as in
+"""Minimum seconds between snapshots, pause for each second of building, and maximum pause, as in
 ``service/build_process.py``."""
 
 MOST: Final = 20_000
-"""Changes in one snapshot, as in ``snapshot/build/builder.py``."""
+"""Maximum changes in one snapshot, as in ``snapshot/build/builder.py``."""
 
 
 KEPT: Final = 1024
-"""Changes after which all orders have been rewritten (``snapshot/build/orders_writer.py``): a map
-that changes counts there twice."""
+"""Changes after which all orders have been rewritten (``snapshot/build/orders_writer.py``, where a
+changed map counts twice)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What things take, in seconds and bytes."""
+    """Costs, in seconds and bytes."""
 
     publish: float
     per_map: float
@@ -50,13 +50,13 @@ class Costs:
     database: int
 
     def publishing(self, maps: int, changes: int) -> float:
-        """Return how long a snapshot takes, with its share of writing the orders anew."""
+        """Return how long a snapshot takes, including its share of rewriting the orders."""
         orders = maps * self.per_map * min(1.0, changes / KEPT)
         return self.publish + orders + changes * self.per_change
 
 
 def lags(costs: Costs, maps: int, rate: float) -> list[float]:
-    """Return for each change how long it takes to show, in ascending order."""
+    """Return for each change the time until it is visible, in ascending order."""
     dice = random.Random(SEED)  # noqa: S311 - a simulation, the same each time
     arrivals: deque[float] = deque()
     now = 0.0
@@ -78,7 +78,7 @@ def lags(costs: Costs, maps: int, rate: float) -> list[float]:
 
 
 def table(costs: Costs, per_minute: float) -> str:
-    """Return the figures for all sizes as a table in Markdown."""
+    """Return the figures for all sizes as a Markdown table."""
     lines = [
         "| maps | full build | snapshot | builder memory | database | change visible after: median"
         " | p99 | publishing |",
@@ -118,7 +118,7 @@ def _size(count: float) -> str:
 
 
 def main() -> None:
-    """Print the table for the costs given."""
+    """Print the table for the given costs."""
     parser = argparse.ArgumentParser(description="How far one node's snapshot carries.")
     parser.add_argument("--changes", type=float, default=1000, help="changes a minute (1000)")
     parser.add_argument("--publish", type=float, default=30, help="ms of any snapshot (30)")

@@ -1,7 +1,6 @@
-"""Draws the pictures of pages in ``docs``: the library and a map, from the sample maps.
+"""Takes the screenshots of pages in ``docs``: the library and a map, with the sample maps.
 
-It needs Chromium, like the tests of the pages, and nothing else; look at what it makes before you
-commit it.
+It needs only Chromium, like the tests of the pages. Look at the pictures before you commit them.
 """
 
 import subprocess
@@ -22,7 +21,7 @@ MAP: Final = "The solar system"
 
 
 def main() -> int:
-    """Serve the samples and take the pictures."""
+    """Serve the samples and take the screenshots."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         command = [sys.executable, "-m", "mapshelf", "import", str(ROOT / "examples")]
         subprocess.run([*command, "--data", folder, "--owner", "demo"], check=True)

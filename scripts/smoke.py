@@ -1,8 +1,8 @@
-"""Try the package with each Python that is named: ``python scripts/smoke.py PYTHON…``.
+"""Test the package with each given Python: ``python scripts/smoke.py PYTHON…``.
 
-For each, the wheel that ``make wheel`` has built is installed with uv into a new environment. It
-must import ``--maps FOLDER`` (our samples, unless named), serve what it took, find a word, draw a
-thumbnail and a PDF, pass ``mapshelf check``, and end with code 0.
+For each, uv installs the wheel from ``make wheel`` into a new environment. Mapshelf must then
+import ``--maps FOLDER`` (by default our samples), serve the maps, find a word, draw a thumbnail and
+a PDF, pass ``mapshelf check``, and end with code 0.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from urllib.request import Request, urlopen
 
 REPOSITORY: Final = Path(__file__).parents[1]
 PATIENCE: Final = 300.0
-"""Seconds to wait for the first answer, and for the end."""
+"""Seconds to wait for the first response, and for the end."""
 
 
 def main() -> int:
-    """Try each Python; return 1 if one fails."""
+    """Test with each Python; return 1 if one fails."""
     parser = argparse.ArgumentParser(description="Try the package with each Python.")
     parser.add_argument("pythons", metavar="PYTHON", nargs="+")
     parser.add_argument("--maps", type=Path, default=REPOSITORY / "examples")
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def _tried(python: str, wheel: Path, maps: Path) -> str:
-    """Return in a line what worked.
+    """Return a line that says what worked.
 
     Raises:
         AssertionError: something did not.
@@ -67,7 +67,7 @@ def _tried(python: str, wheel: Path, maps: Path) -> str:
         ]
         subprocess.run(install, check=True)
         program, where = str(environment / "bin" / "mapshelf"), ("--data", str(data))
-        # It exits with 1 if a file was refused, as some of a corpus are.
+        # It exits with 1 if a file was refused, as some files of a corpus are.
         subprocess.run([program, "import", str(maps), *where], check=False, capture_output=True)
         _said(program, "user", "add", "alice", *where)
         token = _said(program, "token", "create", "alice", *where).strip()

@@ -1,11 +1,10 @@
-"""Whether the code stays easy to enter: the sizes of files and classes, and imports in a circle.
+"""Check the structure of the code: the sizes of files and classes, and circular imports.
 
     python scripts/structure.py
 
-Every import counts, those inside functions and those for types alone, too. At the level of
-packages, the modules and packages directly inside a package must not import each other in a circle,
-each package counted with all that is in it. ``request_path.py`` counts the files that a request
-passes.
+Every import counts, even inside functions and for type checking only. Also, the modules and
+packages directly inside a package must not import each other in a circle, where a package includes
+everything in it. ``request_path.py`` counts the files that a request runs through.
 """
 
 import ast
@@ -18,13 +17,13 @@ from typing import Final
 REPOSITORY: Final = Path(__file__).parents[1]
 
 FOLDERS: Final = {"src": "src", "benchmarks": "", "tests": "", "scripts": "scripts"}
-"""Where our modules are, and below which folder they are imported: scripts by their bare names."""
+"""Where our modules are, and from which folder they are imported: scripts by their bare names."""
 
 LONGEST_FILE: Final = 400  # lines
 MOST_METHODS: Final = 20  # public ones of a class
 
 Graph = Mapping[str, set[str]]
-"""What each module imports of our own modules, by dotted names; a package is its ``__init__``."""
+"""The modules of ours that each module imports, as dotted names; a package is its ``__init__``."""
 
 
 def modules() -> dict[str, Path]:
@@ -44,7 +43,7 @@ def long_files(paths: Iterable[Path]) -> list[str]:
 
 
 def big_classes(paths: Iterable[Path]) -> list[str]:
-    """Return the classes with too many public methods of their own."""
+    """Return the classes that define too many public methods."""
     found = []
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -56,7 +55,7 @@ def big_classes(paths: Iterable[Path]) -> list[str]:
 
 
 def import_graph(ours: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return which of our modules import which."""
+    """Return which of our modules each one imports."""
     return {
         name: {target for one in _imported(path) for target in _targets(one, ours)} - {name}
         for name, path in ours.items()
@@ -64,7 +63,7 @@ def import_graph(ours: Mapping[str, Path]) -> dict[str, set[str]]:
 
 
 def file_cycle(graph: Graph) -> list[str]:
-    """Return modules that import each other in a circle, none if there are none."""
+    """Return modules that import each other in a circle; empty if there is no circle."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -73,14 +72,14 @@ def file_cycle(graph: Graph) -> list[str]:
 
 
 def package_cycles(graph: Graph) -> list[list[str]]:
-    """Return circles of what is directly inside a package, for each package that has one."""
+    """Return a circle among the direct members of each package that has one."""
     packages = {name[:end] for name in graph for end, sign in enumerate(name) if sign == "."}
     siblings = (_siblings(package, graph) for package in ("", *sorted(packages)))
     return [cycle for cycle in map(file_cycle, siblings) if cycle]
 
 
 def _siblings(package: str, graph: Graph) -> dict[str, set[str]]:
-    """Return which of the modules and packages directly inside a package import which."""
+    """Return which of its siblings each direct member of a package imports."""
     collapsed: dict[str, set[str]] = {}
     for name, targets in graph.items():
         inside = _child(package, name)
@@ -91,7 +90,7 @@ def _siblings(package: str, graph: Graph) -> dict[str, set[str]]:
 
 
 def _child(package: str, name: str) -> str:
-    """Return what is directly inside a package and has this module in it, empty if nothing has."""
+    """Return the direct member of a package that contains this module, empty if none does."""
     start = f"{package}." if package else ""
     if not name.startswith(start):
         return ""
@@ -99,7 +98,7 @@ def _child(package: str, name: str) -> str:
 
 
 def _imported(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each module that a file imports, and the name that it takes from it, if any."""
+    """Yield each module that a file imports, and the name that it imports from it, if any."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             for name in node.names:
@@ -129,7 +128,7 @@ def _name(path: Path) -> str:
 
 
 def main() -> int:
-    """Print what is found."""
+    """Print the findings."""
     ours = modules()
     paths = [path for name, path in ours.items() if name.partition(".")[0] == "mapshelf"]
     graph = import_graph(ours)

@@ -1,8 +1,9 @@
-"""Count what another program keeps of an export: topic by topic, icon by icon, arrow by arrow.
+"""Count how much of an export another program keeps: topics, icons, arrows and so on.
 
-Other programs give topics new ids. So a topic is known by its place: the number of its sheet and of
-every branch on the way to it. It counts as found if the topic at the same place has the same words.
-What is at a topic counts as found if that topic has it, too.
+Other programs give topics new ids. So a topic is identified by its place: the number of its sheet
+and of every branch on the path to it. It counts as found if the topic at the same place has the
+same words. An icon or other part of a topic counts as found if the topic at the same place has it,
+too.
 """
 
 import re
@@ -17,7 +18,7 @@ from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.writers.nesting import under_one_root
 
 _NOTATION: Final = re.compile(r"\]\([^()\s]*\)|</?[a-z][^<>]*>|^\s*\d+\.\s", re.MULTILINE)
-"""Addresses of links and numbers of lists in Markdown, and HTML."""
+"""Link targets and list numbers in Markdown, and HTML tags."""
 
 Order = Callable[[Topic], Topic]
 """Returns a central topic with its branches in the order of a program."""
@@ -31,7 +32,7 @@ THINGS: Final = (
 
 
 class Matches(NamedTuple):
-    """What was exported, what of it was found, and examples of what was not."""
+    """What was exported, what was found, and examples of what was not."""
 
     exported: Counter[str]
     found: Counter[str]
@@ -45,7 +46,7 @@ class _Map(NamedTuple):
 
 
 def matches(export: Outline, saved: Outline, suffix: str, order: Order) -> Matches:
-    """Return what of the map ``export``, in the format ``suffix``, is in ``saved``."""
+    """Return which parts of the map ``export``, in the format ``suffix``, are in ``saved``."""
     assign_topic_ids(export)
     roots = list(saved.roots)
     if suffix == "xmind":
@@ -53,7 +54,7 @@ def matches(export: Outline, saved: Outline, suffix: str, order: Order) -> Match
         ours = [_without_callouts(root) for root in export.roots]
     else:
         central = order(under_one_root(export))
-        # Programs that take several central topics need none above them.
+        # Programs that support several central topics need no common parent.
         ours = central.children if 1 < len(roots) == len(central.children) else [central]
     mine, theirs = _placed(export, ours), _placed(saved, roots)
     result = Matches(Counter(), Counter(), [])
@@ -153,10 +154,10 @@ def _words(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """Return letters and digits alone: programs have notations of their own for lists and links."""
+    """Return only letters and digits: programs have their own notations for lists and links."""
     return "".join(filter(str.isalnum, unescape(_NOTATION.sub("", text))))
 
 
 def in_order(root: Topic) -> Topic:
-    """Return ``root`` as it is."""
+    """Return ``root`` unchanged."""
     return replace(root)

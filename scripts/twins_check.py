@@ -2,9 +2,9 @@
 
     python scripts/twins_check.py ../shared/corpus/dev --pairs 100
 
-Identical outlines are counted here anew, by comparing the topics of all files, and every such pair
-must be among the twins. Near twins are printed for people to look at, with the share of topics that
-both maps really have. Nothing here uses how the snapshot finds twins.
+The script finds identical outlines by itself, by comparing the topics of all files. Every such pair
+must be among the twins of the snapshot. It prints near twins for you to look at, with the share of
+topics that both maps have. It shares no code with the search for twins in the snapshot.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 
 def outlines(folder: Path) -> dict[str, Outline]:
-    """Return the outlines of all files that can be read, by ids for their maps."""
+    """Return the outlines of all readable files, by the ids of their maps."""
     found: dict[str, Outline] = {}
     names = []
     for path in sorted(folder.rglob("*")):
@@ -46,7 +46,7 @@ NAMES: dict[str, str] = {}
 
 
 def identical_pairs(found: dict[str, Outline]) -> set[tuple[str, str]]:
-    """Return all pairs of maps with the same topics in the same tree, if these say anything."""
+    """Return all pairs of maps with the same tree of topics, unless all topics are empty."""
     same: dict[tuple[tuple[int, str], ...], list[str]] = defaultdict(list)
     for public_id, outline in found.items():
         rows = tuple((depth, said(topic)) for depth, topic in outline.topics())
@@ -56,13 +56,13 @@ def identical_pairs(found: dict[str, Outline]) -> set[tuple[str, str]]:
 
 
 def said(topic: Topic) -> str:
-    """Return the text of a topic; of one without, what pictures it has."""
+    """Return the text of a topic, or the digests of its pictures if it has no text."""
     pictures = " ".join(image.digest for image in topic.images if image.digest)
     return " ".join(topic.text.split()) or pictures
 
 
 def share(one: Outline, other: Outline) -> float:
-    """Return how many of the texts in two maps are in both, from 0 to 1."""
+    """Return the share of the texts in two maps that are in both, from 0 to 1."""
     left, right = (
         {said(topic).casefold() for _, topic in outline.topics()} - {""} for outline in (one, other)
     )

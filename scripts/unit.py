@@ -1,10 +1,10 @@
-"""Try the unit of ``docs/deployment`` under a real systemd: ``python scripts/unit.py``, as root.
+"""Test the unit in ``docs/deployment`` under a real systemd: ``python scripts/unit.py``, as root.
 
-A small Debian 12 is made of packages (mmdebstrap) in ``--root FOLDER``, Mapshelf is installed into
-it as ``docs/installation.md`` says, and it is booted with systemd-nspawn: systemd is its first
-process. Then the service must start, read the samples in confined children, draw, hash passwords,
-follow a folder, back up, and end properly, with all that the unit forbids it. A folder that exists
-is used again; systemd-nspawn needs no systemd outside.
+The script makes a small Debian 12 from packages (mmdebstrap) in ``--root FOLDER``, installs
+Mapshelf into it as ``docs/installation.md`` says, and boots it with systemd-nspawn, so that systemd
+is its first process. Then the service must start, read the samples in sandboxed child processes,
+draw, hash passwords, follow a folder, make backups, and end properly, under all restrictions of the
+unit. An existing folder is used again. The host needs no systemd.
 """
 
 import argparse
@@ -29,22 +29,22 @@ ADDRESS: Final = f"http://127.0.0.1:{PORT}"
 SETTINGS: Final = Path("/etc/mapshelf/mapshelf.toml")
 CATALOGUE: Final = Path("/var/lib/mapshelf")
 SAMPLES: Final = 30
-"""Maps in our samples, at least."""
+"""Minimum number of maps in our samples."""
 
 PATIENCE: Final = 120.0
-"""Seconds to wait for anything."""
+"""Seconds to wait for each step."""
 
 OVERRIDE: Final = """[Service]
 BindReadOnlyPaths=/home/ann/Maps
 ReadWritePaths=/backups
 """
-"""What the documents say of maps in a home folder, and of backups."""
+"""The settings that the documentation gives for maps in a home folder, and for backups."""
 
 NSPAWN: Final = ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--directory")
 
 
 def main() -> int:
-    """Make the system, boot it, and look; return the exit code."""
+    """Make the system, boot it, and test it; return the exit code."""
     parser = argparse.ArgumentParser(description="Try the unit under a real systemd.")
     parser.add_argument("--root", type=Path, default=Path("/var/tmp/mapshelf-unit"))  # noqa: S108
     root = parser.parse_args().root.absolute()
@@ -58,26 +58,26 @@ def main() -> int:
 
 
 class System:
-    """The system that was booted."""
+    """The booted system."""
 
     def __init__(self, first: int) -> None:
-        """Take the number of its first process."""
+        """Use the system whose first process has this id."""
         self._first = first
 
     def run(self, *words: str, expect: int = 0) -> str:
-        """Run a command in it, which must end with this code, and return what it prints."""
+        """Run a command in it, which must exit with code ``expect``, and return its output."""
         enter = ["nsenter", f"--target={self._first}", "--all"]
         done = subprocess.run([*enter, *words], capture_output=True, text=True, check=False)
         assert done.returncode == expect, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
     def mapshelf(self, *words: str) -> str:
-        """Run a command of ours as the user of the service, and return what it prints."""
+        """Run a ``mapshelf`` command as the user of the service, and return its output."""
         as_user = ("runuser", "--user", "mapshelf", "--", "/opt/mapshelf/bin/mapshelf")
         return self.run(*as_user, *words, "--config", str(SETTINGS))
 
     def main_process(self) -> int:
-        """Return the number of the service's first process, as the system counts."""
+        """Return the process id of the service's main process, as the system numbers it."""
         return int(self.run("systemctl", "show", "--property=MainPID", "--value", "mapshelf"))
 
     def log(self) -> str:
@@ -86,7 +86,7 @@ class System:
 
 
 def _install(root: Path) -> None:
-    """Follow the documents; what they say with sudo happens in the folder."""
+    """Install as the documentation says; commands with sudo run in the folder."""
     uv = shutil.which("uv") or str(REPOSITORY / ".tools" / "bin" / "uv")
     words = [*NSPAWN, str(root), f"--bind-ro={REPOSITORY}:/source", f"--bind-ro={uv}:/run/uv"]
     variables = {"UV_PROJECT_ENVIRONMENT": "/opt/mapshelf", "UV_PYTHON_DOWNLOADS": "never"}
@@ -131,7 +131,7 @@ def _install(root: Path) -> None:
 
 @contextmanager
 def _booted(root: Path) -> Iterator[int]:
-    """Boot the system; give the number of its first process."""
+    """Boot the system; yield the id of its first process."""
     words = [*NSPAWN, str(root), "--boot", "--console=pipe"]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as outside:
         try:
@@ -192,7 +192,7 @@ def _check_confinement(system: System) -> None:
 
 
 def _check_maps(system: System, client: httpx.Client, root: Path) -> None:
-    """Readers, renderers and writers work in their children, and folders are followed."""
+    """Check that child processes read, draw and write, and that folders are followed."""
     token = system.mapshelf("token", "create", "alice") if _has_alice(system) else ""
     client.headers["Authorization"] = f"Bearer {token.strip()}"
     _until(lambda: len(client.get("/maps?limit=50").json()) >= SAMPLES, system)
@@ -219,7 +219,7 @@ def _has_alice(system: System) -> bool:
 
 
 def _check_people(system: System, client: httpx.Client) -> None:
-    """Hashes of passwords are made, and a file is uploaded."""
+    """Check that passwords are hashed, and a file is uploaded."""
     link = system.mapshelf("user", "link", "alice").split()[-1]
     page = client.get(link)
     (form_token,) = re.findall(r'name="csrf_token" value="([^"]+)"', page.text)

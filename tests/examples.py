@@ -1,12 +1,12 @@
-"""How many examples tests try: few while you work, more where nobody waits.
+"""How many examples tests try: few while you work, more when nobody waits.
 
-``--hypothesis-profile`` chooses a profile by its name: ``fast``, ``default``, ``full`` or, before a
-release, ``thorough``. A test that needs another number than the profile's asks ``examples`` for it,
-one over many real files asks ``some``, one over all combinations a ``share`` in each turn, so that
-they follow the profile.
+``--hypothesis-profile`` selects a profile: ``fast``, ``default``, ``full`` or, before a release,
+``thorough``. To follow it, a test that needs another number than the profile's calls ``examples``
+or ``few``, a test with many real files calls ``some``, and a test with all combinations calls
+``share``.
 
-Every profile is derandomized: a test tries the same examples each time, on every machine. None has
-a deadline, nor takes slow examples for a fault: machines differ, and are busy with other things.
+Every profile is derandomized: a test tries the same examples each time, on every machine. No
+profile has a deadline or rejects slow examples, because machines differ and may be busy.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, settings
 T = TypeVar("T")
 
 PERCENT: Final = {"fast": 10, "default": 25, "full": 100, "thorough": 1000}
-"""How many examples a profile tries of those that ``full`` tries."""
+"""The number of examples that each profile tries, in per cent of ``full``."""
 
 
 def register_profiles() -> None:
-    """Make the profiles known, and load the default, which the option may replace."""
+    """Register the profiles, and load the default, which the option can replace."""
     for name, percent in PERCENT.items():
         settings.register_profile(
             name,
@@ -39,23 +39,23 @@ def examples(number: int) -> int:
 
 
 def few(number: int) -> int:
-    """Return the same where an example takes a tenth of a second or more: a third of them.
+    """Return a third of ``examples``, for examples that take a tenth of a second or more.
 
-    With ``full`` there are as many as of others.
+    With ``full``, return all of them.
     """
     return max(1, examples(number) if is_full() else examples(number) // 3)
 
 
 def is_full() -> bool:
-    """Tell whether everything is to be tried, however long it takes."""
+    """Return whether everything is to be tried, however long it takes."""
     return settings().max_examples >= PERCENT["full"]
 
 
 def share(found: Sequence[T], turn: int) -> list[T]:
-    """Return the part of ``found`` that it is the turn of, every fourth with ``default``.
+    """Return a part of ``found``: all of it with ``full``, every fourth one with ``default``.
 
-    With ``full`` that is all of it. As many turns as the step is wide have seen everything, so let
-    a test that has several (its parameters, its rounds) count them.
+    Each ``turn`` selects another part. A test with several parameters or rounds numbers them, so
+    that together they try everything.
     """
     apart = 1 if is_full() else PERCENT["full"] // settings().max_examples
     return list(found[turn % apart :: apart])

@@ -1,8 +1,7 @@
-"""What tests of the service drive: a catalogue in a folder, and the application that serves it.
+"""Test helpers: a catalogue in a folder, and the application that serves it.
 
-Both are the real thing (a database, a snapshot on disk, the ASGI application); only the network is
-left out. The application's event loop runs while a request does, so a test reads from top to
-bottom like any other.
+Both are real (a database, a snapshot on disk, the ASGI application); only the network is left out.
+The application's event loop runs only during a request, so tests are ordinary synchronous code.
 """
 
 import asyncio
@@ -33,23 +32,24 @@ from mapshelf.store import open_store
 from mapshelf.tokens import ACCOUNT, MAPS, PREFIX, SESSION_PREFIX, new_token, token_digest
 from tests.databases import KIND, copied_sqlite, database_url, give_back
 
-# httpx looks for it with each request, and looking for what is not there takes longer than most.
+# httpx tries to import sniffio for each request, and a failing import takes longer than most of the
+# request.
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 T = TypeVar("T")
 
 BASE_URL: Final = "https://maps.example.org"
 READER: Final = "reader"
-"""The user whose token requests carry unless they say otherwise."""
+"""The user whose token requests carry by default."""
 
 PATIENCE: Final = 30.0
-"""Seconds to wait for what happens in the background, before a test gives up."""
+"""Seconds to wait for background work before a test fails."""
 
 
 class Shelf:
     """A catalogue in ``folder``: its store, its snapshots, and a user who may read it.
 
-    The store lies in the database at ``url``, by default in one for the folder.
+    The store is the database at ``url``; by default, a new one for the folder.
     """
 
     def __init__(self, folder: Path, url: str = "") -> None:
@@ -70,7 +70,7 @@ class Shelf:
         return [outcome.id for outcome in outcomes]
 
     def publish(self) -> None:
-        """Publish a snapshot of what the store holds, with another builder if need be."""
+        """Publish a snapshot of the store, with a new builder if the snapshot is damaged."""
         try:
             self._builder.advance()
         except SnapshotDamaged:
@@ -78,7 +78,7 @@ class Shelf:
             self._builder.advance()
 
     def end_building(self) -> None:
-        """End the builder, as its process may; the next publication is another's."""
+        """End the builder, as if its process had ended; a new one publishes the next snapshot."""
         if self._building:
             self._building.close()
         self._building = None
@@ -98,7 +98,7 @@ class Shelf:
         scopes: str = f"{ACCOUNT} {MAPS}",
         prefix: str = PREFIX,
     ) -> str:
-        """Return a new token of ``user``, with another prefix if that is given."""
+        """Return a new token of ``user``, by default an API token."""
         token = new_token(prefix)
         self.store.add_token(
             user, token_digest(token), label="test", scopes=scopes, expires=expires
@@ -114,14 +114,14 @@ class Shelf:
         return secret
 
     def close(self) -> None:
-        """Let go of every file."""
+        """Close all files."""
         self.end_building()
         self.store.close()
 
 
 @contextmanager
 def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
-    """Give a catalogue of these maps, published; its database may be gone afterwards."""
+    """Yield a catalogue with these maps, published; its database is released afterwards."""
     shelf = Shelf(folder)
     try:
         shelf.put(*drafts)
@@ -134,9 +134,9 @@ def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
 
 @contextmanager
 def copied_shelf(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
-    """Give the same, as if all processes had ended since; made once for all tests that ask for it.
+    """Yield a copy of such a catalogue, as if all its processes had ended; the original is cached.
 
-    To make a catalogue takes a tenth of a second, to copy it a hundredth.
+    Making a catalogue takes a tenth of a second, copying it a hundredth.
     """
     if KIND != "sqlite":
         with shelf_with(folder, *drafts) as shelf:
@@ -156,7 +156,7 @@ def copied_shelf(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
 
 @cache
 def _files_of(drafts: tuple[MapDraft, ...]) -> dict[str, bytes]:
-    """Return the files of a catalogue, but for what processes note of them where they lie."""
+    """Return the files of a catalogue, without those that are valid in their own folder only."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         shelf = Shelf(folder)
@@ -171,7 +171,7 @@ def _files_of(drafts: tuple[MapDraft, ...]) -> dict[str, bytes]:
 
 
 class Service:
-    """The application over a catalogue, running while in the context."""
+    """The application for a catalogue; it runs inside the ``with`` block."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class Service:
         self._runner.close()
 
     def stop(self) -> None:
-        """Stop the application; what is asked of it afterwards finds its store closed."""
+        """Stop the application; later requests find its store closed."""
         self.run(self.application.stop())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -218,7 +218,7 @@ class Service:
         signed: bool = True,
         content: bytes | None = None,
     ) -> httpx.Response:
-        """Send one request, with the reader's token if it is to be ``signed``."""
+        """Send one request, with the reader's token if ``signed``."""
         sent = {**self.authorization(signed=signed), **(headers or {})}
         return self.run(self.client.request(method, path, headers=sent, content=content))
 
@@ -228,7 +228,7 @@ class Service:
         return self.request("GET", path, headers=named)
 
     def maps(self, **parameters: object) -> httpx.Response:
-        """Ask for a list of maps."""
+        """Request a list of maps."""
         return self.get(f"/maps?{httpx.QueryParams(_texts(parameters))}")
 
     def titles(self, **parameters: object) -> list[str]:
@@ -242,21 +242,21 @@ class Service:
         return {"Authorization": f"Bearer {self.token}"} if signed else {}
 
     def wait_until(self, condition: Callable[[], bool], patience: float = PATIENCE) -> None:
-        """Let the application run until ``condition`` holds."""
+        """Let the application run until ``condition`` is true; fail after ``patience`` seconds."""
         deadline = time.monotonic() + patience
         while not condition():
-            assert time.monotonic() < deadline, f"not so within {patience} seconds"
+            assert time.monotonic() < deadline, f"not true within {patience} seconds"
             self.run(asyncio.sleep(0.02))
 
 
 def serve(shelf: Shelf, pages: PageRoutes | None = None) -> Service:
-    """Return the service over ``shelf``, with a token of its reader, and with pages if given."""
+    """Return the service for ``shelf``, with a token of its reader, and with pages if given."""
     return Service(shelf.settings, shelf.token(), pages)
 
 
 @contextmanager
 def full_queue(service: Service, name: str, tasks: int = 9) -> Iterator[None]:
-    """Fill one of the queues of a service while in the context; ``tasks`` are all that it takes."""
+    """Keep a queue of a service full inside the ``with`` block; ``tasks`` is its capacity."""
     going_on = threading.Event()
     queue = service.application.application.context.queues.by_name()[name]
 

@@ -1,7 +1,7 @@
-"""The judge of what readers find: counts features in raw files, sharing no code with the readers.
+"""Count features in raw files independently, to judge what the readers find.
 
-A reader that loses pictures agrees with itself. So each format's features are counted here a second
-time, by another hand and with other means. Nothing of ``mapshelf`` is imported.
+A test that uses the readers cannot see what they miss. So the features of each format are counted
+here a second time, by different code. Nothing from ``mapshelf`` is imported.
 """
 
 from pathlib import Path
@@ -40,11 +40,11 @@ FORMATS: Final[tuple[Format[Any], ...]] = (
     NB,
     MARKMAP,
 )
-"""Asked in this order; Markdown last, since almost any text could be that."""
+"""The formats in the order in which they are tried; Markdown last, as nearly any text matches."""
 
 
 def format_counts(raw: RawFile) -> tuple[str, dict[str, int]]:
-    """Return the format of a file and its counts; nothing of both if it is no readable map."""
+    """Return the format of a file and its counts; both are empty if it is not a readable map."""
     for kind in FORMATS:
         counts = kind.count(raw)
         if counts is not None:
@@ -53,10 +53,10 @@ def format_counts(raw: RawFile) -> tuple[str, dict[str, int]]:
 
 
 def count_raw(name: str, data: bytes) -> dict[str, int]:
-    """Return how much of each feature is in a file's bytes; nothing if it is no readable map."""
+    """Return how much of each feature is in a file's bytes; empty if it is not a readable map."""
     return format_counts(RawFile(name, data))[1]
 
 
 def count_file(path: Path) -> dict[str, int]:
-    """Return how much of each feature is in a file; nothing if it is no readable map."""
+    """Return how much of each feature is in a file; empty if it is not a readable map."""
     return format_counts(RawFile.at(path))[1]

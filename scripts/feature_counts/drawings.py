@@ -1,7 +1,7 @@
-"""Formats that keep a drawing rather than a tree: EdrawMind, NovaMind, iMindMap, SimpleMind.
+"""Formats that store a drawing rather than a tree: EdrawMind, NovaMind, iMindMap, SimpleMind.
 
-Of iMindMap no complete real file was at hand, and of SimpleMind none with more than words; what is
-said about them comes from programs of others that read them.
+There was no complete real file of iMindMap, and none of SimpleMind with more than words. The rules
+for them come from other programs that read these formats.
 """
 
 import re
@@ -178,7 +178,7 @@ def _open_nova(raw: RawFile) -> RawMap[Element] | None:
     said = {topic.get("id", ""): topic for topic in root.findall("topics/topic")}
     nodes = list(root.iter("topic-node"))
     for node in nodes:
-        # What a topic says stands elsewhere; here it is put into its node.
+        # The text of a topic is stored elsewhere; copy it into the node.
         content = said.get(node.get("topic-ref", ""))
         if content is not None:
             SubElement(node, "said").extend(content)
@@ -213,7 +213,7 @@ def _nova_relationships(opened: RawMap[Element]) -> list[Element]:
 
 
 def _nova_shapes(opened: RawMap[Element]) -> list[Element]:
-    """Return the shapes that lie beside a central topic."""
+    """Return the shapes beside a central topic."""
     return opened.document.findall("maps/map/topic-node/sub-topics/topic-node[@type='Shape']")
 
 

@@ -1,7 +1,7 @@
 """FreeMind and Freeplane: ``map/node`` within ``node``.
 
-Style sheets (``hook NAME="MapStyle"``) hold icons, clouds, arrows and notes of their own; since
-only direct parts of a ``node`` are looked at, they never count.
+Style sheets (``hook NAME="MapStyle"``) contain icons, clouds, arrows and notes, too. They do not
+count, because only direct children of a ``node`` do.
 """
 
 import re
@@ -55,7 +55,7 @@ def _is_bracket(node: Element) -> bool:
 
 
 def _content(opened: RawMap[Element], node: Element) -> Element:
-    """Return the node that has the content: for a clone, the one that it names."""
+    """Return the node that has the content: for a clone, the original."""
     name = node.get("CONTENT_ID") or node.get("TREE_ID")
     if name is None or "TEXT" in node.attrib:
         return node

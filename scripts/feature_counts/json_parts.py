@@ -1,4 +1,4 @@
-"""Walking through JSON and property lists whose shape nobody promises."""
+"""Read JSON and property lists whose structure may be anything."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -6,24 +6,24 @@ Node = dict[str, object]
 
 
 def objects(value: object) -> list[Node]:
-    """Return the objects in a list, or none if it is no list."""
+    """Return the objects in a list, or none if it is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def strings(value: object) -> list[str]:
-    """Return the strings in a list, or none if it is no list."""
+    """Return the strings in a list, or none if it is not a list."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def part(value: object, *names: str) -> object:
-    """Return what is found by following ``names`` through objects, None if there is no such."""
+    """Return the value at the path ``names`` through objects, None if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
 def string(value: object, *names: str) -> str:
-    """Return the string found by following ``names``, empty if there is none."""
+    """Return the string at the path ``names``, empty if there is none."""
     found = part(value, *names)
     return found if isinstance(found, str) else ""
 

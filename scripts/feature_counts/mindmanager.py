@@ -1,8 +1,8 @@
 """MindManager: ``Document.xml`` in an archive, or that XML alone.
 
-``StyleGroup``, ``MarkersSetGroup`` and rules hold icons, tasks and pictures of no topic; they stand
-beside ``OneTopic``, and only direct parts of topics are looked at. The older dialect without a
-namespace (``Map/Topic@Text``) is refused by the catalogue and counts as nothing.
+``StyleGroup``, ``MarkersSetGroup`` and rules contain icons, tasks and pictures that belong to no
+topic. They are outside of ``OneTopic``, and only direct children of topics count. Mapshelf refuses
+the older dialect without a namespace (``Map/Topic@Text``), so it is not counted.
 """
 
 from typing import Final

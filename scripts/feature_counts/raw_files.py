@@ -1,8 +1,8 @@
-"""Files as bytes, text, XML or archives, by the standard library alone.
+"""Read files as bytes, text, XML or archives, with the standard library only.
 
-The judge must not share code with the readers, or it would share their mistakes. Files that the
-catalogue refuses are not parsed here either: no declared entities, nothing damaged beyond
-undeclared HTML entities, stray ampersands and forbidden characters.
+The counts must not share code with the readers, or they would share their mistakes. Files that
+Mapshelf refuses are not parsed here either: files with declared entities, and damaged ones, except
+for undeclared HTML entities, stray ampersands and forbidden characters.
 """
 
 import html.entities
@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 MOST: Final = 64 << 20
-"""Bytes of a member that are unpacked at most, as in the catalogue."""
+"""Maximum bytes of an unpacked member, as in Mapshelf."""
 
 _DECLARED: Final = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 _PROLOG: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -27,7 +27,7 @@ _OF_XML: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
 
 class RawFile:
-    """A file, looked into as far as somebody asks."""
+    """A file that is parsed only as far as needed."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
@@ -50,7 +50,7 @@ class RawFile:
 
     @cached_property
     def members(self) -> dict[str, zipfile.ZipInfo]:
-        """The members of an archive by name; nothing if it is none. Some names begin with /."""
+        """The members of an archive by name; empty if it is not one. Some names begin with /."""
         if self._archive is None:
             return {}
         infos = self._archive.infolist()
@@ -80,7 +80,7 @@ class RawFile:
         return parsed(self.member(name)) if name in self.members else None
 
     def json_of(self, name: str = "") -> object:
-        """Return what a member, or without a name the file itself, holds as JSON; None if not."""
+        """Return a member (without a name, the file itself) parsed as JSON; None if it is not."""
         text = decoded(self.member(name)) if name else self.text
         if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
             return None
@@ -107,7 +107,7 @@ def decoded(data: bytes) -> str:
 
 
 def parsed(data: bytes) -> Element | None:
-    """Return the root of XML, with names bare of namespaces; None if the catalogue refuses it."""
+    """Return the root of XML, with names without namespaces; None if Mapshelf refuses it."""
     text = _PROLOG.sub("", decoded(data).lstrip("\ufeff"))
     if "<!ENTITY" in text:
         return None

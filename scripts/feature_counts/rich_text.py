@@ -1,4 +1,4 @@
-"""Words, links and pictures inside rich text, be it XML or HTML in a string."""
+"""Find words, links and pictures in rich text: XML, or HTML in a string."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ _RTF: Final = re.compile(
 
 
 class _Markup(HTMLParser):
-    """Gathers what the readers of HTML would see."""
+    """Collects what a person who reads the HTML would see."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""What is counted, and how a format says where it keeps it.
+"""The features to count, and the rules that say where a format stores them.
 
-``FEATURES`` defines each feature once, for all formats; a ``Rule`` adds where one format keeps it,
-in words for the reader's author and as code for the judge. A format without a rule for a feature
-has no place for it, or none that anybody knows.
+``FEATURES`` defines each feature once, for all formats. A ``Rule`` adds where one format stores it,
+in words for the author of a reader, and as code that counts it. A format without a rule for a
+feature cannot store it, or nobody knows where.
 """
 
 from collections.abc import Callable
@@ -94,7 +94,7 @@ FEATURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class RawMap(Generic[Part]):
-    """A file as its format means it, before anything is interpreted."""
+    """A parsed file, before its features are counted."""
 
     raw: RawFile
     document: Part
@@ -103,7 +103,7 @@ class RawMap(Generic[Part]):
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Part]):
-    """Where a format keeps a feature."""
+    """Where a format stores a feature."""
 
     feature: str
     where: str
@@ -112,7 +112,7 @@ class Rule(Generic[Part]):
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[Part]):
-    """A file format: how to recognise and open it, and where it keeps what."""
+    """A file format: how to recognise and open it, and where it stores each feature."""
 
     name: str
     open: Callable[[RawFile], RawMap[Part] | None]

@@ -1,7 +1,7 @@
-"""Texts: NB MindMap ``.mmd`` and Markmap (Markdown).
+"""Text formats: NB MindMap ``.mmd`` and Markmap (Markdown).
 
-PlantUML and Mermaid are not judged: the corpus has none, and all they say stands on the topic's own
-line.
+PlantUML and Mermaid are not counted: the corpus has none, and their topics have nothing beyond
+their own line.
 """
 
 import html

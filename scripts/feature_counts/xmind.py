@@ -1,7 +1,7 @@
 """XMind: ``content.json`` since 2018, else ``content.xml`` in an archive or alone.
 
-An archive with JSON also has a ``content.xml`` that only warns; ``Revisions/`` keeps old copies.
-Neither is opened. Files with a password count as nothing.
+An archive with JSON also has a ``content.xml`` with only a warning, and ``Revisions/`` has old
+copies. Neither is opened. Files with a password are not counted.
 """
 
 import re

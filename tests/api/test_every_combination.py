@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mapshelf import query
 from mapshelf.model import MapDraft
 from tests.api.oracle import (
     CATALOGUES,
@@ -83,6 +84,11 @@ FURTHER: Final[dict[str, list[Any]]] = {
     "title_only": ["true"],
 }
 """The values of the other filters, of which not every combination is tried."""
+
+
+def test_every_filter_and_order_is_tried() -> None:
+    assert {*CHOICES, *FURTHER, "limit", "offset"} == query.PARAMETERS
+    assert {*ORDERS} == {*query.ORDERS}
 
 
 @pytest.fixture(scope="module")

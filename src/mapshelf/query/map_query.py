@@ -2,7 +2,8 @@
 
 The parameters are rows of tables, used by the parser, the lists, the tests and the documentation.
 To add a filter or an order, start with a row of ``FILTERS`` or of ``SORT_ORDERS``
-(``sort_orders.py``); ARCHITECTURE.md lists the other files to change.
+(``sort_orders.py``). ARCHITECTURE.md lists the other files to change, under "To add a filter" and
+"add a sort order".
 """
 
 import hashlib
@@ -116,7 +117,8 @@ def parse_query(query_string: bytes) -> MapQuery:
 
 def owner_key(name: str) -> int:
     """Return the key by which maps of an owner are found, the same for any case of ``name``."""
-    # As ``name_key``; written out, because a list with this filter would pass another file for it.
+    # As in ``model.name_key``, repeated here so that a request with this filter does not run
+    # through one more file (``scripts/request_path.py``).
     return _hash(name.strip().casefold())
 
 
@@ -235,7 +237,7 @@ def _is_on(name: str, values: dict[str, str]) -> bool:
 def number_up_to(value: str, most: int) -> int | None:
     """Return the number that ``value`` spells in ASCII digits, ``None`` if it spells none.
 
-    A number above ``most`` counts as ``most``: nothing has it, so it need not be told from others.
+    A number above ``most`` becomes ``most``: beyond that, the exact value makes no difference.
     """
     if not (value.isascii() and value.isdigit()):
         return None

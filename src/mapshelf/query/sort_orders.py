@@ -1,5 +1,7 @@
 """The orders that ``order_by`` offers, one table row each.
 
+ARCHITECTURE.md ("add a sort order") lists the other files to change for a new one.
+
 A row gives each map two numbers. The column key sorts the lists. The search key sorts the first
 pages of a search inside the search index, which holds unsigned 64-bit numbers only.
 

@@ -1,5 +1,7 @@
 """Render thumbnails and other images in a sandboxed child process, and cache them.
 
+``api/thumbnails.py`` asks for pictures; ``thumbnail.py`` has the code that draws them in the child.
+
 Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a server process it
 would delay requests that take microseconds. The child is sandboxed, because the maps it draws are
 untrusted. A map that exceeds a limit gets the card of a map without topics (``card``). This process
