@@ -6,6 +6,7 @@ of the tokens (``auth.py``: while it stays the same, cached tokens stay valid), 
 withdrawal of a map (``withdrawals.py``).
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,6 +22,9 @@ TURN_AWAITED: Final = 1.0
 
 LOOK_INTERVAL: Final = 0.005
 """Seconds between checks whether that query is done."""
+
+NOTE_SIZE: Final = 1024
+"""Maximum size of the file in bytes: a time and an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +96,21 @@ class SharedAnswer:
             age: see ``current``.
         """
         try:
-            queried_at, value = self._note.read_text("ascii").split(" ")
+            queried_at, value = self._read_note().decode("ascii").split(" ")
             answer = Answer(value, float(queried_at))
         except (OSError, ValueError):
             return None
         # The clock restarts with the machine: a time in the future is from before a reboot.
         passed = self._now() - answer.queried_at
         return answer if 0 <= passed < (self._age if age is None else age) else None
+
+    def _read_note(self) -> bytes:
+        """Return the file; a file object would take three times as long, several times a second."""
+        descriptor = os.open(self._note, os.O_RDONLY)
+        try:
+            return os.read(descriptor, NOTE_SIZE)
+        finally:
+            os.close(descriptor)
 
     @contextmanager
     def _turn(self) -> Iterator[bool]:

@@ -29,7 +29,10 @@ from typing import Final
 from mapshelf.plurals import noun
 
 LOOKED_EVERY: Final = 0.05
-"""Seconds between two checks of the queue."""
+"""Seconds between two checks of the queue while connections wait, or refused ones are open."""
+
+LOOKED_RARELY: Final = 0.25
+"""Seconds between two checks otherwise: an idle service should cost little."""
 
 MOST_WAITING: Final = 512
 """Connections that may wait. A worker with free capacity accepts them in a few milliseconds."""
@@ -104,7 +107,7 @@ class AcceptQueue:
             self._thread.join()
 
     def _follow(self) -> None:
-        while not self._ended.wait(LOOKED_EVERY):
+        while not self._ended.wait(LOOKED_EVERY if self._looks or self._open else LOOKED_RARELY):
             self._look()
             self._close_before(time.monotonic() - CLOSED_AFTER)
         self._close_before(math.inf)
