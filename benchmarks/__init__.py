@@ -1,6 +1,6 @@
-"""What Mapshelf takes: time, memory and throughput, on catalogues that anyone can make again.
+"""Benchmarks of latency, throughput and memory on generated catalogues, which you can reproduce.
 
-Run ``python -m benchmarks``; read ``docs/benchmarks.md`` first for what the figures do not say.
+Run ``python -m benchmarks``. First read the caveats in ``docs/benchmarks.md``.
 """
 
 from typing import Final
@@ -22,4 +22,4 @@ PARTS: Final = (
     "nodes",
     "peers",
 )
-"""What can be measured, each for itself."""
+"""The parts of the benchmark, which you can run one by one."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: make the catalogues, measure, show, and write the figures down."""
+"""``python -m benchmarks``: generate catalogues, measure, print the figures and save them."""
 
 import argparse
 import shutil
@@ -45,7 +45,7 @@ console = Console()
 
 
 def main() -> int:
-    """Measure what was asked for."""
+    """Run the chosen parts at the chosen sizes."""
     given = _arguments()
     try:
         if {"serving", "costs", "freshness", "changing", "hostile", "nodes", "peers"} & set(
@@ -73,25 +73,25 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--sizes", type=_numbers, default=[1000, 100_000], help="1000,100000")
+    parser.add_argument("--sizes", type=_numbers, default=[1000, 100_000], help="numbers of maps")
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
     parser.add_argument("--output", type=Path, default=RESULTS / "results.json")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir(), "mapshelf-bench"))
     parser.add_argument("--seed", type=int, default=catalogue.SEED)
-    parser.add_argument("--seconds", type=int, default=5, help="of load over HTTP, each time")
-    parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
+    parser.add_argument("--seconds", type=int, default=5, help="of each load over HTTP")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each load is repeated")
     parser.add_argument("--changing-seconds", type=int, default=60, help="of load with changes")
-    parser.add_argument("--hostile-texts", type=int, default=8000, help="searches for anything")
-    parser.add_argument("--attacks", type=_names(overload.ATTACKS), help="some of them, by name")
-    parser.add_argument("--attack-seconds", type=int, default=15, help="of load beside each attack")
-    parser.add_argument("--excess", type=_names(excess.KINDS), help="some of them, by name")
-    parser.add_argument("--excess-seconds", type=int, default=10, help="of each load in excess")
-    parser.add_argument("--files", type=Path, help="a folder of map files to serve under attack")
-    parser.add_argument("--fuzzing-requests", type=int, default=100_000, help="of any kind")
+    parser.add_argument("--hostile-texts", type=int, default=8000, help="arbitrary queries")
+    parser.add_argument("--attacks", type=_names(overload.ATTACKS), help="default: all")
+    parser.add_argument("--attack-seconds", type=int, default=15, help="of load during each attack")
+    parser.add_argument("--excess", type=_names(excess.KINDS), help="default: all")
+    parser.add_argument("--excess-seconds", type=int, default=10, help="of each load of excess")
+    parser.add_argument("--files", type=Path, help="folder of map files that overload also serves")
+    parser.add_argument("--fuzzing-requests", type=int, default=100_000, help="random requests")
     parser.add_argument("--ageing-changes", type=int, default=20_000, help="of one snapshot")
-    parser.add_argument("--peers", type=lambda text: text.split(","), help="some of them, by name")
+    parser.add_argument("--peers", type=lambda text: text.split(","), help="default: all")
     parser.add_argument(
-        "--keep-snapshot", action="store_true", help="build nothing anew that is there"
+        "--keep-snapshot", action="store_true", help="reuse what earlier runs have built"
     )
     return parser.parse_args()
 
@@ -150,7 +150,7 @@ def _peers(made: Catalogue, given: argparse.Namespace) -> Iterator[tuple[str, An
 
 def _made(size: int, given: argparse.Namespace) -> Catalogue:
     with Progress(console=console) as progress:
-        task = progress.add_task("making the catalogue", total=size)
+        task = progress.add_task("generating the catalogue", total=size)
         for done in catalogue.prepare(size, given.data, given.seed):
             progress.update(task, completed=done)
     return catalogue.prepared(size, given.data, given.seed)
@@ -169,7 +169,7 @@ def _built(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _part(name: str, measure: Measurement, made: Catalogue) -> dict[str, Any]:
-    """Measure one part; those that alter the catalogue get a copy."""
+    """Measure one part, on a copy of the catalogue if the part changes it."""
     if name not in ("building", "freshness", "changing", "ageing", "fuzzing"):
         return _shown(name, measure(made))
     copy = made.folder.with_name(f"{made.folder.name}-copy")
@@ -181,7 +181,7 @@ def _part(name: str, measure: Measurement, made: Catalogue) -> dict[str, Any]:
 
 
 def _shown(name: str, answers: Iterator[tuple[str, Any]]) -> dict[str, Any]:
-    """Take answers one by one, showing the last while the next is worked out; print a table."""
+    """Collect the figures, show progress meanwhile, and print a table at the end."""
     results: dict[str, Any] = {}
     with console.status(f"{name} …") as status:
         for question, answer in answers:

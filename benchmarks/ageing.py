@@ -1,7 +1,7 @@
-"""Whether a snapshot stays small and fast while it is changed again and again.
+"""Whether a snapshot stays small and fast after many changes.
 
-A snapshot that has followed a hundred thousand changes is compared with one that is built from
-nothing out of the same store: its files, the segments of its search index, and a few searches.
+A snapshot that was updated with many changes is compared with one built from scratch from the same
+store: the sizes of its files, the segments of its search index, and the times of a few searches.
 """
 
 import shutil
@@ -22,16 +22,16 @@ from mapshelf.snapshot.format.manifest import RECORDS, TERMS, TEXT
 from mapshelf.store import open_store
 
 AT_A_TIME: Final = 500
-"""Changes that each snapshot shows, as if one were published every half minute."""
+"""Changes per snapshot, as if one were published every half minute."""
 
 SLICES: Final = 20
-"""Steps of a compaction that a service has time for until the next snapshot, and more."""
+"""Compaction steps between two snapshots: a service has time for at least as many."""
 
 IN_A_ROW: Final = 5
 
 
 def measured(catalogue: Catalogue, changes: int) -> Iterator[tuple[str, Any]]:
-    """Yield what a snapshot is like before ``changes`` changes, after them and built anew."""
+    """Yield the state of a snapshot before and after ``changes`` changes, and of a rebuilt one."""
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     yield "before", _state(directory)
     began = time.perf_counter()

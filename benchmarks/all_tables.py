@@ -1,4 +1,4 @@
-"""All tables of what was measured, for ``benchmarks.report``."""
+"""The tables of all figures, for ``benchmarks.report``."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -287,4 +287,4 @@ SECTIONS: Final[dict[str, Callable[[Sizes], Iterator[str]]]] = {
     "fuzzing": _fuzzing,
     "nodes": _nodes,
 }
-"""Writes the tables of each part, in this order."""
+"""What yields the tables of each part, in the order of the report."""

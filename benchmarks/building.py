@@ -1,4 +1,4 @@
-"""How long it takes until what is in the store is in a snapshot: all of it, or one change."""
+"""How long it takes to build a snapshot of the store, and to publish changes of it."""
 
 import os
 import resource
@@ -20,7 +20,7 @@ CHANGES: Final = 7
 
 
 def build(catalogue: Catalogue, progress: Callable[[int], None]) -> dict[str, Any]:
-    """Build the catalogue's snapshot from nothing, as the service does; return what it took."""
+    """Build the catalogue's snapshot from scratch, as the service does; return time and size."""
     shutil.rmtree(catalogue.settings.snapshots, ignore_errors=True)
     catalogue.settings.snapshots.mkdir()
     store = open_store(catalogue.settings.database)
@@ -39,7 +39,7 @@ def build(catalogue: Catalogue, progress: Callable[[int], None]) -> dict[str, An
 
 
 def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
-    """Yield what keeping up takes; ``catalogue`` is altered."""
+    """Yield the times to load a snapshot and to publish changes; changes ``catalogue``."""
     store = open_store(catalogue.settings.database)
     began = time.perf_counter()
     builder = Builder(store, SnapshotDirectory(catalogue.settings.snapshots))
@@ -61,12 +61,12 @@ def _advance(store: Store, builder: Builder, title: str, count: int) -> float:
 
 
 def _processor_seconds() -> float:
-    """Return what this process and its finished children have used."""
+    """Return the processor seconds of this process and its finished children."""
     each = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in each)
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of a folder, files with several names counted once."""
+    """Return the bytes of a folder; files with several names count once."""
     files = {path.stat().st_ino: path.stat().st_size for path in folder.rglob("*")}
     return sum(files.values())

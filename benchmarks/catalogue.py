@@ -1,11 +1,11 @@
-"""Catalogues to measure with: as large as asked for, and the same for the same seed.
+"""Generated catalogues of any size; the same seed generates the same catalogue.
 
-Counters, owners, categories and words are skewed as in real catalogues (a few have most), maps
-are written in several scripts, lie in folders, and every map has its topics. Maps go into a real
-store through ``put_maps``. A finished catalogue is kept in a folder and used again.
+The distributions of counters, owners, categories and words are skewed as in real catalogues. Maps
+are in several scripts and in folders, and have topics. They are written to a real store through
+``put_maps``. A finished catalogue stays in its folder and is reused.
 
-A million maps take a few minutes and some gigabytes: maps are made by a process of their own
-while this one writes, and have 25 topics on average; real maps often have more.
+A million maps take a few minutes and some gigabytes. A second process generates the maps while this
+one writes them. Maps have 25 topics on average; real maps often have more.
 """
 
 import hashlib
@@ -36,13 +36,13 @@ from mapshelf.tokens import ALPHABET
 
 SEED: Final = 20_260_101
 BATCH: Final = 1000
-"""Maps made and written at a time; the seed of each batch is its own."""
+"""Maps generated and written at a time. Each batch has its own seed."""
 
 AHEAD: Final = 8
-"""Batches made before they are written."""
+"""Batches generated ahead of the one being written."""
 
 FIRST_DAY: Final = 1_262_304_000_000
-"""2010-01-01 in milliseconds; maps come evenly from then on."""
+"""2010-01-01 in milliseconds. The dates of maps are spread evenly from then on."""
 
 SPAN: Final = 16 * 365 * 86_400_000
 TOPICS: Final = 25
@@ -62,9 +62,9 @@ class Catalogue:
 
     Attributes:
         size: how many maps it has.
-        seed: what it was made from.
-        folder: what ``mapshelf --data`` takes.
-        facts: what making it took.
+        seed: the seed it was generated with.
+        folder: the folder for ``mapshelf --data``.
+        facts: the time it took to generate, and the size of its store.
     """
 
     size: int
@@ -74,17 +74,17 @@ class Catalogue:
 
     @property
     def settings(self) -> Settings:
-        """The settings that serve it."""
+        """The settings to serve it with."""
         return Settings(self.folder, sqlite_url(self.folder), BASE_URL)
 
     def copied_to(self, folder: Path) -> "Catalogue":
-        """Return a copy that may be altered."""
+        """Return a copy, which you may change."""
         shutil.copytree(self.folder, folder)
         return Catalogue(self.size, self.seed, folder, self.facts)
 
 
 def prepare(size: int, data: Path, seed: int = SEED) -> Iterator[int]:
-    """Make the store of a catalogue unless it is there; yield how many maps it has so far."""
+    """Generate the store of a catalogue unless it exists; yield the number of maps so far."""
     folder = folder_of(size, data, seed)
     if (folder / "facts.json").exists():
         return
@@ -111,7 +111,7 @@ def prepared(size: int, data: Path, seed: int = SEED) -> Catalogue:
 
 
 def folder_of(size: int, data: Path, seed: int) -> Path:
-    """Return where a catalogue is kept: not where one of another schema or format is."""
+    """Return the folder of a catalogue; a new schema, format or generator gets a new folder."""
     made_by = [Path(outlines.__file__), *sorted((Path(store.__file__).parent).rglob("*.sql"))]
     made_by += [Path(__file__), *map(Path(__file__).with_name, ("words.py", "filing.py"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()
@@ -126,13 +126,13 @@ def drafts_of(size: int, seed: int, batch: int) -> list[MapDraft]:
 
 @lru_cache
 def words_of(script: str, seed: int) -> list[str]:
-    """Return the words of a script by its name, the most frequent first."""
+    """Return the words of the script with this name, the most frequent first."""
     (found,) = (row for row in SCRIPTS if row.name == script)
     return vocabulary(found, seed)
 
 
 def owner_name(number: int, seed: int) -> str:
-    """Return the name of an owner; numbers count from 0, who has the most maps."""
+    """Return the name of an owner by number; number 0 has the most maps."""
     words = words_of("Latin", seed)
     return f"{words[number % 5000 + 1000]}{number}"
 
@@ -143,7 +143,7 @@ def owners_of(size: int) -> int:
 
 
 def _batches(pool: ProcessPoolExecutor, size: int, seed: int) -> Iterator[list[MapDraft]]:
-    """Yield the batches in order, a few of them in the making."""
+    """Yield the batches in order; the pool generates a few of them in advance."""
     pending: deque[Future[list[MapDraft]]] = deque()
     for batch in range(-(-size // BATCH)):
         pending.append(pool.submit(drafts_of, size, seed, batch))
@@ -154,7 +154,7 @@ def _batches(pool: ProcessPoolExecutor, size: int, seed: int) -> Iterator[list[M
 
 
 class _Batch:
-    """The maps of one batch: every number drawn at once, then one map after the other."""
+    """The maps of one batch. All random numbers are drawn first, then the maps are yielded."""
 
     def __init__(self, size: int, seed: int, batch: int, count: int) -> None:
         rng = np.random.default_rng([seed, batch])
@@ -218,9 +218,9 @@ class _Batch:
 
     def _outline(self, i: int, parents: list[float], software: str) -> bytes:
         text, script = self._texts[self._scripts[i]], SCRIPTS[self._scripts[i]].name
-        if i % VERSIONS == VERSIONS - 1:  # the same as the map before
+        if i % VERSIONS == VERSIONS - 1:  # a duplicate of the previous map
             names, parents, language = self._last
-        elif i % VERSIONS == VERSIONS // 2:  # nearly the same
+        elif i % VERSIONS == VERSIONS // 2:  # a near-duplicate
             names, parents, language = self._last
             names = [*names[:-1], text(WORDS_IN_TOPIC)]
         else:
@@ -236,7 +236,7 @@ class _Batch:
 
 
 def _tree(names: list[str], parents: list[float]) -> Topic:
-    """Return a tree of topics: each hangs on an earlier one, rather on the first ones."""
+    """Return a tree of topics; the parent of each is an earlier topic, often one of the first."""
     topics = [Topic(name) for name in names]
     for i in range(1, len(topics)):
         topics[int(i * parents[i] ** 2)].children.append(topics[i])

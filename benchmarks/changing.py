@@ -1,10 +1,10 @@
-"""What steady changes cost those who read: the same load with none, and with 1,000 a minute.
+"""Response times under a steady stream of changes: the same load without, and with 1,000 a minute.
 
-Visitors of the library ask for its first page alone, while a map is added each second: whenever one
-shows, the page is another.
+Visitors of the library request only its first page, while a map is added each second: every visible
+map changes that page.
 
-Changes are what a living catalogue sees: most are new counters or texts of maps that are there,
-some maps come, some go. They are put into the store by a process of its own, as an import does.
+The changes are typical of a catalogue in use: most update counters or titles of existing maps, some
+add maps, some delete maps. They are written directly to the store, as an import does.
 """
 
 import itertools
@@ -26,17 +26,17 @@ PER_MINUTE: Final = 1000
 AT_A_TIME: Final = 5
 CONNECTIONS: Final = 8
 CALM: Final = 120
-"""Seconds of load without changes at most: it stays what it is."""
+"""Seconds of load without changes, at most: longer ones give the same figures."""
 
 VISITORS: Final = 20
 BROWSER: Final = ("Accept-Encoding: gzip",)
 
 LOOKS: Final = 10
-"""Times that is looked how long a change takes to show."""
+"""How often per minute we measure how long a change takes to become visible."""
 
 
 def measured(catalogue: Catalogue, seconds: int) -> Iterator[tuple[str, Any]]:
-    """Yield how readers fare without changes and with them; alters ``catalogue``."""
+    """Yield response times without changes and with them; changes ``catalogue``."""
     paths = mixed_paths(catalogue)
     with service(catalogue) as (target, _):
         wrk(target, paths, 5, CONNECTIONS)
@@ -55,7 +55,7 @@ def measured(catalogue: Catalogue, seconds: int) -> Iterator[tuple[str, Any]]:
 
 
 def _visited(catalogue: Catalogue, target: Target, seconds: int) -> Iterator[tuple[str, Any]]:
-    """Yield how visitors of the library fare, who ask again at once, without new maps and with."""
+    """Yield response times of the library page without new maps and with one each second."""
     visitors = replace(target, headers=BROWSER)
     wrk(visitors, ["/"], 2, VISITORS)
     name = f"library page, {VISITORS} visitors"
@@ -68,7 +68,7 @@ def _visited(catalogue: Catalogue, target: Target, seconds: int) -> Iterator[tup
 
 
 class _MapEachSecond(threading.Thread):
-    """Adds a map each second until told to end (``ended``)."""
+    """Adds a map each second until ``ended`` is set."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class _MapEachSecond(threading.Thread):
 
 
 class Edits:
-    """Random changes of a catalogue: mostly counters and titles of maps that are there."""
+    """Random changes of a catalogue, mostly of counters and titles of existing maps."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._size = catalogue.size
@@ -95,7 +95,7 @@ class Edits:
         self.made = 0
 
     def make(self, store: Store, count: int) -> None:
-        """Change ``count`` maps that follow each other, or as many as there are."""
+        """Change ``count`` successive maps, or fewer at the end of the catalogue."""
         found = store.maps(self._chance.randrange(self._size), count)
         kind = self._chance.random()
         if kind < 0.1:
@@ -120,12 +120,12 @@ class Edits:
 
 
 class _Changes(threading.Thread):
-    """Changes the catalogue at a steady pace until told to end.
+    """Changes the catalogue at a fixed rate until ``ended`` is set.
 
     Attributes:
-        ended: tells it to.
-        lags: seconds until some of the changes showed.
-        per_minute: how many there were a minute, known at the end.
+        ended: set it to stop.
+        lags: seconds until a change became visible, for a sample of them.
+        per_minute: changes per minute, known at the end.
     """
 
     def __init__(self, catalogue: Catalogue, target: Target) -> None:
@@ -141,7 +141,7 @@ class _Changes(threading.Thread):
 
     @property
     def made(self) -> int:
-        """How many changes were made."""
+        """Number of changes so far."""
         return self._edits.made
 
     def run(self) -> None:
@@ -161,7 +161,7 @@ class _Changes(threading.Thread):
         return max(0.0, due - time.monotonic())
 
     def _look(self, store: Store) -> None:
-        """Make a map; note, while other changes go on, how long it takes until a client sees it."""
+        """Add a map; measure in a thread how long it takes to become visible to a client."""
         (outcome,) = store.put_maps([MapDraft(title=f"seen {self.made}")])
         look = threading.Thread(target=self._await, args=(outcome.id, time.monotonic()))
         look.start()

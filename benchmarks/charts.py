@@ -1,7 +1,6 @@
-"""Scales, marks and words of our pictures: written as SVG by hand, for a plotting library is large.
+"""Scales, markers and labels of our plots, as SVG without a plotting library, which would be large.
 
-The ground is white and all ink dark, so that a picture reads the same on a light page and on a
-dark one.
+The background is white and the text dark, so a plot is readable on light and on dark pages.
 """
 
 import math
@@ -11,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 COLOURS: Final = ("#d55e00", "#0072b2", "#009e73", "#b0609a", "#8a6d00", "#555555")
-"""Told apart by colour-blind people too (after Okabe and Ito)."""
+"""Colours that colour-blind people can distinguish, too (after Okabe and Ito)."""
 
 INK: Final = "#333333"
 FAINT: Final = "#e2e2e2"
@@ -21,7 +20,7 @@ Point = tuple[float, float]
 
 
 def picture(width: float, height: float, title: str, lines: Iterable[str]) -> str:
-    """Return a whole picture."""
+    """Return a complete SVG document."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
         f' width="{width:g}" height="{height:g}" role="img"'
@@ -32,26 +31,26 @@ def picture(width: float, height: float, title: str, lines: Iterable[str]) -> st
 
 
 def decades(values: Sequence[float]) -> tuple[float, float]:
-    """Return the powers of ten that the values lie between."""
+    """Return the powers of ten that enclose the values."""
     logarithms = [math.log10(value) for value in values if value > 0] or [0.0]
     low, high = math.floor(min(logarithms)), math.ceil(max(logarithms))
     return 10.0**low, 10.0 ** max(high, low + 1)
 
 
 def ticks(low: float, high: float) -> Iterable[float]:
-    """Return the powers of ten from one to another."""
+    """Return the powers of ten from ``low`` to ``high``."""
     first, last = round(math.log10(low)), round(math.log10(high))
     return (10.0**power for power in range(first, last + 1))
 
 
 def logarithmic(low: float, high: float, start: float, end: float) -> Scale:
-    """Return where a value lies between two ends, by its logarithm."""
+    """Return a logarithmic scale, which maps ``low`` to ``start`` and ``high`` to ``end``."""
     span = math.log10(high / low)
     return lambda value: start + (end - start) * math.log10(value / low) / span
 
 
 def line(start: Point, end: Point, colour: str = FAINT) -> str:
-    """Return a line: of the grid, or of a series in its colour."""
+    """Return a line: of the grid by default, or of a series in its colour."""
     width = 1 if colour == FAINT else 2
     return (
         f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
@@ -62,7 +61,7 @@ def line(start: Point, end: Point, colour: str = FAINT) -> str:
 def grid(
     counts: Sequence[int], values: Sequence[float], corner: Point, size: Point
 ) -> tuple[Callable[[Point], Point], list[str]]:
-    """Return where a number of maps and its figure lie in a panel, and the panel's grid.
+    """Return the scale of a panel (from a number of maps and a figure to a point) and its grid.
 
     Args:
         counts: the numbers of maps, ascending.
@@ -87,7 +86,7 @@ def grid(
 
 
 def lines(points: Iterable[tuple[Point, str]], colour: str) -> Iterator[str]:
-    """Yield the lines between neighbours of the same day: others are no growth."""
+    """Yield lines between neighbours measured on the same day; others are not comparable."""
     for (start, day), (end, other) in pairwise(points):
         if day == other:
             yield line(start, end, colour)
@@ -103,7 +102,7 @@ def text(x: float, y: float, words: str, anchor: str, *, bold: bool = False) -> 
 
 
 def mark(number: int, x: float, y: float) -> str:
-    """Return the mark of the series with this number: a shape and a colour of its own."""
+    """Return the marker of a series; each number has its own shape and colour."""
     colour = COLOURS[number]
     style = f'fill="{colour}" stroke="#ffffff" stroke-width="1"'
     match number:
@@ -124,7 +123,7 @@ def mark(number: int, x: float, y: float) -> str:
 
 
 def key(names: Iterable[tuple[int, str]], x: float, y: float) -> Iterator[str]:
-    """Yield the key of the marks: the number of each series, and its name."""
+    """Yield the legend; ``names`` are the number and the name of each series."""
     for number, name in names:
         yield mark(number, x + 6, y - 4)
         yield text(x + 18, y, name, "start")

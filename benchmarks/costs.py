@@ -1,11 +1,11 @@
-"""What a request of each kind costs: processor time in microseconds, in process and over HTTP.
+"""Processor time of each kind of request in microseconds, in process and over HTTP.
 
-Processor time hardly depends on what else the machine does. In process it is our own code alone;
-over HTTP it is that of the only worker, the server's own included. The floor is what an empty
-application on the same server takes to hand over the same page, measured turn by turn with it.
+Processor time hardly depends on other load on the machine. In process, it covers our own code only.
+Over HTTP, it is the time of the single worker, including the HTTP server. The floor is the time an
+empty application on the same server takes to send the same page; both are measured alternately.
 
-*Again* is what a worker keeps already. *New* is what has not been asked for since the snapshot was
-published: there are always more such addresses than a worker keeps answers for.
+*Again* means that the worker has the response in its cache. *New* means the first request since the
+snapshot was published: there are always more such URLs than the cache holds.
 """
 
 import pickle
@@ -42,15 +42,15 @@ from mapshelf.store import open_store
 
 CONNECTIONS: Final = 8
 IN_PROCESS: Final = 2000
-"""Requests of each kind in process; those of new pages are fewer."""
+"""Requests of each kind in process; fewer for new pages."""
 
 PICTURES: Final = 40
 PAGES: Final = 500
-"""Pages, each of more than 50 KB: several times what a worker keeps."""
+"""Pages of more than 50 KB each: several times what the cache of a worker holds."""
 
 TOPICS: Final = 100
 LOOKED_AT: Final = 30_000
-"""Maps among which those are looked for that have about ``TOPICS`` topics."""
+"""Maps searched for those with about ``TOPICS`` topics."""
 
 PUBLICATIONS: Final = 25
 
@@ -59,10 +59,10 @@ class Question(NamedTuple):
     """A kind of request.
 
     Attributes:
-        name: what it is.
-        paths: addresses to ask for.
-        again: whether what can be kept of the answers is kept already.
-        headers: what browsers send.
+        name: its name in the results.
+        paths: URL paths to request.
+        again: whether to fill the cache with the responses first.
+        headers: request headers, as browsers send them.
     """
 
     name: str
@@ -111,14 +111,14 @@ def _questions(catalogue: Catalogue, snapshot: Snapshot) -> list[Question]:
 
 
 def _second_words(catalogue: Catalogue) -> list[str]:
-    """Return what is asked while somebody types the second word of a search."""
+    """Return requests for suggestions while a user types the second word of a search."""
     words = words_of("Latin", catalogue.seed)[:IN_PROCESS]
     typed = (urlencode({"query": f"{a} {b[:3]}", "limit": 10}) for a, b in pairwise(words))
     return [f"/suggest?{parameters}" for parameters in typed]
 
 
 def _maps_of_size(snapshot: Snapshot) -> list[Record]:
-    """Return the maps of about ``TOPICS`` topics among the first of a catalogue."""
+    """Return maps with about ``TOPICS`` topics from the start of the catalogue."""
     records = snapshot.at(list(range(min(len(snapshot), LOOKED_AT))), b"")
     return sorted(records, key=lambda one: abs(one.details.topics - TOPICS))[:PAGES]
 
@@ -161,7 +161,7 @@ def _typical(runs: Sequence[dict[str, Any]], name: str) -> float:
 
 
 def _against_floor(worker: Target, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
-    """Yield what one page costs, and what handing it over costs alone, turn by turn."""
+    """Yield the cost of one page, and of only sending it; both are measured alternately."""
     ours, floor = [], []
     with _floor(worker) as empty:
         for _ in range(rounds):
@@ -175,7 +175,7 @@ def _against_floor(worker: Target, seconds: int, rounds: int) -> Iterator[tuple[
 
 @contextmanager
 def _floor(worker: Target) -> Iterator[Target]:
-    """Run an empty application that hands over what ``worker`` answers for one page."""
+    """Run an empty application that sends the response of ``worker`` for one page."""
     answer, port = get(worker.port, PAGE, worker.token), free_port()
     own = ("server", "date", "connection")
     headers = [(name, value) for name, value in answer.headers if name not in own]
@@ -188,11 +188,11 @@ def _floor(worker: Target) -> Iterator[Target]:
             yield Target(port, worker_pid, "none")
 
 
-# -- parts of what is made ----------------------------------------------------------------
+# -- parts of a request -------------------------------------------------------------------
 
 
 def _building(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
-    """Return what it takes to build the query of a search, its text being parsed."""
+    """Return the processor time to build the query of a search from its parsed text."""
     index_schema, searcher = schema(), tantivy.Index.open(str(folder / TEXT)).searcher()
     builder = QueryBuilder(index_schema, searcher)
     asked = (parse_query(path.partition("?")[2].encode()) for path in search_paths(catalogue))
@@ -201,7 +201,7 @@ def _building(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
 
 
 def _first_pages(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
-    """Return what the first page of the library takes with a snapshot of which nothing was read."""
+    """Return the processor time of the first library page from a newly opened snapshot."""
     resources, store = PageResources(BASE_URL), open_store(catalogue.settings.database)
     resources.templates.load()
 

@@ -1,8 +1,8 @@
-"""Where the maps of a catalogue lie, what they are filed under, and which are versions of others.
+"""The folders and tags of generated maps, and which maps are versions of others.
 
-A tenth as many folders as maps: nine in ten of them three levels deep, the others side by side in
-one, which makes a level of ten thousand folders at a million maps. A few folders have most maps,
-as in real libraries, but each has some.
+There is one folder for every ten maps. Nine in ten folders are three levels deep; the others are in
+one folder, which has ten thousand subfolders at a million maps. Every folder has maps, and a few
+have most of them, as in real libraries.
 """
 
 import random
@@ -15,7 +15,7 @@ from mapshelf.model import MapDraft, Source
 
 MAPS_PER_FOLDER: Final = 10
 WIDE: Final = 10
-"""One folder in so many lies in ``INBOX``."""
+"""One in this many folders is in ``INBOX``."""
 
 INBOX: Final = "Inbox"
 
@@ -24,7 +24,7 @@ MOST_TAGS: Final = 5000
 TAGS_OF_A_MAP: Final = 3
 
 VERSIONS: Final = 20
-"""Of so many maps, one is the same as the one before but for its title, and one nearly."""
+"""Of this many maps, one has the topics of the previous map, and one has nearly the same."""
 
 LANGUAGES: Final = {
     "Latin": ("en", "en", "de", "fr", "es", ""),
@@ -33,11 +33,11 @@ LANGUAGES: Final = {
     "Japanese": ("ja",),
     "Arabic": ("ar", "ar", "fa"),
 }
-"""Languages of maps by their script, ``""`` for one that is not recognised."""
+"""Languages of maps by script; ``""`` is a language that is not recognised."""
 
 
 def folders_of(size: int) -> int:
-    """Return how many folders hold the maps of a catalogue; those that hold folders come on top."""
+    """Return how many folders contain maps, not counting folders that contain only folders."""
     return max(WIDE, size // MAPS_PER_FOLDER)
 
 
@@ -52,7 +52,7 @@ def folder_path(number: int, size: int) -> str:
 
 
 def levels_of(size: int) -> list[str]:
-    """Return the folders that hold folders, the whole library (``""``) first."""
+    """Return the folders that contain folders, the whole library (``""``) first."""
     found = dict.fromkeys(["", INBOX])
     for number in range(folders_of(size)):
         area, _, rest = folder_path(number, size).partition("/")
@@ -73,14 +73,14 @@ def tag_name(number: int, words: Sequence[str]) -> str:
 
 
 def skewed(chance: random.Random, choices: int) -> int:
-    """Draw a number below ``choices``, the low ones more often."""
+    """Draw a number below ``choices``; low numbers are more likely."""
     return int((choices + 1) ** chance.random()) - 1
 
 
 def filed(
     draft: MapDraft, number: int, size: int, chance: random.Random, words: Sequence[str]
 ) -> MapDraft:
-    """Return the map with this number in the catalogue, in its folder and with its tags."""
+    """Return the map with this number in the catalogue, with its folder and its tags."""
     folders = folders_of(size)
     folder = number % folders if chance.random() < 0.5 else skewed(chance, folders)
     path = f"{folder_path(folder, size)}/{number}.mm"

@@ -1,7 +1,7 @@
 """``python -m benchmarks.floor PORT FILE``: our server with an empty application.
 
-It hands over one response that is ready, whatever is asked: what no request can cost less than.
-``FILE`` has the headers and the body, pickled.
+It answers every request with the same prepared response, which is the least that any request can
+cost. ``FILE`` contains the pickled headers and body.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ class Floor:
     """The empty application."""
 
     def __init__(self, headers: TextHeaders, body: bytes) -> None:
-        """Answer with these."""
+        """Prepare the only response."""
         self._headers = headers
         self._body = body
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start: there is nothing to prepare."""
+        """Start; there is nothing to prepare."""
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Stop."""
@@ -37,12 +37,12 @@ class Floor:
 
 
 def load(file: Path) -> Any:
-    """Return the application that hands over what is in ``file``."""
+    """Return the application for the response in ``file``."""
     return Floor(*pickle.loads(file.read_bytes()))  # noqa: S301 - the benchmark wrote it
 
 
 def main() -> None:
-    """Serve until asked to stop."""
+    """Serve until a signal ends the process."""
     port, file = int(sys.argv[1]), Path(sys.argv[2])
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,7 +1,7 @@
-"""How soon a map shows that is put into the store while clients ask as fast as they can.
+"""Time from a write to the store until the map is visible over HTTP, idle and under full load.
 
-The service (web worker and builder together) has one core, the clients have the other, so the
-builder must share: the hardest case for a small machine.
+The service (web worker and builder) has one core, the clients have the other. So the builder
+competes with the worker, which is the hardest case on a small machine.
 """
 
 import threading
@@ -19,13 +19,13 @@ from mapshelf.store import open_store
 
 MAPS: Final = 5
 PAUSE: Final = 2.0
-"""Seconds between one map's showing and the next one's coming."""
+"""Seconds from when one map is visible until the next one is added."""
 
 PATIENCE: Final = 60.0
 
 
 def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
-    """Yield the times until maps showed, and how the clients fared; alters ``catalogue``."""
+    """Yield the times until maps were visible, and the load's figures; changes ``catalogue``."""
     with service(catalogue) as (target, _):
         yield "without load", times_of(_shown(catalogue, target, "calm")).as_json()
         load = _Load(catalogue, target)
@@ -36,7 +36,7 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
 
 
 class _Load(threading.Thread):
-    """Clients that ask for the mixture while maps come."""
+    """Clients that send mixed requests while maps are added."""
 
     def __init__(self, catalogue: Catalogue, target: Target) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _Load(threading.Thread):
 
 
 def _shown(catalogue: Catalogue, target: Target, name: str) -> list[float]:
-    """Put maps into the store one by one; return the seconds until each could be found."""
+    """Add maps one by one; return the seconds until each was visible."""
     store = open_store(catalogue.settings.database)
     taken = []
     for number in range(MAPS):
@@ -66,5 +66,5 @@ def _wait(target: Target, public_id: str, until: float) -> None:
     wanted = f'"ID":"{public_id}"'.encode()
     while wanted not in get(target.port, "/maps?limit=1", target.token).body:
         if time.perf_counter() > until:
-            raise TimeoutError(f"map {public_id} did not show within {PATIENCE} seconds")
+            raise TimeoutError(f"map {public_id} was not visible within {PATIENCE} seconds")
         time.sleep(0.005)

@@ -1,8 +1,8 @@
-"""Requests of any kind while the catalogue changes: whatever is sent, the service has no fault.
+"""Random requests while the catalogue changes: none may cause a server error.
 
-Requests are drawn from the paths of the OpenAPI document and of the pages: right ones, odd ones and
-wrong ones, with parameters, headers, methods and bodies of all kinds. The same seed sends the same
-requests; which maps there are at that moment is not the same.
+Requests use the paths of the OpenAPI document and of the pages, with valid, unusual and invalid
+parameters, headers, methods and bodies. The same seed sends the same requests, but the maps that
+exist at that moment may differ.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from mapshelf.tokens import new_token
 CONNECTIONS: Final = 16
 PATIENCE: Final = 30.0
 SLOW: Final = 1.0
-"""Seconds above which an answer counts as a fault. Other work on the machine makes many slow."""
+"""Seconds above which a response counts as a fault. On a busy machine, many are slow."""
 
 SHOWN: Final = 50
-"""Most requests to keep of those without a proper answer, and of those with a slow one."""
+"""Most requests to report of those that failed, and of those with a slow response."""
 
 KNOWN: Final = 500
-"""Maps that requests name."""
+"""Maps whose ids appear in requests."""
 
 IMPORTED_EVERY: Final = 5.0
 """Seconds between imports of a file that has changed."""
@@ -72,7 +72,7 @@ TEMPLATE: Final = '<map version="1.0.1"><node TEXT="{title}"><node TEXT="{text}"
 
 
 def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
-    """Yield how many answers had which status, and requests with 5xx, a slow answer or none."""
+    """Yield responses by status, and each request with a 5xx, a slow response or none."""
     with service(catalogue, workers=2) as (target, _):
         document = orjson.loads(get(target.port, "/openapi.json", "").body)
         requests = Requests(catalogue, target, list(_known(target)), document)
@@ -87,7 +87,7 @@ def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
 
 
 def _known(target: Target) -> Iterator[tuple[str, str]]:
-    """Yield ids of maps, each with the end of the address of its page."""
+    """Yield ids of maps, each with the slug of its page."""
     for offset in range(0, KNOWN, 50):
         body = get(target.port, f"/maps?limit=50&offset={offset}", target.token).body
         for row in orjson.loads(body):
@@ -98,7 +98,7 @@ def _known(target: Target) -> Iterator[tuple[str, str]]:
 
 
 async def _change(catalogue: Catalogue, ended: asyncio.Event) -> dict[str, Any]:
-    """Edit, add and delete maps; import a file that has changed, again and again."""
+    """Edit, add and delete maps, and import changed files, until ``ended`` is set."""
     store, edits = open_store(catalogue.settings.database), Edits(catalogue)
     importing = asyncio.create_task(_import(catalogue))
     while not ended.is_set():
@@ -157,14 +157,14 @@ async def _send(
             if fault and kept[kind] <= SHOWN:
                 faults.append({"answer": fault, "request": repr(request[:2000])})
             if connection and (not is_plain or fault):
-                connection.close()  # what follows could be taken for another request
+                connection.close()  # the server could read leftover bytes as a request
 
     await asyncio.gather(*(sending() for _ in range(CONNECTIONS)))
     return {**dict(sorted(told.items())), "faults": faults}
 
 
 async def _outcome(connection: Connection, request: bytes) -> tuple[str, str]:
-    """Return what became of a request, and what is wrong with that, if anything."""
+    """Return the outcome of a request, and the fault, empty if there is none."""
     try:
         async with asyncio.timeout(PATIENCE):
             reply = await connection.ask(request, head=request.startswith(b"HEAD "))
@@ -184,7 +184,7 @@ def _judged(reply: Reply) -> tuple[str, str]:
 
 
 class Requests:
-    """Requests drawn at random, the same for the same seed."""
+    """Random requests, the same for the same seed."""
 
     def __init__(
         self,
@@ -200,11 +200,11 @@ class Requests:
         owners = min(500, owners_of(catalogue.size))
         self._owners = [owner_name(number, catalogue.seed) for number in range(owners)]
         self._parameters = document["components"]["parameters"]
-        # Pages take a hundred times as long as lists.
+        # Lists often: pages take a hundred times as long.
         self._paths = list(document["paths"]) * 8 + ["/maps"] * 100 + [*PAGES]
 
     def drawn(self) -> tuple[bytes, bool]:
-        """Return the next request, and whether another may follow it over the same connection."""
+        """Return the next request, and whether the connection can be reused after it."""
         target = self._path() + self._query()
         method, version = self._method(), self._version()
         headers = self._headers()
@@ -261,7 +261,7 @@ class Requests:
         return "?" + "&".join(f"{name}={self._value(name, quoted=True)}" for name in names)
 
     def _value(self, name: str, *, quoted: bool = False) -> str:
-        """Return a value of a parameter: mostly one of those it may have."""
+        """Return a value of a parameter, mostly a valid one."""
         value = self._odd() if self._often(0.15) else self._right(name)
         return quote(value.encode("utf-8", "surrogatepass"), safe="") if quoted else value
 
@@ -328,7 +328,7 @@ class Requests:
         return headers if self._often(0.7) else []
 
     def _body(self, headers: list[str]) -> bytes:
-        """Return a body, and put what announces it among the headers."""
+        """Return a body, and add its headers to ``headers``."""
         if self._often(0.96):
             return b""
         body = self._chance.randbytes(self._chance.choice((1, 100, 70_000)))

@@ -1,7 +1,7 @@
-"""Searches for anything: whatever is sent as ``query`` is answered, and soon.
+"""Searches for arbitrary text: every ``query`` must get a quick response.
 
-Texts are drawn from any Unicode, from the operators of all kinds of search languages, from the
-catalogue's own words in every arrangement, up to the 500 characters that are let in.
+Texts are random Unicode, operators of many search languages, and words of the catalogue in various
+combinations, up to the maximum of 500 characters.
 """
 
 import random
@@ -25,7 +25,7 @@ OPERATORS: Final = (
 
 
 def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
-    """Yield how long answers took and which were none; one client after the other asks."""
+    """Yield response times and failures of each kind of text; one client sends all requests."""
     with service(catalogue) as (target, _):
         for name, kind in KINDS.items():
             texts = _Texts(catalogue, name)
@@ -34,7 +34,7 @@ def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
 
 
 class _Texts:
-    """Texts of one kind, always the same."""
+    """Random texts of one kind, the same in every run."""
 
     def __init__(self, catalogue: Catalogue, name: str) -> None:
         self.chance = random.Random(f"{catalogue.seed} {name}")

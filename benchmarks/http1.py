@@ -1,8 +1,7 @@
-"""HTTP/1.1 for load that a well-behaved client does not make.
+"""An HTTP/1.1 client for load that ordinary clients cannot generate.
 
-Written by hand although libraries do it well: requests are sent byte by byte as they are given,
-malformed ones included, and a client that takes little processor time leaves it to the server on
-the machine that both share.
+Unlike HTTP libraries, it sends requests exactly as given, even malformed ones. It also needs little
+processor time, which matters because it shares the machine with the server.
 """
 
 import asyncio
@@ -12,19 +11,19 @@ from typing import Final, Self
 
 ADDRESS: Final = "127.0.0.1"
 LARGEST_HEAD: Final = 1 << 18
-"""Bytes of the headers of an answer, far more than any has."""
+"""Most bytes of the headers of a response, far more than any has."""
 
 NO_BODY: Final = (204, 304)
 
 BOUNDARY: Final = "boundary-of-parts"
 
 IP_BIND_ADDRESS_NO_PORT: Final = 24
-"""Of Linux; Python 3.11 has no name for it."""
+"""A socket option of Linux; Python 3.11 has no name for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer; ``headers`` by their names in small letters."""
+    """A response; the names of ``headers`` are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -32,10 +31,10 @@ class Reply:
 
 
 class Connection:
-    """A connection, over which one request after the other is sent.
+    """A connection that sends one request after the other.
 
     Attributes:
-        requests: how many were sent over it.
+        requests: how many it has sent.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -49,37 +48,37 @@ class Connection:
         """Connect to a port of this machine, from one of its own addresses.
 
         Raises:
-            OSError: it is refused.
+            OSError: the connection failed.
         """
         connected = await connected_socket(port, source)
         return cls(*await asyncio.open_connection(sock=connected, limit=LARGEST_HEAD))
 
     @property
     def is_usable(self) -> bool:
-        """Whether another request can be sent, as far as can be seen from here."""
+        """Whether another request can be sent, as far as the client can tell."""
         return not (self._closing or self._reader.at_eof() or self._writer.is_closing())
 
     def send(self, request: bytes) -> None:
-        """Send bytes without waiting for an answer."""
+        """Send bytes without waiting for a response."""
         self.requests += 1
         self._writer.write(request)
 
     async def ask(self, request: bytes, *, head: bool = False) -> Reply:
-        """Send a request and read the whole answer; ``head`` says that it has no body.
+        """Send a request and read the complete response; with ``head``, it has no body.
 
         Raises:
             OSError: the connection broke.
-            EOFError: the server closed it before the answer was whole.
+            EOFError: the server closed it before the response was complete.
         """
         self.send(request)
         return await self.reply(head=head)
 
     async def reply(self, *, head: bool = False) -> Reply:
-        """Read the next answer.
+        """Read the next response.
 
         Raises:
             OSError: the connection broke.
-            EOFError: the server closed it before the answer was whole.
+            EOFError: the server closed it before the response was complete.
         """
         while True:
             status, headers = await self._head()
@@ -89,7 +88,7 @@ class Connection:
         return Reply(status, headers, body)
 
     def close(self) -> None:
-        """Hang up at once, whatever is under way."""
+        """Close the connection at once, even during a request."""
         self._writer.transport.abort()
 
     async def _head(self) -> tuple[int, dict[str, str]]:
@@ -122,19 +121,19 @@ async def connected_socket(port: int, source: str, receiving: int | None = None)
     """Return a socket that is connected to a port of this machine.
 
     Args:
-        port: where to.
-        source: the address of this machine to come from.
-        receiving: bytes that it takes before somebody reads them, by default many.
+        port: the port to connect to.
+        source: the local address to connect from.
+        receiving: size of the receive buffer in bytes, by default the system's.
 
     Raises:
-        OSError: it is refused.
+        OSError: the connection failed.
     """
     made = socket.socket()
     try:
         made.setblocking(False)
         if receiving is not None:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receiving)
-        # Ports are chosen when it is known where to, so that each of them serves many times.
+        # The local port is chosen on connecting, so that several connections can share one.
         made.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
         made.bind((source, 0))
         await asyncio.get_running_loop().sock_connect(made, (ADDRESS, port))
@@ -145,13 +144,13 @@ async def connected_socket(port: int, source: str, receiving: int | None = None)
 
 
 def get_request(path: str, token: str = "") -> bytes:
-    """Return the bytes of a ``GET``, with a token if there is one."""
+    """Return the bytes of a ``GET`` request, with the token if there is one."""
     authorization = f"Authorization: Bearer {token}\r\n" if token else ""
     return f"GET {path} HTTP/1.1\r\nHost: {ADDRESS}\r\n{authorization}\r\n".encode()
 
 
 def upload_request(content: str, token: str) -> bytes:
-    """Return the bytes of an upload of a FreeMind map, whose file is ``content``."""
+    """Return the bytes of a request that uploads ``content`` as a FreeMind file."""
     disposition = 'Content-Disposition: form-data; name="map"; filename="plan.mm"'
     body = f"--{BOUNDARY}\r\n{disposition}\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n".encode()
     head = (

@@ -1,7 +1,6 @@
 """The application in this process, called as the server calls it, without a network.
 
-What a request costs here is the work of our own code, all threads included, and a profiler sees
-the whole of it.
+So the cost of a request is the work of our own code in all threads, and a profiler sees all of it.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ _READERS: Final = ThreadPoolExecutor(1)
 
 
 class Sent(NamedTuple):
-    """A response as it is handed to the server."""
+    """A response as the application passes it to the server."""
 
     status: int
     headers: TextHeaders
@@ -43,7 +42,7 @@ class Sent(NamedTuple):
 
 
 class _Headers:
-    """The headers of a request, as Granian gives them."""
+    """The headers of a request, as Granian passes them."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
@@ -59,7 +58,7 @@ class _Headers:
 
 
 class _Scope:
-    """A request, as Granian gives it."""
+    """A request, as Granian passes it."""
 
     http_version = "1.1"
     client = "127.0.0.1:1"
@@ -72,7 +71,7 @@ class _Scope:
 
 
 class _Protocol:
-    """Takes a response, as Granian does."""
+    """Accepts a response, as Granian does."""
 
     sent: Sent | None = None
     reading: Future[bytes] | None = None
@@ -93,10 +92,10 @@ class _Protocol:
 
 
 class InProcess:
-    """The service of one catalogue, running while in the context."""
+    """The service of one catalogue, which runs inside the context."""
 
     def __init__(self, settings: Settings) -> None:
-        """Prepare to serve what ``settings`` say."""
+        """Prepare to serve the catalogue of ``settings``, and register a user."""
         store = open_store(settings.database)
         with suppress(AlreadyExists):
             store.add_user(READER)
@@ -129,15 +128,15 @@ class InProcess:
     def request(
         self, target: str, headers: Mapping[str, str] = MappingProxyType({}), method: str = "GET"
     ) -> Sent:
-        """Send one request, with a token unless ``headers`` say otherwise; empty ones are none."""
+        """Send one request, by default with a token; an empty header in ``headers`` removes it."""
         return self._runner.run(self._answer(self._scope(target, headers, method)))
 
     def wait(self, seconds: float) -> None:
-        """Let the application go on with what it does besides."""
+        """Wait while the application does its background work."""
         self._runner.run(asyncio.sleep(seconds))
 
     def microseconds(self, targets: Sequence[str], headers: Mapping[str, str]) -> float:
-        """Return the processor time of a request in microseconds: one of each, in turn."""
+        """Send one request for each target; return the mean processor time in microseconds."""
         scopes = [self._scope(target, headers) for target in targets]
         gc.collect()
         began = time.process_time()

@@ -1,9 +1,9 @@
-"""Finding one's way among many maps: folders, tags, languages, twins, maps about the same.
+"""Costs of folders, tags, languages, duplicates and similar maps.
 
-Lists are measured as in ``listing``. Levels of folders, and maps like another, are asked for as
-pages ask for them. What folders, tags and twins cost a build is measured turn by turn on the same
-maps: without folders and tags by leaving them out, and what twins are found by on its own. The
-worker whose memory is told has answered for every kind of page before.
+Lists are measured as in ``listing``. Levels of folders, and similar maps, are requested as pages
+request them. To measure what folders and tags add to a build, the same maps are built alternately
+with and without them; the work for duplicates (twins) is measured separately. The memory of a
+worker is measured after it has sent every kind of page.
 """
 
 import gc
@@ -40,29 +40,28 @@ from mapshelf.store import open_store
 
 LEVELS: Final = 500
 LIKE: Final = 1000
-"""Levels of folders, and maps, that are asked about."""
+"""How many levels of folders, and how many maps, are requested."""
 
 ROUNDS: Final = 4
-"""Times that each list is asked for; the best counts."""
+"""How often each list is requested; the shortest time counts."""
 
 FRESH: Final = 9
-"""Snapshots of which nothing has been read."""
+"""Newly opened snapshots, which have cached nothing."""
 
 BUILT: Final = 2000
 TURNS: Final = 16
-"""Maps that are built with and without what they are filed under, and how often. The speed of a
-shared machine changes within seconds: builds that follow each other are compared, and the median of
-these ratios counts."""
+"""How many maps are built with and without folders and tags, and how often. The speed of a shared
+machine changes within seconds, so we compare successive builds and use the median of the ratios."""
 
 RELATED: Final = 6
-"""Maps like another, as a page shows them."""
+"""Similar maps on a map's page."""
 
 VISITS: Final = 400
 """Requests of each kind before the memory of a worker is measured."""
 
 
 def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
-    """Yield each question with its answer."""
+    """Yield each measurement with its figures."""
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     folder = directory.folder(directory.current())
     yield from _lists(catalogue, folder)
@@ -74,13 +73,13 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
 
 
 def _lists(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield what lists take; preparing the questions reads the files, so none comes from a disk.
+    """Yield the times of lists. Preparing the queries reads the files, so none comes from disk.
 
-    The matches of a page are timed as ``listing.py`` times them, and whole pages with their maps.
+    The matches of a page are timed as in ``listing.py``, and then whole pages with their maps.
     """
     snapshot, columns = Snapshot(folder), load_columns(folder, read_manifest(folder)["slots"])
     everything: list[MapQuery] = []
-    for names in ((), *FILED):  # all maps, too: what a filter adds to that is its price
+    for names in ((), *FILED):  # all maps, too, to see what a filter adds
         asked = queries(catalogue, snapshot, names)
         everything += asked
         selected = _best([Listing(folder, columns).select for _ in range(ROUNDS)], asked)
@@ -96,7 +95,7 @@ def _lists(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _pages(folder: Path, asked: list[MapQuery]) -> dict[str, Any]:
-    """Return how long pages take in snapshots of which nothing has been read."""
+    """Return the times of pages in newly opened snapshots."""
     snapshots = [Snapshot(folder) for _ in range(ROUNDS)]
     return _best([partial(one.page, base_url=b"") for one in snapshots], asked)
 
@@ -106,7 +105,7 @@ def _best(calls: list[Callable[[MapQuery], object]], asked: list[MapQuery]) -> d
 
 
 def _levels(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield what the folders within another take, and those of the whole library."""
+    """Yield the times of levels of folders, including the top level, and of all tags."""
     paths = Clients(catalogue, "levels").some(levels_of(catalogue.size), LEVELS)
     snapshots = [Snapshot(folder) for _ in range(FRESH)]
     yield (
@@ -120,7 +119,7 @@ def _levels(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _alike(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield what maps like another take; of the maps asked about, one in three has versions."""
+    """Yield the times of duplicates and similar maps; one in three of the maps has versions."""
     snapshot, ids = Snapshot(folder), _ids(catalogue)
     times = timed(lambda one: snapshot.twins(one, b""), ids)
     with_twins = sum(bool(snapshot.twins(one, b"")) for one in ids)
@@ -133,7 +132,7 @@ def _alike(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _requests(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
-    """Yield what whole requests take in process, JSON and pages included; none is kept yet."""
+    """Yield the times of complete requests in process, with JSON and pages, none from a cache."""
     clients = Clients(catalogue, "requests")
     levels = clients.some(levels_of(catalogue.size), LEVELS)
     wide = [f"{INBOX}{'/' * more}" for more in range(FRESH)]
@@ -162,7 +161,7 @@ def _path(path: str, clients: Clients, *names: str) -> str:
 
 
 def _ids(catalogue: Catalogue) -> list[str]:
-    """Return the ids of maps from the first batches, every third of which is near a version."""
+    """Return ids of maps from the first batches; about one in three has versions."""
     found: list[str] = []
     for batch in range(-(-catalogue.size // BATCH)):
         for i, draft in enumerate(drafts_of(catalogue.size, catalogue.seed, batch)):
@@ -178,7 +177,7 @@ def _ids(catalogue: Catalogue) -> list[str]:
 
 
 def _building(catalogue: Catalogue) -> dict[str, Any]:
-    """Return what building takes with folders, tags and twins, and without."""
+    """Return the build time per map with folders, tags and duplicates, and without."""
     drafts: list[MapDraft] = []
     for batch in range(-(-min(BUILT, catalogue.size) // BATCH)):
         drafts += drafts_of(catalogue.size, catalogue.seed, batch)
@@ -217,7 +216,7 @@ def _built(drafts: Sequence[MapDraft]) -> float:
 
 
 def _compared(drafts: Sequence[MapDraft]) -> float:
-    """Return the processor time of finding out by what twins, and maps like them, are found."""
+    """Return the processor time of the fingerprints that find duplicates and similar maps."""
     outlines = [decode_outline(draft.outline or b"") for draft in drafts]
     trees = [[(depth, topic.text) for depth, topic in one.topics()] for one in outlines]
     counts = [
@@ -244,7 +243,7 @@ def _processor(call: Callable[[], object]) -> float:
 
 
 def _memory(catalogue: Catalogue) -> dict[str, Any]:
-    """Return the memory of a worker that has shown folders, tags, searches and maps."""
+    """Return the memory of a worker that has served folders, tags, searches and maps."""
     clients, ids = Clients(catalogue, "memory"), _ids(catalogue)[:VISITS]
     levels = clients.some(levels_of(catalogue.size), VISITS)
     paths = [f"/folders?below={quote(path, safe='')}" for path in levels]

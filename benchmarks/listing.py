@@ -1,7 +1,7 @@
-"""Lists in process: five orders, combinations of filters, first pages and deep ones.
+"""Lists in process: all orders, combinations of filters, first and later pages.
 
-Every call has other values, drawn as clients would: sets are read from the file as they are when
-a worker meets a value for the first time, and pages lie anywhere in the list.
+Every call has other values, chosen as clients would. So sets are read from the file, as when a
+worker sees a value for the first time, and pages are anywhere in the list.
 """
 
 import random
@@ -20,11 +20,11 @@ from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.listing import Listing
 
 QUERIES: Final = 400
-"""Calls for each order and combination, half of them for the first page."""
+"""Calls for each order and combination of filters, half of them for the first page."""
 
 
 def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
-    """Yield each question with its answer."""
+    """Yield each measurement with its figures."""
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     folder = directory.folder(directory.current())
     columns = load_columns(folder, read_manifest(folder)["slots"])
@@ -35,7 +35,7 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
         everything += asked
         yield f"list {' + '.join(names) or 'all'}", timed(listing.select, asked).as_json()
     random.Random(catalogue.seed).shuffle(everything)
-    listing = Listing(folder, columns)  # nothing read so far
+    listing = Listing(folder, columns)  # has cached nothing yet
     yield "list, everything mixed, fresh", timed(listing.select, everything).as_json()
     yield "list, everything mixed, again", timed(listing.select, everything).as_json()
     base_url = BASE_URL.encode()
@@ -44,7 +44,7 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
 
 
 def queries(catalogue: Catalogue, snapshot: Snapshot, names: tuple[str, ...]) -> list[MapQuery]:
-    """Return queries with these filters in every order; every other one for a later page."""
+    """Return queries with these filters in every order; every second one is for a later page."""
     clients = Clients(catalogue, " ".join(names))
     chance = random.Random(" ".join(names))
     found = []

@@ -1,5 +1,5 @@
--- What wrk sends and tells. The request lines come from the file named after "--"; with one of
--- them the request is made once, so that wrk's own work does not show in the figures.
+-- The requests of wrk, and its figures as JSON. The paths are in the file named after "--". A single
+-- request is built only once, so that wrk's own work does not affect the figures.
 
 local requests, count, current = {}, 0, 0
 

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and with: without it they mean nothing."""
+"""The machine and the software of a run, without which its figures mean nothing."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).parent.parent
 
 
 def described() -> dict[str, Any]:
-    """Return machine, system, versions and commit."""
+    """Return the machine, the system, the versions and the commit."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
@@ -33,12 +33,12 @@ def described() -> dict[str, Any]:
 
 
 def load() -> list[float]:
-    """Return the load averages: above what the benchmark itself makes, figures are doubtful."""
+    """Return the load averages; with load from other programs, figures are doubtful."""
     return [round(value, 2) for value in os.getloadavg()]
 
 
 def tools() -> dict[str, str]:
-    """Return the versions of the programs that make and answer HTTP beside ours."""
+    """Return the versions of the load generator and of the server to compare with."""
     return {"wrk": _first_line("wrk", "-v"), "nginx": _first_line("nginx", "-v")}
 
 

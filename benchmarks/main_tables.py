@@ -1,4 +1,4 @@
-"""The few tables that people look at first, for the page of the documentation."""
+"""The main tables, for ``docs/benchmarks.md``."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,7 +12,7 @@ PAGES: Final = (
     "map page new, 100 topics",
     "thumbnails again",
 )
-"""Of the requests whose cost is measured, those that browsers send."""
+"""Requests that browsers send, of those in the part ``costs``."""
 
 IN_PROCESS: Final = {
     "listing": (
@@ -36,14 +36,14 @@ IN_PROCESS: Final = {
 
 
 def main_tables(sizes: Sizes) -> Iterator[str]:
-    """Yield three tables: requests over HTTP, lists and searches in process, what it takes."""
+    """Yield three tables: over HTTP, in process, and the cost of building and serving."""
     yield from _over_http(sizes)
     yield from _in_process(sizes)
     yield from _needs(sizes)
 
 
 def _over_http(sizes: Sizes) -> Iterator[str]:
-    """Yield what one worker on one core answers: the API, and pages where they were measured."""
+    """Yield the throughput of one worker on one core: the API, and pages if measured."""
     served, costs = having(sizes, "serving"), having(sizes, "costs")
     if not served and not costs:
         return
@@ -92,7 +92,7 @@ def _times(answer: dict[str, Any] | None) -> str:
 
 
 def _needs(sizes: Sizes) -> Iterator[str]:
-    """Yield what building and serving a catalogue takes."""
+    """Yield the time, memory and disk space to build and serve a catalogue."""
     yield "### Building, memory and start-up"
     yield ""
     names = ("full build (s)", "its processor time (s)", "snapshot", "store")

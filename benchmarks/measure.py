@@ -1,4 +1,4 @@
-"""Timing calls, and telling what the times say."""
+"""Timing of calls, and statistics of the times."""
 
 import gc
 import time
@@ -16,12 +16,12 @@ class Times:
     """How long calls took, in milliseconds.
 
     Attributes:
-        calls: how many there were.
-        p50: median by the clock.
-        p99: 99 of 100 took no longer.
-        max: the longest.
-        cpu_p50: median of the processor time used, which other programs do not lengthen much.
-        cpu_p99: the same for 99 of 100.
+        calls: number of calls.
+        p50: median of the elapsed time.
+        p99: 99th percentile of the elapsed time.
+        max: the longest elapsed time.
+        cpu_p50: median of the processor time, which other programs hardly affect.
+        cpu_p99: 99th percentile of the processor time.
     """
 
     calls: int
@@ -32,12 +32,12 @@ class Times:
     cpu_p99: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for a results file."""
+        """Return the figures for a results file."""
         return asdict(self)
 
 
 def times_of(seconds: Iterable[float], used: Iterable[float] = ()) -> Times:
-    """Return what there is to say of so many durations, and of the processor time in them."""
+    """Return the statistics of durations, and of the processor time ``used`` in them."""
     taken, cpu = list(seconds), list(used)
     p50, p99 = _percentiles(taken)
     cpu_p50, cpu_p99 = _percentiles(cpu) if cpu else (None, None)
@@ -45,14 +45,14 @@ def times_of(seconds: Iterable[float], used: Iterable[float] = ()) -> Times:
 
 
 def timed(call: Callable[[T], object], arguments: Iterable[T]) -> Times:
-    """Call ``call`` with each argument."""
+    """Call ``call`` with each argument; return the times."""
     return times_of(*_each(call, arguments))
 
 
 def best_of(calls: Iterable[Callable[[T], object]], arguments: Sequence[T]) -> Times:
     """Call all of ``calls`` with each argument; the shortest time of each argument counts.
 
-    Where calls do the same work, pauses of the machine do not count in this way.
+    If all do the same work, this leaves out pauses of the machine.
     """
     rounds = [np.array(_each(call, arguments)) for call in calls]
     taken, used = np.minimum.reduce(rounds).tolist()
@@ -64,7 +64,7 @@ def _each(call: Callable[[T], object], arguments: Iterable[T]) -> tuple[list[flo
     clock, processor = time.perf_counter, time.thread_time
     taken, used = [], []
     gc.collect()
-    gc.freeze()  # as in a worker; what a benchmark holds besides would be looked through, too
+    gc.freeze()  # as in a worker; otherwise each collection scans the objects of the benchmark
     for argument in arguments:
         before = processor()
         began = clock()

@@ -1,10 +1,10 @@
-"""What a second node adds: two over one PostgreSQL, each with one worker on a core of its own.
+"""Throughput of two nodes with one PostgreSQL, each with one worker on its own core.
 
-Nodes share nothing but the database, so two should answer twice as much as one. Whether they do
-shows by the clock only where clients have cores of their own, which takes four. With fewer, the
-client of one node shares the core of the other, and each node's requests for a second of processor
-time are compared: alone, and while the other answers as much as it can. What cores do share, caches
-and memory, slows both then as it would by the clock.
+Nodes share only the database, so two should have twice the throughput of one. Elapsed time shows
+this only if clients have their own cores, which takes four. With fewer cores, the client of one
+node shares the core of the other node. Then we compare each node's requests per second of processor
+time: alone, and with the other node under full load. Shared caches and memory slow down both nodes
+in these figures, too.
 """
 
 import os
@@ -26,11 +26,11 @@ from mapshelf.store import open_store
 from mapshelf.store.transfer import transfer_catalogue
 
 CORES: Final = (0, 1)
-"""Those of the two nodes."""
+"""The cores of the two nodes."""
 
 
 def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
-    """Yield what each node answers alone, what both do at once, and how that compares."""
+    """Yield the throughput of each node alone, of both at once, and the ratios."""
     from benchmarks.peers import postgres  # noqa: PLC0415 - needs PostgreSQL's binaries
 
     with tempfile.TemporaryDirectory(prefix="mapshelf-nodes-") as name, ExitStack() as ends:
@@ -76,19 +76,19 @@ def _compared(
 def _ratio(
     both: list[list[dict[str, Any]]], alone: list[list[dict[str, Any]]], figure: str
 ) -> float:
-    """Return what two nodes answer together for what one of them does alone."""
+    """Return the throughput of both nodes, divided by the mean of each alone."""
     together = sum(typical(runs)[figure] for runs in both)
     single = sum(typical(runs)[figure] for runs in alone) / len(alone)
     return round(float(together / single), 3)
 
 
 def _client_cores() -> tuple[int, int]:
-    """Return the cores of the clients: others than the nodes' if there are enough."""
+    """Return the cores of the clients: their own ones if there are enough."""
     return (2, 3) if (os.cpu_count() or 1) >= 4 else (CORES[1], CORES[0])
 
 
 def _url(address: str) -> str:
-    """Return the URL of a database that libpq is given by names and values."""
+    """Return the URL of a database from a connection string of libpq."""
     said = dict(part.split("=", 1) for part in address.split())
     return f"postgresql://{said['user']}@/{said['dbname']}?host={quote(said['host'], safe='')}"
 
@@ -104,7 +104,7 @@ def _fill(catalogue: Catalogue, url: str) -> None:
 
 @contextmanager
 def _node(catalogue: Catalogue, place: Path, url: str, core: int) -> Iterator[Target]:
-    """Run a node with a copy of the catalogue's snapshot: snapshots stay good after a move."""
+    """Run a node with a copy of the catalogue's snapshot, which is still valid there."""
     data, token, port = place / f"node-{core}", new_token_in(url), free_port()
     shutil.copytree(snapshots_folder(catalogue.folder), snapshots_folder(data))
     command = python("mapshelf", "serve", "--data", str(data), "--database", url)

@@ -1,9 +1,8 @@
 """``python -m benchmarks.plots``: draw the committed tables of results for ``docs/benchmarks.md``.
 
-The pictures are made from the tables in ``benchmarks/results``, not from results files, which are
-not committed: so whoever has the repository can make them again, and a test can tell whether they
-belong to the tables. Where several files have a figure for the same number of maps, the latest
-counts.
+The plots use the tables in ``benchmarks/results``, because results files are not committed. So you
+can draw the plots again from the repository alone, and a test checks that they match the tables. If
+several files have a figure for the same number of maps, the latest file wins.
 """
 
 import re
@@ -49,7 +48,7 @@ BUILDING: Final = {
     "snapshot (MB)": "snapshot",
     "store (MB)": "store",
 }
-"""What the panels of growth show: the name in the picture, and in the tables."""
+"""The series of the growth panels: the name in the plot, and the name in the tables."""
 
 COSTS: Final = (
     "thumbnails, repeated",
@@ -60,7 +59,7 @@ COSTS: Final = (
     "library page, first request",
     "map page, first request, 100 topics",
 )
-"""Requests whose processor time is shown."""
+"""Requests in the plot of processor time."""
 
 WIDTH: Final = 300
 HEIGHT: Final = 220
@@ -70,7 +69,7 @@ BELOW: Final = 140
 GAP: Final = 80
 BAR: Final = 26
 IN_A_ROW: Final = 2
-"""Names in a row of a key."""
+"""Names in a row of the legend."""
 
 _NUMBER: Final = re.compile(r"[\d,]*\d(?:\.\d+)?")
 _FINDS: Final = re.compile(r"finds ([\d,.]+)")
@@ -78,7 +77,7 @@ _KINDS: Final = {label(kind): kind for kind in plot.ROWS}
 _PEERS: Final = {TITLES.get(name, name): name for name in NAMES}
 
 Series = dict[str, dict[int, tuple[float, str]]]
-"""Figures by the name of what was measured and the number of maps, each with its day."""
+"""Figures by the name of the series and the number of maps, each with its day."""
 
 
 class Table(NamedTuple):
@@ -91,18 +90,18 @@ class Table(NamedTuple):
 
 
 def main() -> None:
-    """Write all pictures."""
+    """Write all plots."""
     write(RESULTS, DOCS)
 
 
 def write(results: Path, docs: Path) -> None:
-    """Draw the tables in the folder ``results`` into the folder ``docs``."""
+    """Draw the tables in the folder ``results``; write the plots to the folder ``docs``."""
     for name, drawn in pictures(results).items():
         (docs / name).write_text(drawn, "utf-8")
 
 
 def pictures(results: Path) -> dict[str, str]:
-    """Return the pictures that the tables in a folder allow, by the names of their files."""
+    """Return the plots for the tables in a folder, by file name."""
     figures = _tables(results, "*-figures.md")
     compared = _tables(results, "*-search-comparison.md")
     costs = _tables(results, "*-costs.md")
@@ -158,7 +157,7 @@ def _maps(words: str) -> int:
 
 
 def _peers(tables: Sequence[Table]) -> Sizes:
-    """Return the medians and the throughput of the peers, as results files have them."""
+    """Return medians and throughput of the peers in the structure of a results file."""
     sizes: Sizes = {}
     latest = {(table.heading, tuple(table.names[:2])): table for table in tables}
     for table in latest.values():
@@ -222,7 +221,7 @@ def _spent(tables: Iterable[Table]) -> dict[str, float]:
 
 
 def _grown(panels: dict[str, Series]) -> str:
-    """Return the picture of what grows with the number of maps: two panels beside each other."""
+    """Return the plot of growth with the number of maps, two panels per row."""
     rows = -(-len(panels) // 2)
     width = LEFT + 2 * WIDTH + GAP + 30
     height = TOP + rows * HEIGHT + (rows - 1) * BELOW + 44
@@ -250,7 +249,7 @@ def _panel(title: str, series: Series, left: float, top: float) -> Iterator[str]
 
 
 def _costs_drawn(spent: dict[str, float]) -> str:
-    """Return the picture of the processor time of requests: a mark for each."""
+    """Return the plot of the processor time of requests, with a marker for each."""
     left, top, width = 240, 50, 420
     height = BAR * len(spent)
     low, high = decades(list(spent.values()))

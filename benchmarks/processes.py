@@ -1,4 +1,4 @@
-"""Programs to measure against each other: started on one core, watched, ended."""
+"""Start programs on one core, measure their processor time and memory, and end them."""
 
 import os
 import re
@@ -21,17 +21,17 @@ from benchmarks.machine import ROOT
 SERVER_CORE: Final = 0
 CLIENT_CORE: Final = 1
 NEEDED: Final = {"wrk": "wrk", "nginx": "nginx-light", "taskset": "util-linux"}
-"""Programs, and the Debian package each comes in."""
+"""Programs that the benchmark needs, and their Debian packages."""
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Missing(Exception):
-    """A program is not there and cannot be installed; the message says what to do."""
+    """A program is missing and cannot be installed; the message says what to do."""
 
 
 class Answer(NamedTuple):
-    """What a server answered."""
+    """A response of a server."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -39,10 +39,10 @@ class Answer(NamedTuple):
 
 
 def install_needed() -> None:
-    """Install the programs that are missing, where this is ours to do.
+    """Install missing programs if this runs as root and the system has ``apt-get``.
 
     Raises:
-        Missing: it is not, or it failed.
+        Missing: programs are missing and could not be installed.
     """
     packages = [package for name, package in NEEDED.items() if shutil.which(name) is None]
     if not packages:
@@ -57,10 +57,10 @@ def install_needed() -> None:
 
 
 def require_group(group: str) -> None:
-    """Make sure that the packages of a dependency group are installed.
+    """Check that the packages of a dependency group are installed.
 
     Raises:
-        Missing: one of them is not.
+        Missing: one of them is not installed.
     """
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     for requirement in groups[group]:
@@ -82,13 +82,13 @@ def running(
     user: str | None = None,
     end: signal.Signals = signal.SIGTERM,
 ) -> Iterator[int]:
-    """Run a program on one core while in the context; give its process id.
+    """Run a program on one core inside the context; yield its process id.
 
     Args:
-        command: what to run.
-        log: where its output goes.
-        core: the core, ``None`` for all of them.
-        user: who shall run it, ``None`` for whoever we are; then it starts in the root folder.
+        command: the command to run.
+        log: the file for its output.
+        core: the core, ``None`` for all cores.
+        user: another user to run it as, in the root folder; ``None`` for the current user.
         end: the signal that ends it.
     """
     pinned = ["taskset", "-c", str(core), *command] if core is not None else list(command)
@@ -99,8 +99,8 @@ def running(
             user=user,
             stdout=output,
             stderr=output,
-            # No session of its own: Linux shares the processor among sessions, and `nice` would
-            # mean nothing between this program and those that measure and attack it.
+            # No new session: Linux shares the processor among sessions, so `nice` would have no
+            # effect between this program and those that measure and attack it.
             process_group=0,
         )
         try:
@@ -114,12 +114,12 @@ def running(
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs one of our modules."""
+    """Return the command that runs a Python module."""
     return [sys.executable, "-m", module, *arguments]
 
 
 def get(port: int, path: str, token: str) -> Answer:
-    """Ask once, over a connection of its own, for exactly the headers that were sent."""
+    """Send one request over a new connection; return the response with its headers unchanged."""
     request = (
         f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
         f"Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
@@ -136,10 +136,10 @@ def get(port: int, path: str, token: str) -> Answer:
 
 
 def wait_until_ready(port: int, path: str, token: str, seconds: float = 60) -> None:
-    """Wait for the first good answer.
+    """Wait for the first response with status 200.
 
     Raises:
-        TimeoutError: none came.
+        TimeoutError: there was none in time.
     """
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -149,11 +149,11 @@ def wait_until_ready(port: int, path: str, token: str, seconds: float = 60) -> N
         except OSError:
             pass
         time.sleep(0.01)
-    raise TimeoutError(f"no good answer for {path} within {seconds} seconds")
+    raise TimeoutError(f"no successful response for {path} within {seconds} seconds")
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on now."""
+    """Return a port that no process listens on at the moment."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -161,7 +161,7 @@ def free_port() -> int:
 
 
 def children(pid: int) -> list[int]:
-    """Return the processes that a process started and that still run."""
+    """Return the running child processes of a process."""
     try:
         found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
@@ -170,7 +170,7 @@ def children(pid: int) -> list[int]:
 
 
 def tree(pid: int) -> list[int]:
-    """Return a process and all that come from it."""
+    """Return a process and all its descendants."""
     found = [pid]
     for parent in found:
         found += children(parent)
@@ -178,7 +178,7 @@ def tree(pid: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return what a process and all that come from it have used of a core."""
+    """Return the processor seconds of a process and all its descendants."""
     total = 0
     for process in tree(pid):
         try:
@@ -190,10 +190,10 @@ def cpu_seconds(pid: int) -> float:
 
 
 def memory(pid: int) -> dict[str, Any]:
-    """Return the memory of a process in megabytes, by what Linux says of its pages.
+    """Return the memory of a process in megabytes, as Linux counts its pages.
 
-    ``own`` is what it alone needs (written by it, never shared). ``uss`` adds pages of mapped
-    files that no other process maps just now: with one worker, all it has touched.
+    ``own_mb`` is what the process has written to and does not share. ``uss_mb`` adds pages of
+    mapped files that no other process maps at the moment: with one worker, all it has touched.
     """
     kilobytes = _smaps(pid)
     own, clean = kilobytes["Private_Dirty"], kilobytes["Private_Clean"]
@@ -206,10 +206,10 @@ def memory(pid: int) -> dict[str, Any]:
 
 
 def memory_of_all(pids: Sequence[int]) -> dict[str, Any]:
-    """Return the memory of several processes together, in megabytes; shared pages count once.
+    """Return the total memory of several processes in megabytes; shared pages count once.
 
-    ``kept_mb`` is what they have written, shared buffers included. ``mapped_mb`` are pages of
-    files that can be dropped at any time and read again.
+    ``kept_mb`` is what they have written, including shared buffers. ``mapped_mb`` are pages of
+    files, which the system can drop at any time and read again.
     """
     total: Counter[str] = Counter()
     for pid in pids:
@@ -226,6 +226,6 @@ def memory_of_all(pids: Sequence[int]) -> dict[str, Any]:
 
 
 def _smaps(pid: int) -> dict[str, int]:
-    """Return what Linux says of the pages of a process, in kilobytes."""
+    """Return the memory of a process by kind of page, in kilobytes."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return {name: int(value) for name, value in re.findall(r"^(\w+):\s+(\d+) kB", text, re.M)}

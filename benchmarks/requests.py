@@ -1,4 +1,4 @@
-"""What clients ask of a catalogue, drawn at random but the same for the same seed."""
+"""Random requests of clients, the same for the same seed."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -37,37 +37,37 @@ FILED: Final[tuple[tuple[str, ...], ...]] = (
     ("folder", "category", "language"),
     ("tag", "software", "with_tasks"),
 )
-"""Combinations of what maps are filed under, and what is in them, with what there was before."""
+"""Combinations of filters by folder, tag, language and content, some with older filters."""
 
 DIFFERENT: Final = 20_000
-"""Different requests in a list: far more than a worker keeps answers for."""
+"""Different requests of a load: far more than the cache of a worker holds."""
 
 DRAWN: Final = 400_000
-"""Requests drawn at most for that: in a small catalogue there are not so many different ones."""
+"""Most draws to find them; a small catalogue does not have enough different requests."""
 
 
 class Clients:
-    """Clients with the same habits as the catalogue: what there is much of is asked for often."""
+    """Clients that request frequent values of the catalogue often."""
 
     def __init__(self, catalogue: Catalogue, seed: str) -> None:
         self._chance = random.Random(f"{catalogue.seed} {seed}")
         self._catalogue = catalogue
 
     def filters(self, names: Sequence[str]) -> dict[str, str]:
-        """Return values for the filters named."""
+        """Return a random value for each of these filters."""
         return {name: self._value(name) for name in names}
 
     def words(self, count: int) -> str:
-        """Return words that occur in the catalogue, in the language of most maps."""
+        """Return words of the catalogue, in the script of most maps."""
         words = words_of("Latin", self._catalogue.seed)
         return " ".join(words[self._skewed(5000)] for _ in range(count))
 
     def order(self) -> str:
-        """Return one of the orders."""
+        """Return a random order of maps."""
         return self._chance.choice(ORDERS)
 
     def listing(self) -> dict[str, str]:
-        """Return the parameters of a listing, filtered or not, often not its first page."""
+        """Return the parameters of a list, with or without filters, often of a later page."""
         names = self._chance.choice(COMBINATIONS)
         most = 1 if names else self._catalogue.size // 20
         page = self._chance.choice((0, self._chance.randrange(10), self._chance.randrange(most)))
@@ -85,7 +85,7 @@ class Clients:
         return {"query": self.words(self._chance.choice((1, 1, 2, 3)))}
 
     def some(self, choices: Sequence[T], count: int) -> list[T]:
-        """Return some of what there is to choose from, in any order; all if there are fewer."""
+        """Return ``count`` random choices in random order, or all if there are fewer."""
         return self._chance.sample(choices, min(count, len(choices)))
 
     def _value(self, name: str) -> str:
@@ -106,19 +106,19 @@ class Clients:
         return values.get(name, lambda: "true")()
 
     def _folder(self) -> str:
-        """Return a folder, as often one that holds folders."""
+        """Return a folder: one with maps, or one of its parents."""
         size = self._catalogue.size
         path = folder_path(self._skewed(folders_of(size)), size)
         steps = path.split("/")
         return "/".join(steps[: self._chance.randint(1, len(steps))])
 
     def _skewed(self, choices: int) -> int:
-        """Return a number below ``choices``, by Zipf's law as good as we need it here."""
+        """Return a number below ``choices``, approximately by Zipf's law."""
         return skewed(self._chance, choices)
 
 
 def different(draw: Callable[[], str], count: int = DIFFERENT) -> list[str]:
-    """Return as many different addresses as are wanted, each as soon as it is drawn."""
+    """Return ``count`` different addresses in the order they were drawn, or as many as exist."""
     found: dict[str, None] = {}
     for _ in range(DRAWN):
         found[draw()] = None
@@ -128,13 +128,13 @@ def different(draw: Callable[[], str], count: int = DIFFERENT) -> list[str]:
 
 
 def listing_paths(catalogue: Catalogue) -> list[str]:
-    """Return many different listings."""
+    """Return many different requests for lists."""
     clients = Clients(catalogue, "listings")
     return different(lambda: _path(clients.listing()))
 
 
 def search_paths(catalogue: Catalogue) -> list[str]:
-    """Return many different searches by relevance."""
+    """Return many different requests for searches by relevance."""
     clients = Clients(catalogue, "searches")
     return different(lambda: _path(clients.search()))
 
@@ -146,7 +146,7 @@ def library_paths(catalogue: Catalogue, filters: Sequence[str], count: int) -> l
 
 
 def mixed_paths(catalogue: Catalogue) -> list[str]:
-    """Return what a day might bring: the first page, listings, a profile, searches."""
+    """Return a typical mix: the first page of the list, other lists, a profile, searches."""
     clients = Clients(catalogue, "mixture")
     round_of_ten = ["/maps?limit=20"] * 3 + ["/users/me"]
     paths: list[str] = []

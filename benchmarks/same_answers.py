@@ -1,12 +1,12 @@
-"""``python -m benchmarks.same_answers``: whether two versions of the code give the same answers.
+"""``python -m benchmarks.same_answers``: check that two versions send the same responses.
 
     python -m benchmarks.same_answers record answers.ndjson
     cd here && …/there/.venv/bin/python -m benchmarks.same_answers compare answers.ndjson
 
-Both make the same catalogue, ask the same requests in the same order, and publish the same changes
-in between: lists, searches, pages, files, pictures, errors; some of them again at once, some after
-a change, some as somebody asks who has the answer already. An answer is its status, its headers
-without the name of the request, and its bytes.
+Both generate the same catalogue, send the same requests in the same order, and publish the same
+changes in between. The requests are for lists, searches, pages, files, pictures and errors. Some
+are repeated at once, some after a change, and some with the ETag of an earlier response. We compare
+the status, the body, and the headers except for the request id.
 """
 
 import argparse
@@ -43,7 +43,7 @@ CHANGES: Final = 5
 """Maps changed before each publication."""
 
 KNOWN: Final = 150
-"""Maps that are asked for one by one: some are changed, some removed meanwhile."""
+"""Maps that are requested individually. Some are changed or deleted during the run."""
 
 PICTURES: Final = 25
 
@@ -54,11 +54,11 @@ LEFT_OUT: Final = frozenset(("x-request-id",))
 PAGE_HEADERS: Final = {"accept-encoding": "gzip", "authorization": ""}
 
 Asked = tuple[str, str, dict[str, str]]
-"""A method, an address and headers."""
+"""A method, a path with its query, and headers."""
 
 
 class Requests:
-    """Draws requests, the same ones each time."""
+    """Random requests, the same in every run."""
 
     def __init__(self, catalogue: Catalogue, ids: list[str], titles: dict[str, str]) -> None:
         self._clients = Clients(catalogue, "same answers")
@@ -69,7 +69,7 @@ class Requests:
         self._etags: dict[str, str] = {}
 
     def next(self) -> Asked:
-        """Return the next request: often one that was asked before."""
+        """Return the next request, often a repeated one."""
         if self._asked and self._chance.random() < 0.3:
             method, target, headers = self._chance.choice(self._asked[-400:])
             etag = self._etags.get(target)
@@ -81,7 +81,7 @@ class Requests:
         return asked
 
     def note(self, target: str, sent: Sent) -> None:
-        """Remember what a client would, to ask whether it is still so."""
+        """Store the ETag, as a client would, for later conditional requests."""
         etag = dict(sent.headers).get("etag")
         if etag:
             self._etags[target] = etag
@@ -231,7 +231,7 @@ class Requests:
 
 
 def answers(folder: Path, requests: int) -> Iterator[dict[str, Any]]:
-    """Yield each request with its answer, publishing in between."""
+    """Yield each request with its response; publish changes in between."""
     made = _made(folder)
     store = open_store(made.settings.database)
     builder = Builder(store, SnapshotDirectory(made.settings.snapshots))
@@ -294,7 +294,7 @@ def _shown(application: InProcess, draft: MapDraft) -> bool:
 
 
 def main() -> int:
-    """Record or compare."""
+    """Record responses, or compare them with recorded ones."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.same_answers")
     parser.add_argument("what", choices=("record", "compare"))
     parser.add_argument("file", type=Path)
@@ -318,7 +318,7 @@ def _compare(known: list[dict[str, Any]], found: Iterator[dict[str, Any]]) -> in
             different += 1
             told = ((name, one[name], other[name]) for name in names if name == "status")
             print(other["number"], *other["asked"], ", ".join(names), *told, flush=True)
-    print(f"{len(known)} requests, {different} answers differ")
+    print(f"{len(known)} requests, {different} responses differ")
     return different != 0
 
 

@@ -1,4 +1,4 @@
-"""Searches in process: from rare words to the commonest, phrases, beginnings, other scripts."""
+"""Searches in process: rare to very common words, phrases, prefixes, and other scripts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -21,7 +21,7 @@ CATEGORY: Final = (("category", 2),)
 
 
 def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
-    """Yield each question with its answer: times, and how many maps match as a rule."""
+    """Yield each kind of search with its times, and the median number of matches."""
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     snapshot = Snapshot(directory.folder(directory.current()))
     words = words_of("Latin", catalogue.seed)
@@ -56,7 +56,7 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
 def _completing(
     catalogue: Catalogue, snapshot: Snapshot, words: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield what suggestions take as somebody types these words: titles, then topics."""
+    """Yield the times of suggestions while a user types these words."""
     store = open_store(catalogue.settings.database)
     for name, length in (("one letter", 1), ("two letters", 2), ("four letters", 4)):
         queries = [MapQuery(word[:length], limit=10) for word in words]
@@ -76,7 +76,7 @@ def _case(snapshot: Snapshot, queries: Sequence[MapQuery]) -> dict[str, Any]:
 
 
 def _quoted(words: Sequence[str]) -> list[str]:
-    """Return words as phrases of one word, which match whole words alone."""
+    """Return each word in quotes, so that it matches whole words only."""
     return [f'"{word}"' for word in words]
 
 

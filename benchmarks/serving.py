@@ -1,8 +1,8 @@
-"""Throughput over HTTP, next to nginx sending the same bytes from a file.
+"""Throughput over HTTP, compared with nginx sending the same bytes from a file.
 
-Server and client have a core each. nginx sends the answer that Mapshelf gave, body and headers,
-in the same run, turn by turn, so that both meet the same noise. Requests a second suffer when
-others use the machine; requests for each second of processor time used hardly do.
+Server and client have one core each. nginx sends the body and headers of Mapshelf's response. The
+two are measured alternately in the same run, so noise affects both alike. Other load on the machine
+reduces requests per second, but hardly affects requests per second of processor time.
 """
 
 import json
@@ -40,7 +40,7 @@ PAGE: Final = "/maps?limit=20"
 CONNECTIONS: Final = 32
 SCRIPT: Final = Path(__file__).with_name("load.lua")
 
-# Headers that both servers write by themselves, and those that must not be doubled.
+# Headers that nginx writes by itself, so they must not be added again.
 _OWN: Final = ("content-type", "content-length", "server", "date", "connection")
 
 _NGINX: Final = """
@@ -77,14 +77,14 @@ http {{
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server that runs.
+    """A running server.
 
     Attributes:
-        port: where it listens.
-        pid: its first process.
-        token: what lets one in.
-        behind: first processes of what it needs besides, a database for instance.
-        headers: what ``wrk`` sends with each request besides the token.
+        port: the port it listens on.
+        pid: its main process.
+        token: the access token for requests.
+        behind: main processes of other servers that it needs, such as a database.
+        headers: further headers that ``wrk`` sends with each request.
     """
 
     port: int
@@ -94,17 +94,17 @@ class Target:
     headers: tuple[str, ...] = ()
 
     def processes(self) -> list[int]:
-        """Return all processes that answering takes."""
+        """Return all processes of the server and of those behind it."""
         return [pid for first in (self.pid, *self.behind) for pid in tree(first)]
 
     def cpu_seconds(self) -> float:
-        """Return what they have used of a core so far."""
+        """Return the processor seconds of all these processes so far."""
         return sum(cpu_seconds(first) for first in (self.pid, *self.behind))
 
 
 @contextmanager
 def service(catalogue: Catalogue, workers: int = 1) -> Iterator[tuple[Target, float]]:
-    """Run Mapshelf over a catalogue; give it, and the seconds it took until its first answer."""
+    """Run Mapshelf on a catalogue; yield it, and the seconds until its first response."""
     token, port = new_token_in(catalogue.settings.database), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
     command += ["--workers", str(workers), "--base-url", BASE_URL]
@@ -116,7 +116,7 @@ def service(catalogue: Catalogue, workers: int = 1) -> Iterator[tuple[Target, fl
 
 @contextmanager
 def nginx(answer: Answer) -> Iterator[Target]:
-    """Run nginx sending ``answer`` whatever is asked."""
+    """Run nginx, which sends ``answer`` to every request."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="mapshelf-nginx-") as name:
         folder = Path(name)
@@ -143,7 +143,7 @@ def wrk(
     connections: int,
     core: int = CLIENT_CORE,
 ) -> dict[str, Any]:
-    """Put load on a server with a list of paths, from one core; return what happened."""
+    """Run ``wrk`` with these paths on one core; return its figures and the server's rates."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(paths) + "\n")
         file.flush()
@@ -162,7 +162,7 @@ def wrk(
 
 
 def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
-    """Yield each question with its answer."""
+    """Yield each measurement with its figures."""
     with service(catalogue) as (target, ready):
         yield "ready_seconds", round(ready, 3)
         yield "memory_at_rest", memory(worker_processes(target)[0])
@@ -183,7 +183,7 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
 
 
 def typical(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the median of several runs for each figure; failures are added up."""
+    """Return the median of each figure over several runs, and the sum of failures."""
     merged = {name: median(run[name] for run in runs) for name in runs[0]}
     merged["failed"] = sum(run["failed"] for run in runs)
     merged["runs"] = len(runs)
@@ -213,7 +213,7 @@ def _against_nginx(target: Target, seconds: int, rounds: int) -> Iterator[tuple[
 
 
 def _share(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], name: str) -> float:
-    """Return the median over the turns, each compared with the one right after it."""
+    """Return the median ratio of the pairs; the runs of a pair are successive."""
     pairs = zip(ours, theirs, strict=True)
     return round(float(median(one[name] / other[name] for one, other in pairs)), 3)
 
@@ -223,13 +223,13 @@ def _header_names(answer: Answer) -> set[str]:
 
 
 def worker_processes(target: Target) -> list[int]:
-    """Return the processes that answer: the children of the web process, itself a child."""
+    """Return the worker processes: the children of the web process, which is itself a child."""
     family = tree(target.pid)
     return [pid for pid in family if pid not in (target.pid, *children(target.pid))]
 
 
 def new_token_in(url: str, scopes: str = "account maps") -> str:
-    """Return a fresh token for the catalogue in a database; none is kept on disk."""
+    """Create a token in the database at ``url`` and return it; it is not saved elsewhere."""
     store = open_store(url)
     with suppress(AlreadyExists):
         store.add_user("benchmark")

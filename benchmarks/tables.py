@@ -1,10 +1,10 @@
-"""Tables in Markdown, numbers short enough for them, and what people call the things measured."""
+"""Markdown tables, number formats, and readable labels of measurements."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 Sizes = dict[str, dict[str, Any]]
-"""What was measured, by the number of maps."""
+"""Figures by the number of maps."""
 
 LABELS: Final = {
     "listing": "plain list, no search",
@@ -33,7 +33,7 @@ LABELS: Final = {
     "list, everything mixed, again": "list, all filters mixed, repeated",
     "taking up a snapshot": "loading a snapshot",
 }
-"""Names in results files that say too little to somebody who has not read the code."""
+"""Labels for names in results files that are unclear to readers of the tables."""
 
 WORDS: Final = {
     "middling word": "medium-frequency word",
@@ -44,11 +44,11 @@ WORDS: Final = {
     "list only_templates": "list by only_templates",
     "map page new": "map page, first request",
 }
-"""The same for parts of names."""
+"""Replacements in other names."""
 
 
 def label(name: str) -> str:
-    """Return what a table calls the thing that a results file calls ``name``."""
+    """Return the label in tables for a name in results files."""
     if name in LABELS:
         return LABELS[name]
     for word, better in WORDS.items():
@@ -57,7 +57,7 @@ def label(name: str) -> str:
 
 
 def having(sizes: Sizes, part: str) -> Sizes:
-    """Return the figures of one part for each size at which it was measured."""
+    """Return the figures of one part for each size that has them."""
     return {size: figures[part] for size, figures in sizes.items() if part in figures}
 
 
@@ -73,14 +73,14 @@ def row(*cells: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number with three digits that count, nothing for ``None``."""
+    """Return a number with three significant digits, empty for ``None``."""
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def count(size: str) -> str:
-    """Return a number of maps."""
+    """Return a number of maps with thousands separators."""
     return f"{int(size):,}"
 
 

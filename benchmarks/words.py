@@ -1,9 +1,9 @@
 # ruff: noqa: RUF001 - the scripts are the point
-"""Made-up words in several scripts, as common and as rare as real ones.
+"""Generated words in several scripts, with a realistic distribution of frequencies.
 
-Real text would have to be shipped with the project, and its licence with it. What matters for
-the figures are the number of different words, how often each occurs (Zipf's law), how long they
-are and how their scripts are cut up for the search index; made-up syllables keep all of that.
+Real text would have to be shipped with the project, together with its licence. What matters for the
+figures is the number of different words, their frequencies (Zipf's law), their lengths, and how the
+search index splits their scripts. Generated syllables preserve all of that.
 """
 
 import random
@@ -20,18 +20,18 @@ VOCABULARY: Final = 40_000
 """Different words of each script."""
 
 FLATNESS: Final = 8.0
-"""Mandelbrot's addition to Zipf's law: without it the first word takes a tenth of all text."""
+"""Mandelbrot's addition to Zipf's law. Without it, a tenth of all text is the first word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A way of writing.
+    """A script, such as Latin or Arabic.
 
     Attributes:
-        name: what people call it.
+        name: its name.
         share: its share of all maps.
-        syllables: what words are made of.
-        space: what stands between words.
+        syllables: the syllables of its words.
+        space: the separator between words.
     """
 
     name: str
@@ -55,7 +55,7 @@ SCRIPTS: Final = (
     Script("Japanese", 0.08, _range(0x3042, 80) + _range(0x5B57, 800), space=""),
     Script("Arabic", 0.06, _pairs("ب ت ج ح د ر س ش ع ف ق ك ل م ن ه", "ا و ي َ ِ ان ات")),
 )
-"""Latin with accents first; the shares add up to 1."""
+"""The scripts of maps; their shares add up to 1."""
 
 
 def vocabulary(script: Script, seed: int) -> list[str]:
@@ -70,7 +70,7 @@ def vocabulary(script: Script, seed: int) -> list[str]:
 
 
 def ranks(rng: np.random.Generator, choices: int, count: int) -> Integers:
-    """Draw ``count`` numbers below ``choices``, the low ones far more often (Zipf-Mandelbrot)."""
+    """Draw ``count`` numbers below ``choices``; low ones are more likely (Zipf-Mandelbrot)."""
     weights = np.cumsum(1.0 / (np.arange(choices) + FLATNESS))
     drawn: Any = np.searchsorted(weights, rng.random(count) * weights[-1])
     return np.asarray(drawn, dtype=np.int64)
@@ -79,7 +79,7 @@ def ranks(rng: np.random.Generator, choices: int, count: int) -> Integers:
 def texts(
     script: Script, words: list[str], rng: np.random.Generator, count: int
 ) -> Callable[[int], str]:
-    """Return a function that gives the next so many words as text, ``count`` words in all."""
+    """Return a function that returns the next ``length`` words as text, ``count`` in total."""
     supply: Iterator[str] = map(words.__getitem__, ranks(rng, len(words), count).tolist())
 
     def text(length: int) -> str:
