@@ -1,1 +1,1 @@
-"""What strangers can do to others: how clients are answered while the service is attacked."""
+"""Response times of normal clients during attacks and overload."""

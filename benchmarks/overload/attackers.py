@@ -1,7 +1,7 @@
-"""Those who would stop the service for others, each a coroutine that goes on until told to end.
+"""Denial-of-service attacks. Each is a coroutine that runs until its event ``ended`` is set.
 
-They come from addresses of their own (127.0.0.2 and up), which tells their connections from others
-and gives each as many ports as there are.
+Attackers connect from other addresses than clients (127.0.0.2 and up). This distinguishes their
+connections, and each address has its own range of ports.
 """
 
 import asyncio
@@ -20,41 +20,41 @@ from benchmarks.overload.load import offer
 from mapshelf.tokens import new_token
 
 SOURCE: Final = "127.0.0.2"
-"""Where attackers come from."""
+"""Source address of attackers."""
 
 SOURCES: Final = tuple(f"127.0.0.{number}" for number in range(2, 10))
-"""The same for those who need more ports than one address has."""
+"""Source addresses of attacks that need more ports than one address has."""
 
 NARROW: Final = 4096
-"""Bytes that a slow reader takes before it reads them."""
+"""Receive buffer of a slow reader, in bytes."""
 
 SPARED: Final = 2 << 30
-"""Bytes of memory that must stay available: an attack that takes more of the machine is ended."""
+"""Bytes of memory that must stay available; otherwise the attack ends."""
 
 HANDSHAKES: Final = 100
-"""Connections opened at a time."""
+"""Connections to open at the same time."""
 
 HELD: Final = 0.05
-"""Seconds after which clients hang up that do not mean to wait."""
+"""Seconds after which impatient clients close the connection."""
 
 CRAWLED: Final = 1 << 20
-"""Bytes of a file that is never sent to its end."""
+"""Bytes of a file that is never sent completely."""
 
 AGAIN_AFTER: Final = 0.1
-"""Seconds until a client connects again whose connection broke."""
+"""Seconds until a client reconnects after its connection broke."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is attacked.
+    """The target and the size of an attack.
 
     Attributes:
-        port: where the service listens.
-        token: what lets one in.
-        paths: what is asked for.
-        count: how many clients there are, or requests a second.
-        seconds: for how long that many are sent.
-        pause: seconds between an answer, or a burst, and the next request.
+        port: the port of the service.
+        token: the access token.
+        paths: the URL paths to request.
+        count: number of clients, or of requests per second.
+        seconds: how long to send requests at a fixed rate.
+        pause: seconds between a response, or a burst, and the next request.
     """
 
     port: int
@@ -66,7 +66,7 @@ class Aim:
 
 
 async def half_sent(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Keep connections open that have sent half of a request; open others for those cut off."""
+    """Keep connections with half a request open; replace those that the server closes."""
     told: Counter[str] = Counter()
     gate = asyncio.Semaphore(HANDSHAKES)
     half = get_request("/maps", aim.token)[:-20]
@@ -90,15 +90,15 @@ async def half_sent(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
             connection.close()
             told["cut"] += 1
 
-    # On a busy machine, the others may be done before one connection is open.
+    # On a busy machine, the clients may finish before a connection is open.
     await _until(ended, [waiting() for _ in range(aim.count)], tried)
     return dict(told)
 
 
 async def slow_readers(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Ask for large answers; half read nothing of them, half a kilobyte a second.
+    """Request large responses; half of the clients read nothing, half 1 KB per second.
 
-    The paths in turn, with the token where it is the API's.
+    The paths alternate. Those of the API are requested with the token.
     """
     told: Counter[str] = Counter()
     gate, loop = asyncio.Semaphore(HANDSHAKES), asyncio.get_running_loop()
@@ -125,7 +125,7 @@ async def slow_readers(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
 
 
 async def crawling_uploads(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Send uploads a byte at a time; begin others for those that are answered or cut off."""
+    """Send uploads byte by byte; start a new one when one gets a response or is closed."""
     told: Counter[str] = Counter()
     head, dot, body = upload_request("x" * CRAWLED, aim.token).partition(b"\r\n\r\n")
 
@@ -152,9 +152,9 @@ async def crawling_uploads(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
 
 
 async def hang_ups(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Ask for one path after the other, each time waiting 50 ms, then hanging up.
+    """Request one path after the other, and close the connection after 50 ms.
 
-    Every other time there is something at the end of the address that makes it another one.
+    Every second request has a number in its query, which makes its URL different.
     """
     told: Counter[str] = Counter()
     numbers = itertools.count()
@@ -172,7 +172,7 @@ async def hang_ups(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
 
 
 async def invented_tokens(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Come with another invented token each time."""
+    """Send requests with a different invalid token each time."""
     told: Counter[str] = Counter()
 
     async def inventing() -> None:
@@ -189,8 +189,8 @@ async def invented_tokens(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
 
 
 async def page_flood(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Ask for so many different pages a second, however long they take."""
-    del ended  # its time is set: all answers are waited for
+    """Request different pages at a fixed rate, independent of the responses."""
+    del ended  # its duration is fixed, and it waits for all responses
     requests = [get_request(path) for path in aim.paths]
     outcomes = await offer(aim.port, requests, aim.count, aim.seconds, SOURCE)
     served = outcomes.times(200)
@@ -199,7 +199,7 @@ async def page_flood(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
 
 
 async def equal_requests(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
-    """Ask for each path by so many clients at the same time, one path after the other."""
+    """Request one path after the other, each with all clients at the same time."""
     del ended
     told: Counter[str] = Counter()
     connections = [await Connection.opened(aim.port, SOURCE) for _ in range(aim.count)]
@@ -221,7 +221,7 @@ async def equal_requests(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
 
 
 async def _until(ended: asyncio.Event, work: list[Any], begun: asyncio.Event | None = None) -> None:
-    """Do all of it until told to end, and until it has ``begun``."""
+    """Run all of ``work`` until ``ended`` is set, and ``begun`` if there is one."""
     tasks = [asyncio.create_task(one) for one in work]
     await ended.wait()
     if begun is not None:
@@ -239,14 +239,14 @@ async def _told_broken(work: Any, told: Counter[str]) -> None:
 
 
 async def _again(work: Any, ended: asyncio.Event, told: Counter[str]) -> None:
-    """Do it again when a connection breaks."""
+    """Repeat ``work`` after it ends or its connection breaks."""
     while not ended.is_set():
         await _told_broken(work(), told)
         await asyncio.sleep(AGAIN_AFTER)
 
 
 async def _hung_up_on(port: int, source: str, path: str, told: Counter[str]) -> None:
-    """Ask, and hang up when its time is over; who is answered before waits for the rest of it."""
+    """Send a request; close the connection after a fixed time, even if the response is earlier."""
     leaving = asyncio.get_running_loop().time() + HELD
     connection = None
     try:
@@ -263,7 +263,7 @@ async def _hung_up_on(port: int, source: str, path: str, told: Counter[str]) -> 
 
 
 def _first_word(reader: socket.socket) -> str:
-    """Return what a connection was answered, as far as it has not been read."""
+    """Return the state of a connection: the status of an unread response, or an error."""
     try:
         waiting = reader.recv(12, socket.MSG_PEEK)
     except BlockingIOError:
@@ -275,7 +275,7 @@ def _first_word(reader: socket.socket) -> str:
 
 
 async def _spare_memory(ended: asyncio.Event, told: Counter[str]) -> None:
-    """End an attack before it takes the machine's memory from everything else on it."""
+    """End the attack before the machine runs out of memory."""
     while not ended.is_set():
         if _available() < SPARED:
             told["ended early: too little memory was left"] += 1
@@ -291,7 +291,7 @@ def _available() -> int:
 def library_paths(
     words: list[str], owners: list[str], pages: list[str], seed: str
 ) -> Iterator[str]:
-    """Yield addresses of pages without end, each another one: lists, searches, owners, maps."""
+    """Yield an endless series of different pages: lists, searches, owners and maps."""
     chance = random.Random(seed)
     for number in itertools.count():
         kinds = (

@@ -1,7 +1,7 @@
-"""Load that runs in a process of its own, so that attackers and clients do not slow each other.
+"""Load generators in separate processes, so that attackers and clients do not slow each other down.
 
-Attackers yield to all others on the processor: real ones have machines of their own. Clients that
-measure come first: what they note late is not the server's delay.
+Attackers run at a low priority, because real ones have their own machines. Clients that measure run
+at a high priority; otherwise, their own delays would add to the latency of the server.
 """
 
 import asyncio
@@ -18,28 +18,28 @@ import uvloop
 
 ATTACKING: Final = 10
 MEASURING: Final = -10
-"""Nice values; only root gets the second."""
+"""Nice values. Only root can set the second."""
 
 Work = Callable[..., Awaitable[dict[str, Any]]]
-"""Takes arguments and an event that tells it to end; returns figures."""
+"""Takes arguments and an event that is set when it must end; returns figures."""
 
 _context = multiprocessing.get_context("spawn")
 
 
 class Child:
-    """A process that runs ``work`` until it returns, told to end when the context ends.
+    """A process that runs ``work`` until it returns, or until the end of the context.
 
-    The context begins when the process does its work.
+    The context begins when the process has started its work.
     """
 
     def __init__(self, work: Work, *arguments: Any, nice: int, core: int | None = None) -> None:
-        """Prepare.
+        """Prepare the process.
 
         Args:
-            work: what to do.
-            arguments: those of ``work``.
+            work: the function to run.
+            arguments: its arguments.
             nice: the nice value.
-            core: the core, ``None`` for all of them.
+            core: the core, ``None`` for all cores.
         """
         self._pipe, other = _context.Pipe()
         self._other = other
@@ -50,8 +50,8 @@ class Child:
 
     def __enter__(self) -> Self:
         self._process.start()
-        self._other.close()  # a process that dies is noticed at the pipe
-        self._pipe.recv()  # on a busy machine it takes seconds to begin
+        self._other.close()  # so that reading from the pipe fails if the process dies
+        self._pipe.recv()  # on a busy machine, the start takes seconds
         return self
 
     def __exit__(
@@ -67,7 +67,7 @@ class Child:
         self._process.join()
 
     def end(self) -> dict[str, Any]:
-        """Tell the work to end; return its figures."""
+        """Stop the work; return its figures."""
         with suppress(OSError):
             self._pipe.send("end")
         return self.result()

@@ -1,13 +1,14 @@
-"""Three times as much as the service can do: what becomes of it, and of the service afterwards.
+"""Overload: three times the peak throughput of the service, and how it recovers afterwards.
 
-For each kind of request: how much is served a second when a number of clients each wait for their
-answer (the peak), then three times that at a fixed schedule, whatever is answered
-(``open_loop.py``), and ten seconds later half of the peak, as if nothing had been.
+For each kind of request, we measure three loads. The first finds the peak throughput: a number of
+clients each wait for their response. The second is three times the peak at a fixed rate,
+independent of the responses (``open_loop.py``). The third, ten seconds later, is half of the peak;
+by then, the service should be back to normal.
 
-The service has one worker on one core, the client the other: a service on all cores would share
-them with its client, and a client that is late measures itself. Every request of a kind is another
-one, so that nothing is answered from what was kept, but for lists, of which 20,000 come again.
-Lists and searches are also sent through nginx, as the docs set it up (``proxy.py``).
+The service has one worker on one core, and the client has the other core. On shared cores, the
+client could be late and so measure its own delays. All requests of a kind are different, so none is
+answered from a cache, except for lists, of which 20,000 are repeated. Lists and searches are also
+sent through nginx with the documented configuration (``proxy.py``).
 """
 
 import os
@@ -46,37 +47,37 @@ from mapshelf.store import open_store
 from mapshelf.tokens import SCOPES, new_token, token_digest
 
 TIMES: Final = 3.0
-"""How much more than the peak is asked for."""
+"""Offered load as a multiple of the peak."""
 
 WAITING: Final = (4, 16, 64)
-"""Clients that wait for an answer, at the peak: the best of these counts."""
+"""Numbers of clients to find the peak with; the best result counts."""
 
 MOST_REFUSED: Final = 0.001
-"""Share of refused requests with which it does not count."""
+"""Share of refused requests above which a result does not count."""
 
 AFTERWARDS: Final = 10.0
-"""Seconds after which everything is to be as before."""
+"""Seconds after which the service should be back to normal."""
 
 HALF: Final = 0.5
 
 LISTED: Final = 50
-"""Maps that a list gives at a time."""
+"""Maps per page of a list."""
 
 UPLOADERS: Final = 20
-"""Users who upload, each in turn."""
+"""Users who upload in turn."""
 
 Requests = Iterator[bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What is asked.
+    """The service, and what requests to it need.
 
     Attributes:
         target: the service.
-        catalogue: what it serves.
-        seconds: for how long each load is sent.
-        tokens: of those who upload.
+        catalogue: the catalogue that it serves.
+        seconds: duration of each load.
+        tokens: tokens of the users who upload.
     """
 
     target: Target
@@ -90,9 +91,9 @@ class Kind:
     """A kind of request.
 
     Attributes:
-        requests: yields requests, each another one.
-        most: more than a worker serves a second.
-        behind_nginx: whether they are sent to nginx, which passes them on.
+        requests: yields different requests.
+        most: more requests than a worker serves per second.
+        behind_nginx: whether nginx is in front of the service.
     """
 
     requests: Callable[[Field], Requests]
@@ -107,14 +108,14 @@ def measured(
     pause: float = AFTERWARDS,
     waiting: tuple[int, ...] = WAITING,
 ) -> Iterator[tuple[str, Any]]:
-    """Yield what became of each kind of request.
+    """Yield the figures of each kind of request.
 
     Args:
-        catalogue: what to serve; it is not altered.
-        seconds: for how long each load is sent.
+        catalogue: the catalogue to serve; only a copy is changed.
+        seconds: duration of each load.
         chosen: names of ``KINDS``, by default all.
-        pause: seconds until it is asked whether everything is as before.
-        waiting: how many clients wait for an answer, each time the peak is looked for.
+        pause: seconds between the overload and the load that checks the recovery.
+        waiting: numbers of clients to find the peak with.
     """
     place = catalogue.folder.with_name(f"{catalogue.folder.name}-excess")
     for name in chosen or KINDS:
@@ -123,7 +124,7 @@ def measured(
             kind = KINDS[name]
             with _started(catalogue.copied_to(place), seconds, kind.behind_nginx) as field:
                 found = _measured(field, kind, pause, waiting)
-        except Exception as error:  # the other kinds take minutes, and are good without this one
+        except Exception as error:  # the other kinds take minutes, and are useful without it
             found = {"failed": repr(error)}
         finally:
             shutil.rmtree(place, ignore_errors=True)
@@ -136,7 +137,7 @@ def _started(catalogue: Catalogue, seconds: float, behind_nginx: bool) -> Iterat
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
     command += ["--workers", "1", "--base-url", f"http://{ADDRESS}:{port}"]
     command += ["--quota-maps", "1000000", "--uploads-per-hour", "1000000"]
-    # Before all else on the machine, or its load would be measured, too.
+    # At a high priority, so that other load on the machine affects the figures less.
     first = ["nice", "-n", str(MEASURING), *command] if os.geteuid() == 0 else command
     with ExitStack() as opened:
         log = catalogue.folder / "server.log"
@@ -150,7 +151,7 @@ def _started(catalogue: Catalogue, seconds: float, behind_nginx: bool) -> Iterat
 
 
 def _uploaders(catalogue: Catalogue) -> tuple[str, ...]:
-    """Register users; return a token of each."""
+    """Register users; return a token for each."""
     store = open_store(catalogue.settings.database)
     tokens = tuple(new_token() for _ in range(UPLOADERS))
     for number, token in enumerate(tokens):
@@ -163,12 +164,12 @@ def _uploaders(catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def _measured(field: Field, kind: Kind, pause: float, waiting: tuple[int, ...]) -> dict[str, Any]:
-    """Return what became of one kind of request: figures in one level, for a line of a table."""
+    """Return the figures of one kind of request as a flat dictionary, for a table row."""
     requests, peak, best = kind.requests(field), 0.0, 0
     for clients in waiting:
         taken = list(islice(requests, round(kind.most * field.seconds)))
         found = _sent(field, taken, None, clients)
-        # Where some are refused, more of what is cheap is served than is asked for.
+        # If some are refused, the rest has a higher share of cheap requests.
         complete = found["refused"]["count"] <= MOST_REFUSED * found["served"]["count"]
         if found["served a second"] > peak and complete:
             peak, best = found["served a second"], clients
@@ -221,7 +222,7 @@ def _lists(field: Field) -> Requests:
 
 
 def _searches(field: Field) -> Requests:
-    """Yield searches for words that are there, each with another page or another end."""
+    """Yield searches for words of the catalogue; a number makes each URL different."""
     token = field.target.token
     for number in count():
         for path in search_paths(field.catalogue):
@@ -229,7 +230,7 @@ def _searches(field: Field) -> Requests:
 
 
 def _pages(field: Field) -> Requests:
-    """Yield pages of the library, of owners and of maps."""
+    """Yield requests for pages of the library, of owners and of maps."""
     catalogue = field.catalogue
     words = words_of("Latin", catalogue.seed)[:500]
     owners = [owner_name(number, catalogue.seed) for number in range(owners_of(catalogue.size))]
@@ -238,7 +239,7 @@ def _pages(field: Field) -> Requests:
 
 
 def _kept_pictures(field: Field) -> Requests:
-    """Yield thumbnails that have been drawn before, as nearly all are."""
+    """Yield requests for thumbnails that have been drawn before, as nearly all are."""
     paths = [f"/thumbnails/{row['ID']}.png" for row in _listed(field, 0)]
     for path in paths:
         while get(field.target.port, path, "").status == 503:
@@ -247,7 +248,7 @@ def _kept_pictures(field: Field) -> Requests:
 
 
 def _new_pictures(field: Field) -> Requests:
-    """Yield thumbnails that nobody has asked for: all maps in every size and colour."""
+    """Yield requests for thumbnails that must be drawn: all maps in every size and theme."""
     sizes = [f"w={width}&theme={theme}" for width in (640, 320) for theme in ("light", "dark")]
     for size in sizes:
         for offset in range(0, field.catalogue.size, LISTED):
@@ -257,7 +258,7 @@ def _new_pictures(field: Field) -> Requests:
 
 
 def _uploads(field: Field) -> Requests:
-    """Yield files of thirty topics, each another one, of one user after the other."""
+    """Yield uploads of different files with thirty topics each; the users alternate."""
     chance = random.Random("uploads")
     words = words_of("Latin", field.catalogue.seed)[:5000]
     for number in count():
@@ -289,4 +290,4 @@ KINDS: Final[dict[str, Kind]] = {
     "lists-behind-nginx": Kind(_lists, 20_000, behind_nginx=True),
     "searches-behind-nginx": Kind(_searches, 5000, behind_nginx=True),
 }
-"""The kinds of requests by their names."""
+"""Kinds of requests by name."""

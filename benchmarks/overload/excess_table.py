@@ -1,4 +1,4 @@
-"""What ``--parts excess`` measured, as a table for ``docs/reliability.md``."""
+"""The table of the part ``excess``, for ``docs/reliability.md``."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -56,13 +56,13 @@ def _times(found: Mapping[str, Any], what: str) -> str:
 
 
 def _unanswered(outcomes: str) -> str:
-    """Return how many have no status: reasons are words, and statuses numbers of three digits."""
+    """Return how many requests failed without a status, which would be a number."""
     counted = (one.rpartition("=")[::2] for one in _parts(outcomes))
     return f"{sum(int(many) for name, many in counted if not name.isdigit()):,}"
 
 
 def _parts(outcomes: str) -> Iterator[str]:
-    """Yield ``name=count``; names may have spaces."""
+    """Yield each ``name=count``; names may contain spaces."""
     words: list[str] = []
     for word in outcomes.split():
         words.append(word)

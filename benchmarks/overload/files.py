@@ -1,4 +1,4 @@
-"""Map files as large as they may be: one of many topics, one of many bytes."""
+"""Map files of nearly the maximum size: one with many topics, one with many bytes."""
 
 import io
 import random
@@ -12,7 +12,7 @@ import orjson
 from benchmarks.catalogue import words_of
 
 BRANCHES: Final = (33, 60, 49)
-"""Children of the root, of each of these, and of each of those."""
+"""Children per topic on the first, second and third level below the root."""
 
 MANY_TOPICS: Final = "The map of ninety-nine thousand topics"
 MANY_BYTES: Final = "The map of twenty-four megabytes"
@@ -22,7 +22,7 @@ BYTES: Final = 24_000_000
 def write_files(
     folder: Path, seed: int, branches: tuple[int, int, int] = BRANCHES, size: int = BYTES
 ) -> None:
-    """Write both files: 99,034 topics, and 24 MB, unless they are to be smaller."""
+    """Write both files, by default with 99,034 topics and of 24 MB."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "topics.mm").write_text(_many_topics(seed, branches), "utf-8")
     (folder / "bytes.xmind").write_bytes(_many_bytes(seed, size))
@@ -50,7 +50,7 @@ def _many_topics(seed: int, branches: tuple[int, int, int]) -> str:
 
 
 def _many_bytes(seed: int, size: int) -> bytes:
-    """Return a file of XMind with a large attachment, which no packing makes smaller."""
+    """Return an XMind file with a large attachment, which cannot be compressed."""
     topics = [{"id": "a", "title": "Attached", "href": "xap:resources/recording.bin"}]
     root = {"id": "root", "title": MANY_BYTES, "children": {"attached": topics}}
     sheets: list[dict[str, Any]] = [{"id": "sheet", "title": "Sheet", "rootTopic": root}]

@@ -1,8 +1,8 @@
-"""Requests at a fixed rate, whether or not earlier ones have been answered.
+"""Open-loop load: requests at a fixed rate, whether or not earlier ones have been answered.
 
-Clients that wait for an answer before they ask again ask less the slower the server is, and so
-miss most of what is slow (coordinated omission). Here each request has a time at which it is due,
-and its time to the answer counts from then, also when it could not be sent at once.
+Clients that wait for each response send fewer requests to a slow server, and so miss most of the
+slow periods (coordinated omission). Here each request is due at a fixed time, and its latency
+counts from that time, even if it was sent late.
 """
 
 import asyncio
@@ -17,35 +17,35 @@ from benchmarks.http1 import ADDRESS, Connection
 from benchmarks.measure import times_of
 
 PATIENCE: Final = 30.0
-"""Seconds after which a client gives up; a request without an answer counts as that long."""
+"""Timeout in seconds; the latency of a request without a response counts as this."""
 
 KEPT_FOR: Final = 10
-"""Requests over one connection: others come anew, as visitors do."""
+"""Requests per connection; then the client opens a new one, as new visitors do."""
 
 MOST_OPEN: Final = 4000
 
 NO_ANSWER: Final = 0
-"""Stands for a status where there was none."""
+"""The status of a request without a response."""
 
 
 @dataclass(slots=True)
 class Outcomes:
-    """What became of requests.
+    """The outcomes of requests.
 
     Attributes:
-        taken: seconds until each answer, or until its client gave up, by status.
-        broken: what happened to those without an answer, and how often.
+        taken: seconds until each response, or ``PATIENCE`` without one, by status.
+        broken: number of requests without a response, by reason.
     """
 
     taken: dict[int, list[float]] = field(default_factory=dict)
     broken: Counter[str] = field(default_factory=Counter)
 
     def note(self, status: int, seconds: float) -> None:
-        """Note an answer."""
+        """Record an outcome."""
         self.taken.setdefault(status, []).append(seconds)
 
     def times(self, *statuses: int) -> dict[str, Any]:
-        """Return the times, in milliseconds, until answers with these statuses, by default all."""
+        """Return the latencies in milliseconds of requests with these statuses, by default all."""
         chosen = [self.taken.get(status, []) for status in statuses or self.taken]
         seconds = list(itertools.chain(*chosen))
         if not seconds:
@@ -54,14 +54,14 @@ class Outcomes:
         return {name: times[name] for name in ("calls", "p50", "p99", "max")}
 
     def counts(self) -> dict[str, int]:
-        """Return how many answers there were by status, and how many requests without one."""
+        """Return the number of responses by status, and of requests without one by reason."""
         answered = {str(status): len(times) for status, times in sorted(self.taken.items())}
         answered.pop(str(NO_ANSWER), None)
         return answered | dict(self.broken)
 
 
 class Clients:
-    """Clients that share connections, some of which are always new."""
+    """Clients that share a pool of connections, which they renew regularly."""
 
     def __init__(self, port: int, source: str = ADDRESS) -> None:
         self._port = port
@@ -70,7 +70,7 @@ class Clients:
         self._open = 0
 
     async def ask(self, request: bytes, due: float, outcomes: Outcomes) -> None:
-        """Send a request that was due at ``due`` (by ``time.perf_counter``); note the outcome."""
+        """Send a request that was due at ``due`` (``time.perf_counter``); record the outcome."""
         left = due + PATIENCE - time.perf_counter()
         status, taken = NO_ANSWER, PATIENCE
         try:
@@ -86,7 +86,7 @@ class Clients:
         outcomes.note(status, taken)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all idle connections."""
         while self._idle:
             self._idle.popleft().close()
 
@@ -122,7 +122,7 @@ class Clients:
 async def offer(
     port: int, requests: Iterable[bytes], rate: float, seconds: float, source: str = ADDRESS
 ) -> Outcomes:
-    """Send ``rate`` requests a second for so many seconds; return what became of them all."""
+    """Send ``rate`` requests per second for ``seconds``; return the outcomes of all."""
     clients, outcomes = Clients(port, source), Outcomes()
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
@@ -143,8 +143,8 @@ async def calm_clients(
     seconds: float,
     ended: asyncio.Event,
 ) -> dict[str, Any]:
-    """Offer several streams of requests, each a name with requests and their rate, side by side."""
-    del ended  # they know when they are done
+    """Send several streams of requests at the same time; each has a name, requests and a rate."""
+    del ended  # their duration is fixed
     every = await asyncio.gather(
         *(offer(port, requests, rate, seconds) for requests, rate in streams.values())
     )

@@ -1,7 +1,7 @@
-"""How others are answered while somebody attacks, beside how they are answered without.
+"""Response times of normal clients without and with an attack.
 
-Each attack meets a service that has just been started over a copy of the same catalogue. A few
-calm clients ask it at a fixed rate, first with nothing beside, then during the attack.
+For each attack, a new service is started on a copy of the same catalogue. A few normal ("calm")
+clients send requests at a fixed rate, first without the attack, then during it.
 """
 
 import random
@@ -49,43 +49,43 @@ from mapshelf.tokens import SCOPES
 T = TypeVar("T")
 Answers = Iterator[tuple[str, Any]]
 Streams = dict[str, tuple[list[bytes], float]]
-"""Requests by a name, and how many of them a second."""
+"""Requests and their rate per second, by name."""
 
 WORKERS: Final = 2
 LISTS: Final = 50.0
 SEARCHES: Final = 20.0
-"""Requests of the calm clients a second: a few per cent of what the service can do."""
+"""Requests of the calm clients per second: a few per cent of the peak throughput."""
 
 COMMON: Final = 20
-"""The most frequent words; each is in a large part of all maps."""
+"""How many of the most frequent words to search for; each is in many maps."""
 
 WARMING_UP: Final = 3.0
 HELD_UNTIL: Final = 65.0
-"""Seconds after which is counted which slow readers are still there."""
+"""Seconds after which we count the slow readers that are still connected."""
 
 SETTLING: Final = 5.0
-"""Seconds after an attack until memory is looked at again."""
+"""Seconds from the end of an attack until memory is measured again."""
 
 BURSTS: Final = 15
 SAME_TIME: Final = 32
 FRESH_TOKENS: Final = 50
 FLOOD: Final = 200
 ASKED_READY: Final = (10, 15, 1.2)
-"""How many ask ``/readyz`` at the same time, how often, and the seconds between.
+"""Clients that request ``/readyz`` at the same time, how often, and the seconds between.
 
-What a node knows of its store is true for a second; asked later, it has to ask the store.
+A node caches the state of its store for one second; after that, it has to query the store.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured; what is tried in short is no measurement.
+    """The size of a measurement; short ones are only for tests.
 
     Attributes:
-        seconds: how long the calm clients are measured, each time.
-        warming_up: how long they ask before that.
-        branches: children of the root of the map of many topics, of each of these, and so on.
-        bytes: the size of the large file.
+        seconds: duration of each load of the calm clients.
+        warming_up: duration of the warm-up.
+        branches: children per topic on each level of the map with many topics.
+        bytes: size of the large file.
     """
 
     seconds: float
@@ -96,14 +96,14 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where an attack takes place.
+    """The service, its clients and its large maps.
 
     Attributes:
         target: the service.
-        catalogue: what it serves.
-        calm: what the calm clients ask.
-        seconds: how long they are measured.
-        topics: the map of many topics, as ``GET /maps`` gives it.
+        catalogue: the catalogue that it serves.
+        calm: requests of the calm clients.
+        seconds: duration of each load.
+        topics: the map with many topics, as ``GET /maps`` returns it.
         large: the map with a large file.
     """
 
@@ -116,32 +116,32 @@ class Field:
 
     @property
     def log(self) -> Path:
-        """Where the service writes."""
+        """The log file of the service."""
         return self.catalogue.folder / "server.log"
 
     def aim(self, *paths: str, count: int) -> Aim:
-        """Return what attackers need to know."""
+        """Return the target and the size of an attack."""
         return Aim(self.target.port, self.target.token, paths, count, seconds=self.seconds)
 
     def lines(self) -> int:
-        """Return how many lines the service has written."""
+        """Return how many lines the log has."""
         return self.log.read_bytes().count(b"\n")
 
     def memory(self) -> dict[str, Any]:
-        """Return the memory of all its processes."""
+        """Return the memory of all processes of the service."""
         return memory_of_all(self.target.processes())
 
 
 def measured(
     catalogue: Catalogue, scale: Scale, chosen: list[str] | None, files: Path | None
 ) -> Answers:
-    """Yield what calm clients met without and with each attack, and what became of the attack.
+    """Yield the response times of calm clients without and with each attack, and its outcome.
 
     Args:
-        catalogue: what to serve; it is not altered.
-        scale: how much is measured.
+        catalogue: the catalogue to serve; only a copy is changed.
+        scale: the size of the measurement.
         chosen: names of ``ATTACKS``, by default all.
-        files: a folder of map files that are served, too.
+        files: a folder of further map files to serve.
     """
     yield "measured code", {"path": str(Path(mapshelf.__file__).parent)}
     place = catalogue.folder.with_name(f"{catalogue.folder.name}-overload")
@@ -160,7 +160,7 @@ def measured(
 
 
 def _extended(catalogue: Catalogue, scale: Scale, files: Path | None) -> dict[str, Any]:
-    """Bring in map files besides; publish a snapshot with them."""
+    """Import the large map files and those in ``files``; publish a snapshot with them."""
     made = catalogue.folder / "files"
     write_files(made, catalogue.seed, scale.branches, scale.bytes)
     command = python("mapshelf", "import", "--data", str(catalogue.folder), str(made))
@@ -177,7 +177,7 @@ def _extended(catalogue: Catalogue, scale: Scale, files: Path | None) -> dict[st
 
 @contextmanager
 def _started(catalogue: Catalogue, scale: Scale) -> Iterator[Field]:
-    """Run the service on all cores, warmed up."""
+    """Run the service on all cores, and warm it up."""
     token, port = new_token_in(catalogue.settings.database), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
     command += ["--workers", str(WORKERS), "--base-url", f"http://127.0.0.1:{port}"]
@@ -200,7 +200,7 @@ def _found(target: Target, title: str) -> dict[str, str]:
 
 
 def _calm_requests(catalogue: Catalogue, token: str) -> Streams:
-    """Return what calm clients ask: different lists, and common words, each page of them once."""
+    """Return the requests of calm clients: different lists, and searches for common words."""
     words = words_of("Latin", catalogue.seed)[:COMMON]
     offsets = range(0, 2000, 20)
     searches = [f"/maps?query={word}&offset={offset}" for offset in offsets for word in words]
@@ -211,16 +211,16 @@ def _calm_requests(catalogue: Catalogue, token: str) -> Streams:
     }
 
 
-# -- what is measured beside an attack ---------------------------------------------------------
+# -- measuring during an attack ----------------------------------------------------------------
 
 
 @contextmanager
 def _beside(
     field: Field, attack: AbstractContextManager[T], arriving: Streams | None = None
 ) -> Iterator[tuple[T, Answers]]:
-    """Measure calm clients, then again while ``attack`` goes on; give it, and how they compare.
+    """Measure calm clients before and during ``attack``; yield it, and the comparison.
 
-    ``arriving`` are requests of others that come only during the attack.
+    ``arriving`` are streams of requests that are sent only during the attack.
     """
     calm = _asked(field, field.calm)
     kept = field.memory()["kept_mb"]
@@ -241,7 +241,7 @@ def _beside(
 
 
 def _asked(field: Field, streams: Streams) -> dict[str, Any]:
-    """Return what those who ask for ``streams`` meet now."""
+    """Send ``streams`` from a separate process; return the figures."""
     with Child(calm_clients, field.target.port, streams, field.seconds, nice=MEASURING) as child:
         return child.result()
 
@@ -260,7 +260,7 @@ def _compared(calm: dict[str, Any], attacked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return figures in one level, for a line of a table."""
+    """Return figures as a flat dictionary, for a table row."""
     plain: dict[str, Any] = {}
     for name, value in figures.items():
         inner = value if isinstance(value, dict) else {"": value}
@@ -284,7 +284,7 @@ def _slow_readers(field: Field) -> Answers:
     paths = (f"/maps/{large['ID']}/file", f"{urlsplit(large['URL']).path}/original")
     aim = field.aim(*paths, count=500)
     yield "memory before", field.memory()
-    began = time.perf_counter() + field.seconds  # of calm
+    began = time.perf_counter() + field.seconds  # after the load without the attack
     with _beside(field, Child(attackers.slow_readers, aim, nice=ATTACKING)) as (attack, answers):
         yield from answers
         yield "memory under attack", _memory_and_held(field)
@@ -316,7 +316,7 @@ def _hang_ups(field: Field) -> Answers:
 
 
 def _costly_paths(field: Field) -> list[str]:
-    """Return everything that is made of the map of many topics."""
+    """Return the paths of all that is generated from the map with many topics."""
     document = orjson.loads(get(field.target.port, "/openapi.json", "").body)
     values = {
         name: parameter["schema"].get("enum", [])
@@ -365,7 +365,7 @@ def _pages(field: Field, seed: str) -> Iterator[str]:
 
 
 def _equal_pages(field: Field) -> Answers:
-    """Yield the processor time for bursts of equal requests, and for single ones."""
+    """Yield the processor time for bursts of equal requests, and for single requests."""
     port, target = field.target.port, field.target
     spent: dict[int, float] = {}
     for count in (1, SAME_TIME):
@@ -386,13 +386,13 @@ def _equal_pages(field: Field) -> Answers:
 
 def _worker_kills(field: Field) -> Answers:
     with _beside(field, _Killer(field.target)) as (killer, answers):
-        # The processor time of those who died is not known.
+        # The processor time of killed workers is unknown.
         yield from (answer for answer in answers if answer[0] in field.calm)
     yield "killed", {"workers": killer.killed, "none found": killer.missed}
 
 
 def _readiness(field: Field) -> Answers:
-    """Yield what ``/readyz`` says to many who ask at once."""
+    """Yield the statuses of ``/readyz`` for simultaneous requests."""
     at_once, rounds, pause = ASKED_READY
     aim = Aim(field.target.port, "", ("/readyz",) * rounds, at_once, pause=pause)
     with Child(attackers.equal_requests, aim, nice=0) as child:
@@ -400,7 +400,7 @@ def _readiness(field: Field) -> Answers:
 
 
 class _Killer(Thread):
-    """Kills workers, one after the other, until told to end."""
+    """Kills workers, one after the other, until the context ends."""
 
     def __init__(self, target: Target) -> None:
         super().__init__()
@@ -429,7 +429,7 @@ class _Killer(Thread):
             self.killed += 1
 
     def _workers(self) -> list[int]:
-        """Return the processes that listen and have never had a child that does."""
+        """Return the processes that listen, without those that ever had a child that listens."""
         holders = set(listeners(self._target.port, self._target.processes()))
         self._parents |= {pid for pid in holders if holders & set(tree(pid)[1:])}
         return sorted(holders - self._parents)
@@ -447,4 +447,4 @@ ATTACKS: Final[dict[str, Callable[[Field], Answers]]] = {
     "worker-kills": _worker_kills,
     "readiness": _readiness,
 }
-"""The attacks by their names."""
+"""Attacks by name."""

@@ -1,13 +1,13 @@
-"""Requests at a fixed rate, as many as one processor can send, and what became of each.
+"""Open-loop load: requests at a fixed rate, up to what one processor can send.
 
-This is for rates that ``load.py`` is too slow for: a loop over sockets and nothing else. What
-counts is the same: each request is due at a moment of a fixed schedule, whatever became of those
-before, and its time counts from that moment, also when it could not be sent at once. No request
-waits for the answer to another (coordinated omission): if all connections wait, another is opened.
-How late requests were sent is told, too: a client that cannot keep its own schedule says so.
+This is for rates that are too high for ``load.py``; it is a bare loop over sockets. The rules are
+the same. Each request is due at a fixed time, whatever happened to earlier ones. Its latency counts
+from that time, even if it was sent late. No request waits for the response to another, which avoids
+coordinated omission: if all connections are busy, a new one is opened. The figures say how late
+requests were sent, so you can see whether the client kept its schedule.
 
-Without a rate, each connection sends the next request when it has the answer: that is how to find
-out how much a server can do.
+Without a rate (closed loop), each connection sends the next request after the response. Use this to
+find the peak throughput of a server.
 """
 
 import itertools
@@ -29,28 +29,28 @@ SERVED: Final = (200, 201)
 REFUSED: Final = (429, 503)
 
 PATIENCE: Final = 15.0
-"""Seconds after which a client gives up; what has no answer until then counts as that long."""
+"""Timeout of a request in seconds."""
 
 LOOKED_AFTER: Final = 0.5
-"""Seconds between looks at who has waited too long."""
+"""Seconds between checks for requests that have timed out."""
 
 MOST_OPEN: Final = 16_000
 AT_ONCE: Final = 256
-"""Requests sent, and sockets read, before the others have their turn."""
+"""Most requests to send, and sockets to read, in one turn of the loop."""
 
 RECEIVED: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is asked of a server.
+    """The load on a server.
 
     Attributes:
-        port: where it listens.
-        requests: one after the other, from the beginning again when they end.
-        rate: requests a second; ``None`` to send the next when one is answered.
-        seconds: for how long they are sent.
-        connections: without a rate, how many wait for an answer at a time.
+        port: the port of the server.
+        requests: the requests to send in this order; after the last, the first follows.
+        rate: requests per second; ``None`` to send the next one after each response.
+        seconds: how long to send requests.
+        connections: number of connections without a rate.
     """
 
     port: int
@@ -62,13 +62,13 @@ class Load:
 
 @dataclass(slots=True)
 class Answers:
-    """What became of requests.
+    """The outcomes of requests.
 
     Attributes:
-        taken: seconds from when they were due, by status.
-        broken: what happened to those without an answer.
-        late: seconds from when each was due until it was sent.
-        in_time: how many were served before the last was due.
+        taken: seconds from when each request was due until its response, by status.
+        broken: number of requests without a response, by reason.
+        late: seconds from when each request was due until it was sent.
+        in_time: how many were served before the end of the load.
     """
 
     taken: dict[int, list[float]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Answers:
     in_time: int = 0
 
     def milliseconds(self, statuses: Sequence[int]) -> dict[str, Any]:
-        """Return how many answers with these statuses there were, and how long they took."""
+        """Return the number and the latencies of responses with these statuses."""
         taken = [one for status in statuses for one in self.taken.get(status, [])]
         if not taken:
             return {"count": 0}
@@ -86,14 +86,14 @@ class Answers:
         return {"count": len(taken)} | {name: round(1000 * one, 1) for name, one in times.items()}
 
     def counts(self) -> dict[str, int]:
-        """Return how many there were, by status or by what happened instead."""
+        """Return the number of requests by status, or by the reason why there is none."""
         return {str(status): len(all_) for status, all_ in sorted(self.taken.items())} | dict(
             self.broken
         )
 
 
 class _Line:
-    """A connection, and the request that it waits for, if there is one."""
+    """A connection, and the state of its current request, if there is one."""
 
     __slots__ = ("due", "got", "needed", "socket", "unsent")
 
@@ -106,7 +106,7 @@ class _Line:
 
 
 class Sender:
-    """Sends a load, and notes what becomes of it."""
+    """Sends a load, and records the outcomes."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -118,7 +118,7 @@ class Sender:
         self._end = 0.0
 
     def send(self) -> Answers:
-        """Send everything, and wait for the answers."""
+        """Send all requests, and wait for the responses."""
         began = looked = time.perf_counter()
         self._end = began + self._load.seconds
         due = self._schedule(began)
@@ -142,7 +142,7 @@ class Sender:
         return self.answers
 
     def _schedule(self, began: float) -> Iterator[float]:
-        """Return when requests are due; those that answers make possible are sent besides."""
+        """Return when requests are due; without a rate, only the first of each connection."""
         rate = self._load.rate
         if rate is None:
             return iter([began] * self._load.connections)
@@ -173,7 +173,7 @@ class Sender:
         return _Line(made)
 
     def _push(self, line: _Line) -> None:
-        """Send what can be sent of the request."""
+        """Send as much of the request as the socket accepts."""
         try:
             line.unsent = line.unsent[line.socket.send(line.unsent) :]
         except BlockingIOError:
@@ -244,7 +244,7 @@ class Sender:
 
 
 async def sent(load: Load, ended: object) -> dict[str, Any]:
-    """Send a load in a process of its own (``child.Child``); return what became of it."""
+    """Send a load; return its figures. Run it in a ``child.Child``."""
     del ended
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with suppress(ValueError):

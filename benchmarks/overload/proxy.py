@@ -1,7 +1,7 @@
-"""nginx as the docs set it up, in front of a service under load: it refuses what is too much.
+"""nginx in front of the service, with the documented configuration, which limits requests.
 
-The only changes are those that a measurement needs: no TLS, which the clients here do not speak,
-and ports and folders of its own. It shares the core of the service.
+The only changes are those that a measurement needs: no TLS, which the clients here do not support,
+and other ports and folders. nginx shares the core of the service.
 """
 
 import os
@@ -22,7 +22,7 @@ BACKLOG: Final = 16_384
 
 @contextmanager
 def nginx_before(port: int, folder: Path, niceness: int) -> Iterator[int]:
-    """Run nginx before the service at ``port``, with its files in ``folder``; give its port."""
+    """Run nginx in front of the service at ``port``, with files in ``folder``; yield its port."""
     own = free_port()
     text = re.sub(r"(?m)^ *ssl_certificate.*\n", "", DOCUMENTED.read_text("utf-8"))
     for old, new in (
@@ -31,7 +31,7 @@ def nginx_before(port: int, folder: Path, niceness: int) -> Iterator[int]:
         ("/var/cache/nginx/mapshelf", f"{folder}/cache"),
         ("127.0.0.1:8000", f"{ADDRESS}:{port}"),
     ):
-        assert old in text, f"{DOCUMENTED} does not say {old}"
+        assert old in text, f"{DOCUMENTED} does not contain {old}"
         text = text.replace(old, new)
     user = "user root;" if os.geteuid() == 0 else ""
     (folder / "nginx.conf").write_text(

@@ -1,4 +1,4 @@
-"""What Linux tells of the connections of a service: who listens, and what is still held."""
+"""Connections and listeners of a service, as Linux reports them in ``/proc``."""
 
 import os
 import re
@@ -11,7 +11,7 @@ LISTENING: Final = "0A"
 
 
 class Entry(NamedTuple):
-    """A socket: ports, where the other side is, its state, and its inode (0: held by nobody)."""
+    """A socket: local port, address of the peer, state, and inode (0: no process has it open)."""
 
     port: int
     peer: str
@@ -20,14 +20,14 @@ class Entry(NamedTuple):
 
 
 def held(port: int, peer: str) -> int:
-    """Return how many connections from ``peer`` to a port a process of this machine holds."""
+    """Return how many connections from ``peer`` to a port are open in a process."""
     return sum(
         1 for entry in _entries() if (entry.port, entry.peer) == (port, peer) and entry.inode
     )
 
 
 def listeners(port: int, pids: list[int]) -> list[int]:
-    """Return those of the processes that have the socket which listens on a port."""
+    """Return the processes among ``pids`` that listen on a port."""
     entries = (entry for entry in _entries() if (entry.port, entry.state) == (port, LISTENING))
     inodes = {entry.inode for entry in entries}
     return [pid for pid in pids if inodes & set(_inodes(pid))]
