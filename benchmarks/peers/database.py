@@ -1,4 +1,4 @@
-"""What the databases that Mapshelf is compared with are asked, and what they answer."""
+"""The interface of the databases behind the FastAPI service."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any, Final, Protocol
 from benchmarks.peers.searchtext import QueryTerm
 
 THREADS: Final = 8
-"""Connections to the database: as many as clients ask at once here."""
+"""Connections to the database: one for each concurrent client."""
 
 TIME_LIMIT: Final = 10
-"""Seconds after which a search is given up."""
+"""Timeout of a search in seconds."""
 
 ORDERS: Final = {
     "title": "m.title, m.file_id",
@@ -18,20 +18,20 @@ ORDERS: Final = {
     "downloads": "m.downloads desc, m.file_id desc",
     "views": "m.views desc, m.file_id desc",
 }
-"""The columns that maps can be ordered by, and how."""
+"""The columns to order maps by, and the SQL for each."""
 
 
 class TooSlow(Exception):
-    """The database gave up."""
+    """A search exceeded the time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a database.
+    """A request to a database.
 
     Attributes:
-        parts: what to search for, nothing to list.
-        category: id of the category to stay in.
+        parts: terms to search for; empty for a list of all maps.
+        category: id of a category to filter by.
         column: the column to order by, ``None`` for relevance.
         limit: most maps to return.
         offset: maps to skip.
@@ -45,23 +45,23 @@ class Request:
 
     @property
     def order(self) -> str | None:
-        """What stands after ``order by``, ``None`` for relevance."""
+        """The SQL after ``order by``, ``None`` for relevance."""
         return ORDERS[self.column] if self.column else None
 
 
 Answer = tuple[int, list[tuple[Any, ...]]]
-"""How many maps match, and the rows of those on the page."""
+"""The number of matches, and the rows of the page."""
 
 
 class Database(Protocol):
-    """Where the maps are."""
+    """A database of maps."""
 
     def answer(self, request: Request) -> Answer:
-        """Answer a request.
+        """Return the response to a request.
 
         Raises:
             TooSlow: it took longer than ``TIME_LIMIT``.
         """
 
     def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
-        """Return ``parts`` with the nearest known word for each that occurs nowhere."""
+        """Return ``parts``; replace each unknown word by the most similar known one."""

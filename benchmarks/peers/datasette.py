@@ -1,10 +1,10 @@
-"""Datasette: the tool that makes a SQLite file a JSON API, over the file that FTS5 was given.
+"""Datasette, which provides a JSON API for a SQLite file: the database of the peer FTS5.
 
-Its table pages search with ``?_search=`` and answer JSON, with the count and any column as filter
-or order. They order by key: ranking would take a query of one's own. Spelling is not corrected.
-The file is declared immutable, the time limit raised from one second to ours, suggested facets
-are switched off, and the page cache is as large as that of the other service. It reads the file
-with the SQLite of the Python it runs on.
+Its table pages search with ``?_search=`` and return JSON with the number of matches. They can
+filter and order by any column. The default order is by key; ranking would need a custom query.
+Spelling is not corrected. We declare the file immutable, raise the time limit from one second to
+ours, switch off suggested facets, and set the same page cache as for the other service. Datasette
+uses the SQLite of its Python.
 """
 
 from pathlib import Path
@@ -39,7 +39,7 @@ def command(database: Path, port: int) -> list[str]:
 
 
 def path(database: Path, question: Question | None, spelling: int, number: int) -> str:
-    """Return what to ask for the maps that a question is about, or for a list of all."""
+    """Return the URL path of a search, or of the list of all maps."""
     parameters = {"_shape": "objects", "_size": "20", "_number": str(number)}
     if question is None or question.by_views:
         parameters["_sort_desc"] = "views"

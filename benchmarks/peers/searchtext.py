@@ -1,12 +1,13 @@
-"""What SQLite and PostgreSQL need done for them before they can search this catalogue.
+"""Text processing that SQLite and PostgreSQL need before they can search this catalogue.
 
-Both cut text at blanks, so Chinese and Japanese would be one long word a sentence. Their trigram
-indexes find nothing for the two-character words that most Chinese words are, so every character
-becomes a word here, and a Chinese word a phrase. PostgreSQL needs its ``unaccent`` extension to
-ignore accents, which is not everywhere; the text is folded before it goes in. Neither corrects
-spelling; the usual recipe is a table of all words with their trigrams, asked when nothing is found.
+Both split text at spaces, so a sentence in Chinese or Japanese would be a single word. Their
+trigram indexes find no words of two characters, which most Chinese words have. So here every
+character becomes a word, and a Chinese word becomes a phrase. PostgreSQL needs its ``unaccent``
+extension to ignore accents, which is not always available, so we fold the text before loading it.
+Neither system corrects spelling. The usual solution is a table of all words with their trigrams,
+which is queried if a search finds nothing.
 
-Written apart from ``mapshelf.text.normalize`` on purpose: peers must not inherit our mistakes.
+This code is independent of ``mapshelf.text.normalize`` on purpose: peers must not share our bugs.
 """
 
 import re
@@ -17,9 +18,9 @@ from functools import lru_cache
 from typing import Final
 
 CANDIDATES: Final = 200
-"""Words that share most trigrams with a misspelled one, to be looked at closely."""
+"""How many words with the most common trigrams to compare with a misspelled word."""
 
-# Not the voicing marks of Japanese, which make other letters.
+# Without the voicing marks of Japanese, which make different letters.
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u064b-\u0652]")
 _LONE: Final = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])")
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -28,19 +29,19 @@ _PARTS: Final = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """Words that must follow each other, the last of them perhaps only begun."""
+    """Words that must follow each other; with ``prefix``, the last one may be incomplete."""
 
     words: tuple[str, ...]
     prefix: bool = False
 
 
 def spaced(text: str) -> str:
-    """Return ``text`` with blanks around each Chinese and Japanese character."""
+    """Return ``text`` with spaces around each Chinese and Japanese character."""
     return text if text.isascii() else _LONE.sub(r" \1 ", text)
 
 
 def fold(text: str) -> str:
-    """Return ``text`` in small letters without accents."""
+    """Return ``text`` in lower case without accents."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
@@ -48,12 +49,12 @@ def fold(text: str) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """Return the folded words of ``text``, single characters for Chinese and Japanese."""
+    """Return the folded words of ``text``; Chinese and Japanese characters are single words."""
     return _WORDS.findall(spaced(fold(text)))
 
 
 def parse(text: str) -> list[QueryTerm]:
-    """Return the parts of what was typed: quoted ones are whole, the last word may go on."""
+    """Return the terms of a query; the last one is a prefix unless it is in quotes."""
     matches = list(_PARTS.finditer(text))
     parts = []
     for match in matches:
@@ -64,16 +65,16 @@ def parse(text: str) -> list[QueryTerm]:
 
 
 def trigrams(word: str) -> list[str]:
-    """Return the different runs of three characters in ``word``."""
+    """Return the different trigrams of ``word``, sorted."""
     return sorted({word[i : i + 3] for i in range(len(word) - 2)})
 
 
 def nearest(word: str, candidates: Iterable[tuple[str, int]]) -> str | None:
-    """Return the most frequent candidate with the fewest typos between it and ``word``.
+    """Return the candidate with the fewest typos, of these the most frequent one.
 
     Args:
-        word: one that occurs nowhere.
-        candidates: words with the number of maps they occur in.
+        word: a word that no map contains.
+        candidates: words with the number of maps that contain them.
     """
     allowed = typos_allowed(word)
     ranked = (
@@ -93,7 +94,7 @@ def typos_allowed(word: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _distance(one: str, other: str) -> int:
-    """Return how many letters must be changed, left out, added or swapped with the next one."""
+    """Return the edit distance: letters replaced, deleted, inserted or swapped with the next."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

@@ -1,11 +1,11 @@
-"""``GET /maps`` as one would write it with FastAPI over a database, for SQLite and PostgreSQL.
+"""A typical ``GET /maps`` with FastAPI and a database, for SQLite and PostgreSQL.
 
-What is plain about it: no token is checked, there are no links to other pages and no validators.
-What is not: the body is encoded by orjson and sent as it is, which is several times faster than
-letting FastAPI validate and encode twenty objects. Endpoints are ordinary functions, which
-FastAPI runs in threads, so that a slow search does not hold up the others.
+It is simpler than Mapshelf: it checks no token, and sends no pagination links and no validators.
+One part is optimised: orjson encodes the body, which is several times faster than letting FastAPI
+validate and encode twenty objects. Endpoints are ordinary functions, which FastAPI runs in threads,
+so a slow search does not block the others.
 
-Run as ``python -m benchmarks.peers.service sqlite|postgres ADDRESS PORT``.
+Run it as ``python -m benchmarks.peers.service sqlite|postgres ADDRESS PORT``.
 """
 
 import sys
@@ -30,7 +30,7 @@ COLUMNS: Final = {
 
 
 def application(database: Database) -> FastAPI:
-    """Return the service over a database."""
+    """Return the service for a database."""
     app = FastAPI()
     app.add_api_route("/maps", _maps(database), methods=["GET"])
     return app
@@ -60,7 +60,7 @@ def _maps(database: Database) -> Callable[..., Response]:
 
 
 def main() -> None:
-    """Serve a database until ended."""
+    """Serve a database until a signal ends the process."""
     kind, address, port = sys.argv[1:]
     uvicorn.run(
         application(_opened(kind, address)),
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _opened(kind: str, address: str) -> Database:
-    """Return the database of a kind, imported when asked for: each needs packages of its own."""
+    """Return the database of this kind; import its module only now, as it needs other packages."""
     if kind == "sqlite":
         from benchmarks.peers.sqlite import SqliteDatabase  # noqa: PLC0415
 

@@ -1,10 +1,10 @@
 """SQLite FTS5: maps in one table, their words in a contentless index, ranked by weighted bm25.
 
-The texts are not kept twice: the index holds words alone, and the table of maps stays narrow.
-``unicode61`` folds case and accents, Chinese and Japanese are put in with blanks between their
-characters (``searchtext``), beginnings of two and three letters have an index of their own, and
-the index is merged into one segment when it is complete. The SQLite is the current one that comes
-with ``apsw``. Each thread has a connection, with the file mapped into memory.
+Texts are not stored twice: the index contains only words, and the table of maps stays narrow.
+``unicode61`` folds case and accents. Chinese and Japanese are indexed with spaces between the
+characters (see ``searchtext``). Prefixes of two and three letters have their own index. The
+complete index is merged into one segment. SQLite is the current version, from ``apsw``. Each thread
+has its own connection, with the file mapped into memory.
 """
 
 import threading
@@ -22,13 +22,13 @@ from benchmarks.peers.records import COLUMNS, NUMBERS, WEIGHTS, batches, documen
 from benchmarks.peers.searchtext import CANDIDATES, QueryTerm, nearest, spaced, trigrams
 
 CACHE_KIB: Final = 64 << 10
-"""Page cache of each connection."""
+"""Page cache of each connection in KiB."""
 
 MAPPED: Final = 16 << 30
-"""Bytes of the file that may be mapped: all of it."""
+"""Most bytes of the file to map: more than it has."""
 
 STEPS: Final = 1000
-"""Steps of SQLite's virtual machine between two looks at the clock."""
+"""Steps of SQLite's virtual machine between checks of the time limit."""
 
 _ROW: Final = ", ".join(f"m.{column}" for column in COLUMNS)
 _COLUMNS: Final = ", ".join(
@@ -37,7 +37,7 @@ _COLUMNS: Final = ", ".join(
     if column != "file_id"
 )
 _BM25: Final = f"bm25(maps_fts, {', '.join(map(str, WEIGHTS.values()))})"
-# "cross join" keeps SQLite from going through the maps and asking the index about each.
+# "cross join" keeps SQLite from scanning the maps and querying the index for each.
 _JOINED: Final = "maps_fts f cross join maps m on m.file_id = f.rowid"
 _BEFORE: Final = f"""
 pragma journal_mode = off;
@@ -72,7 +72,7 @@ analyze;
 
 
 def build(catalogue: Catalogue, path: Path) -> None:
-    """Make the database of a catalogue."""
+    """Create the database of a catalogue."""
     path.unlink(missing_ok=True)
     database = apsw.Connection(str(path))
     database.execute(_BEFORE).fetchall()
@@ -87,7 +87,7 @@ def build(catalogue: Catalogue, path: Path) -> None:
 
 
 def index_bytes(path: Path) -> int:
-    """Return how much of the database is the index of words."""
+    """Return the bytes of the search index."""
     database = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
     size: int = database.execute(
         "select sum(pgsize) from dbstat where aggregate = true and name like 'maps_fts%'"
@@ -97,12 +97,12 @@ def index_bytes(path: Path) -> int:
 
 
 def match(parts: Sequence[QueryTerm]) -> str:
-    """Return the parts of a search in FTS5's own language."""
+    """Return a search in the query syntax of FTS5."""
     return " ".join(f'"{" ".join(part.words)}"{"*" if part.prefix else ""}' for part in parts)
 
 
 class SqliteDatabase:
-    """The database at ``address``, a path."""
+    """The database in the file ``address``."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -135,15 +135,16 @@ class SqliteDatabase:
         if request.order:
             page = f"select {_ROW} from {_JOINED} where {where} order by {request.order}"
             return total, self._run(f"{page} limit ? offset ?", window)
-        # The best are found before their rows are read.
+        # Find the best matches first, then read only their rows.
         best = f"select f.rowid as file_id, f.rank as rank from {source} where {where}"
         best += " order by f.rank limit ? offset ?"
         page = f"select {_ROW} from ({best}) f join maps m using (file_id) order by f.rank"
         return total, self._run(page, window)
 
     def _best_in_category(self, request: Request) -> Answer:
-        # ``rank`` is worked out for every match before the join, ``bm25`` only for those that
-        # remain, and the same pass counts them: 2.6 times as fast for a word in half of all maps.
+        # SQLite computes ``rank`` for every match before the join, but ``bm25`` only for those in
+        # the category, and the same pass counts them. This is 2.6 times as fast for a word in half
+        # of all maps.
         found = (
             f"with found as materialized (select f.rowid as file_id, {_BM25} as rank"
             f" from {_JOINED} where maps_fts match ? and m.category_id = ?)"
@@ -180,7 +181,7 @@ class SqliteDatabase:
         return nearest(word, found) or word
 
     def _run(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run a statement on this thread's connection, for as long as the time limit allows."""
+        """Run a statement on this thread's connection, with the time limit."""
         database = self._database()
         until = time.monotonic() + TIME_LIMIT
         database.set_progress_handler(lambda: time.monotonic() > until, STEPS)
