@@ -144,8 +144,10 @@ def _peers(made: Catalogue, given: argparse.Namespace) -> Iterator[tuple[str, An
     from benchmarks.peers import comparison  # noqa: PLC0415 - needs the group "bench"
 
     names = given.peers or comparison.NAMES
-    tell = partial(console.print, soft_wrap=True, highlight=False)
-    return comparison.measured(made, given.seconds, tell, names, keep=given.keep_snapshot)
+    report_progress = partial(console.print, soft_wrap=True, highlight=False)
+    return comparison.measured(
+        made, given.seconds, report_progress, names, keep=given.keep_snapshot
+    )
 
 
 def _made(size: int, given: argparse.Namespace) -> Catalogue:
@@ -157,13 +159,13 @@ def _made(size: int, given: argparse.Namespace) -> Catalogue:
 
 
 def _built(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
-    kept = made.folder / "build.json"
-    if not (given.keep_snapshot and kept.exists()):
+    facts_file = made.folder / "build.json"
+    if not (given.keep_snapshot and facts_file.exists()):
         with Progress(console=console) as progress:
             task = progress.add_task("building the snapshot", total=made.size)
             facts = building.build(made, lambda done: progress.update(task, completed=done))
-        kept.write_bytes(orjson.dumps(facts))
-    facts = orjson.loads(kept.read_bytes())
+        facts_file.write_bytes(orjson.dumps(facts))
+    facts = orjson.loads(facts_file.read_bytes())
     console.print("full build", facts)
     return dict(facts)
 
@@ -189,12 +191,12 @@ def _shown(name: str, answers: Iterator[tuple[str, Any]]) -> dict[str, Any]:
             status.update(f"{name}: {question} done …")
     table = Table("what", "figures", title=name, title_justify="left")
     for question, answer in results.items():
-        table.add_row(question, _told(answer))
+        table.add_row(question, _formatted(answer))
     console.print(table)
     return results
 
 
-def _told(answer: Any) -> str:
+def _formatted(answer: Any) -> str:
     if isinstance(answer, dict):
         plain = ((name, value) for name, value in answer.items() if not isinstance(value, dict))
         return "  ".join(f"{name} {value}" for name, value in plain)

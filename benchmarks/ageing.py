@@ -68,8 +68,8 @@ def _state(directory: SnapshotDirectory) -> dict[str, Any]:
         "records": (folder / RECORDS).stat().st_size,
         "words": (folder / TERMS).stat().st_size,
     }
-    told = {f"{name} MB": round(size / 1e6, 1) for name, size in megabytes.items()}
-    return {**told, "segments": _segments(directory)}
+    sizes = {f"{name} MB": round(size / 1e6, 1) for name, size in megabytes.items()}
+    return {**sizes, "segments": _segments(directory)}
 
 
 def _segments(directory: SnapshotDirectory) -> int:

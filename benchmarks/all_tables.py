@@ -126,9 +126,9 @@ def _costs(measured: Sizes) -> Iterator[str]:
     questions = dict.fromkeys(name for part in measured.values() for name in part)
     for question in questions:
         rows = [part.get(question, {}) for part in measured.values()]
-        told = (one.get(name, "") for one in rows for name in ("in_process", "over_http"))
+        cells = (one.get(name, "") for one in rows for name in ("in_process", "over_http"))
         if not any("share" in one for one in rows):
-            yield row(label(question), *map(str, told))
+            yield row(label(question), *map(str, cells))
     yield ""
     for size, part in measured.items():
         share = part["page again, share of the floor"]["share"]
@@ -197,10 +197,10 @@ def _ageing(ageing: Sizes) -> Iterator[str]:
         changes = part["changes"]
         after = f"after {changes['made']:,} changes (up to {changes['most segments']} segments)"
         for when in ("before", "after", "built anew"):
-            state, told = part[when], after if when == "after" else when
+            state, title = part[when], after if when == "after" else when
             times = (part.get(f"{name}, {when}", {}).get("p50") for name in searches)
             figures = (state["index MB"], state["segments"], state["records MB"])
-            yield row(count(size), told, *map(str, figures), *map(number, times))
+            yield row(count(size), title, *map(str, figures), *map(number, times))
     yield ""
 
 
@@ -236,7 +236,7 @@ def _overload(overload: Sizes) -> Iterator[str]:
     names = ("p50 without", "p50 with", "p99 without", "p99 with", "max with", "p99 ratio")
     yield from header("maps", "attack: request", *names, "failed")
     figures = ("calm p50", "p50", "calm p99", "p99", "max", "p99 ratio")
-    beside: list[str] = []
+    notes: list[str] = []
     for size, part in overload.items():
         for name, answer in part.items():
             if isinstance(answer, dict) and "p99 ratio" in answer:
@@ -244,11 +244,11 @@ def _overload(overload: Sizes) -> Iterator[str]:
                 failed = f"{answer['failed']} of {answer['asked']}"
                 yield row(count(size), name, *cells, failed)
             elif ": " in name:
-                told = answer if isinstance(answer, dict) else {"": answer}
-                listed = ", ".join(f"{key} {value}".strip() for key, value in told.items())
-                beside.append(f"* {int(size):,} maps, {name}: {listed}")
+                shown = answer if isinstance(answer, dict) else {"": answer}
+                listed = ", ".join(f"{key} {value}".strip() for key, value in shown.items())
+                notes.append(f"* {int(size):,} maps, {name}: {listed}")
     yield ""
-    yield from beside
+    yield from notes
     yield ""
 
 

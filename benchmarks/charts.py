@@ -101,7 +101,7 @@ def text(x: float, y: float, words: str, anchor: str, *, bold: bool = False) -> 
     )
 
 
-def mark(number: int, x: float, y: float) -> str:
+def marker(number: int, x: float, y: float) -> str:
     """Return the marker of a series; each number has its own shape and colour."""
     colour = COLOURS[number]
     style = f'fill="{colour}" stroke="#ffffff" stroke-width="1"'
@@ -122,9 +122,9 @@ def mark(number: int, x: float, y: float) -> str:
     )
 
 
-def key(names: Iterable[tuple[int, str]], x: float, y: float) -> Iterator[str]:
+def legend(names: Iterable[tuple[int, str]], x: float, y: float) -> Iterator[str]:
     """Yield the legend; ``names`` are the number and the name of each series."""
     for number, name in names:
-        yield mark(number, x + 6, y - 4)
+        yield marker(number, x + 6, y - 4)
         yield text(x + 18, y, name, "start")
         x += 46 + 7 * len(name)

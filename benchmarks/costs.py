@@ -55,7 +55,7 @@ LOOKED_AT: Final = 30_000
 PUBLICATIONS: Final = 25
 
 
-class Question(NamedTuple):
+class RequestKind(NamedTuple):
     """A kind of request.
 
     Attributes:
@@ -75,19 +75,19 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
     """Yield each question with its answer."""
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     folder = directory.folder(directory.current())
-    questions = _questions(catalogue, Snapshot(folder))
+    kinds = _kinds(catalogue, Snapshot(folder))
     with InProcess(catalogue.settings) as application:
-        inside = {one.name: _in_process(application, one) for one in questions}
+        inside = {one.name: _in_process(application, one) for one in kinds}
     with service(catalogue) as (target, _):
         worker = replace(target, pid=worker_processes(target)[0])
         yield from _against_floor(worker, seconds, rounds)
-        for one in questions:
+        for one in kinds:
             yield one.name, inside[one.name] | _over_http(worker, one, seconds, rounds)
     yield "building the query of a search", _building(catalogue, folder)
     yield "library page, first after a publication", _first_pages(catalogue, folder)
 
 
-def _questions(catalogue: Catalogue, snapshot: Snapshot) -> list[Question]:
+def _kinds(catalogue: Catalogue, snapshot: Snapshot) -> list[RequestKind]:
     maps = _maps_of_size(snapshot)
     ids = [record_ids(one.body)[1] for one in maps]
     addresses = PageResources(BASE_URL).addresses
@@ -96,17 +96,17 @@ def _questions(catalogue: Catalogue, snapshot: Snapshot) -> list[Question]:
     filtered = library_paths(catalogue, FILTERS, PAGES)
     pictures = [f"/thumbnails/{one}.png?w=320" for one in shown]
     return [
-        Question("page again", [PAGE], again=True),
-        Question("lists, all different", listing_paths(catalogue)),
-        Question("searches, all different", search_paths(catalogue)),
-        Question("suggestions for a second word", _second_words(catalogue)),
-        Question("/users/me", ["/users/me"], again=True),
-        Question("/maps/{ID} again", [f"/maps/{one}" for one in shown], again=True),
-        Question("thumbnails again", pictures, True, BROWSER),
-        Question("library page again", ["/"], True, BROWSER),
-        Question("library page new", library_paths(catalogue, (), PAGES), False, BROWSER),
-        Question("library page new, other filters", filtered, False, BROWSER),
-        Question(f"map page new, {TOPICS} topics", pages, False, BROWSER),
+        RequestKind("page again", [PAGE], again=True),
+        RequestKind("lists, all different", listing_paths(catalogue)),
+        RequestKind("searches, all different", search_paths(catalogue)),
+        RequestKind("suggestions for a second word", _second_words(catalogue)),
+        RequestKind("/users/me", ["/users/me"], again=True),
+        RequestKind("/maps/{ID} again", [f"/maps/{one}" for one in shown], again=True),
+        RequestKind("thumbnails again", pictures, True, BROWSER),
+        RequestKind("library page again", ["/"], True, BROWSER),
+        RequestKind("library page new", library_paths(catalogue, (), PAGES), False, BROWSER),
+        RequestKind("library page new, other filters", filtered, False, BROWSER),
+        RequestKind(f"map page new, {TOPICS} topics", pages, False, BROWSER),
     ]
 
 
@@ -126,7 +126,7 @@ def _maps_of_size(snapshot: Snapshot) -> list[Record]:
 # -- requests -----------------------------------------------------------------------------
 
 
-def _in_process(application: InProcess, one: Question) -> dict[str, Any]:
+def _in_process(application: InProcess, one: RequestKind) -> dict[str, Any]:
     sent = {name.lower(): value for name, _, value in (row.partition(": ") for row in one.headers)}
     paths = one.paths[:IN_PROCESS]
     if one.again:
@@ -135,7 +135,7 @@ def _in_process(application: InProcess, one: Question) -> dict[str, Any]:
     return {"in_process": round(application.microseconds(paths, sent), 1)}
 
 
-def _over_http(worker: Target, one: Question, seconds: int, rounds: int) -> dict[str, Any]:
+def _over_http(worker: Target, one: RequestKind, seconds: int, rounds: int) -> dict[str, Any]:
     if one.again:
         for path in one.paths:
             assert get(worker.port, path, worker.token).status == 200
@@ -195,8 +195,8 @@ def _building(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
     """Return the processor time to build the query of a search from its parsed text."""
     index_schema, searcher = schema(), tantivy.Index.open(str(folder / TEXT)).searcher()
     builder = QueryBuilder(index_schema, searcher)
-    asked = (parse_query(path.partition("?")[2].encode()) for path in search_paths(catalogue))
-    terms = [parse_query_text(query.text) for query in islice(asked, IN_PROCESS)]
+    queries = (parse_query(path.partition("?")[2].encode()) for path in search_paths(catalogue))
+    terms = [parse_query_text(query.text) for query in islice(queries, IN_PROCESS)]
     return {"in_process": _microseconds(lambda one: builder.scored(one, ()), terms)}
 
 

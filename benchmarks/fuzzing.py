@@ -131,8 +131,8 @@ async def _import(catalogue: Catalogue) -> None:
 async def _send(
     requests: "Requests", port: int, count: int, ended: asyncio.Event
 ) -> dict[str, Any]:
-    numbers, told, faults = iter(range(count)), Counter[str](), list[dict[str, Any]]()
-    kept = Counter[str]()
+    numbers, counts, faults = iter(range(count)), Counter[str](), list[dict[str, Any]]()
+    by_kind = Counter[str]()
 
     async def sending() -> None:
         connection = None
@@ -144,23 +144,23 @@ async def _send(
             try:
                 if connection is None or not connection.is_usable:
                     connection = await Connection.opened(port)
-                asked = time.perf_counter()
+                began = time.perf_counter()
                 what, fault = await _outcome(connection, request)
-                taken = time.perf_counter() - asked
+                taken = time.perf_counter() - began
                 if taken > SLOW and not fault:
                     kind, fault = "slow", f"{what} after {taken:.1f} s"
             except OSError as error:
                 what, fault = f"none: {type(error).__name__}", "none: not connected"
-            told[what] += 1
-            told[f"over {SLOW:.0f} s"] += kind == "slow"
-            kept[kind] += bool(fault)
-            if fault and kept[kind] <= SHOWN:
+            counts[what] += 1
+            counts[f"over {SLOW:.0f} s"] += kind == "slow"
+            by_kind[kind] += bool(fault)
+            if fault and by_kind[kind] <= SHOWN:
                 faults.append({"answer": fault, "request": repr(request[:2000])})
             if connection and (not is_plain or fault):
                 connection.close()  # the server could read leftover bytes as a request
 
     await asyncio.gather(*(sending() for _ in range(CONNECTIONS)))
-    return {**dict(sorted(told.items())), "faults": faults}
+    return {**dict(sorted(counts.items())), "faults": faults}
 
 
 async def _outcome(connection: Connection, request: bytes) -> tuple[str, str]:

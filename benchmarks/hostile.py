@@ -29,8 +29,8 @@ def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
     with service(catalogue) as (target, _):
         for name, kind in KINDS.items():
             texts = _Texts(catalogue, name)
-            asked = [kind(texts)[:MAXIMUM_QUERY_LENGTH] for _ in range(count // len(KINDS))]
-            yield name, _asked(target, asked)
+            queries = [kind(texts)[:MAXIMUM_QUERY_LENGTH] for _ in range(count // len(KINDS))]
+            yield name, _sent(target, queries)
 
 
 class _Texts:
@@ -92,17 +92,17 @@ KINDS: Final[dict[str, Callable[[_Texts], str]]] = {
 }
 
 
-def _asked(target: Target, texts: list[str]) -> dict[str, Any]:
+def _sent(target: Target, texts: list[str]) -> dict[str, Any]:
     connection = HTTPConnection("127.0.0.1", target.port, timeout=60)
     headers = {"Authorization": f"Bearer {target.token}"}
     taken, failed = [], 0
     for text in texts:
         began = time.perf_counter()
         connection.request("GET", f"/maps?query={quote(text)}", headers=headers)
-        answer = connection.getresponse()
-        answer.read()
+        response = connection.getresponse()
+        response.read()
         taken.append(time.perf_counter() - began)
-        failed += answer.status != 200
+        failed += response.status != 200
     slowest = texts[taken.index(max(taken))][:80]
     connection.close()
     return {**times_of(taken).as_json(), "not_200": failed, "slowest": slowest}

@@ -80,28 +80,28 @@ def _lists(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
     snapshot, columns = Snapshot(folder), load_columns(folder, read_manifest(folder)["slots"])
     everything: list[MapQuery] = []
     for names in ((), *FILED):  # all maps, too, to see what a filter adds
-        asked = queries(catalogue, snapshot, names)
-        everything += asked
-        selected = _best([Listing(folder, columns).select for _ in range(ROUNDS)], asked)
+        requested = queries(catalogue, snapshot, names)
+        everything += requested
+        selected = _best([Listing(folder, columns).select for _ in range(ROUNDS)], requested)
         yield f"list {' + '.join(names) or 'all'}", selected
-        yield f"page {' + '.join(names) or 'all'}", _pages(folder, asked)
+        yield f"page {' + '.join(names) or 'all'}", _pages(folder, requested)
     random.Random(catalogue.seed).shuffle(everything)
     yield "page, everything mixed, fresh", _pages(folder, everything)
     snapshot = Snapshot(folder)
     clients = Clients(catalogue, "facets of folders")
-    asked = [MapQuery(filters=query.filters) for query in everything if query.offset == 0]
-    chosen = clients.some(list(dict.fromkeys(asked)), LEVELS)
+    requested = [MapQuery(filters=query.filters) for query in everything if query.offset == 0]
+    chosen = clients.some(list(dict.fromkeys(requested)), LEVELS)
     yield "facets of a selection", timed(snapshot.facets, chosen).as_json()
 
 
-def _pages(folder: Path, asked: list[MapQuery]) -> dict[str, Any]:
+def _pages(folder: Path, requested: list[MapQuery]) -> dict[str, Any]:
     """Return the times of pages in newly opened snapshots."""
     snapshots = [Snapshot(folder) for _ in range(ROUNDS)]
-    return _best([partial(one.page, base_url=b"") for one in snapshots], asked)
+    return _best([partial(one.page, base_url=b"") for one in snapshots], requested)
 
 
-def _best(calls: list[Callable[[MapQuery], object]], asked: list[MapQuery]) -> dict[str, Any]:
-    return best_of(calls, asked).as_json()
+def _best(calls: list[Callable[[MapQuery], object]], requested: list[MapQuery]) -> dict[str, Any]:
+    return best_of(calls, requested).as_json()
 
 
 def _levels(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Any]]:
@@ -136,7 +136,7 @@ def _requests(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
     clients = Clients(catalogue, "requests")
     levels = clients.some(levels_of(catalogue.size), LEVELS)
     wide = [f"{INBOX}{'/' * more}" for more in range(FRESH)]
-    asked = {
+    requested = {
         "GET /folders, a level": [f"/folders?below={quote(path, safe='')}" for path in levels],
         "GET /folders, the widest level": [f"/folders?below={quote(one, safe='')}" for one in wide],
         "GET /facets of a folder": [_path("/facets", clients, "folder") for _ in range(LEVELS)],
@@ -144,7 +144,7 @@ def _requests(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
     }
     with InProcess(catalogue.settings) as application:
         application.request("/folders")
-        for name, paths in asked.items():
+        for name, paths in requested.items():
             yield name, _timed_requests(application, list(dict.fromkeys(paths)))
 
 
@@ -263,10 +263,10 @@ def _memory(catalogue: Catalogue) -> dict[str, Any]:
             answer = get(target.port, path, target.token)
             times.append(time.perf_counter() - began)
             assert answer.status in (200, 301, 302, 303, 307, 308), (path, answer.status)
-        told = memory(worker)
+        after_load = memory(worker)
     return {
         "requests": len(paths),
         "at_rest_own_mb": at_rest["own_mb"],
-        **told,
+        **after_load,
         "p99_ms": times_of(times).p99,
     }

@@ -31,9 +31,9 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
     snapshot, listing = Snapshot(folder), Listing(folder, columns)
     everything: list[MapQuery] = []
     for names in COMBINATIONS:
-        asked = queries(catalogue, snapshot, names)
-        everything += asked
-        yield f"list {' + '.join(names) or 'all'}", timed(listing.select, asked).as_json()
+        drawn = queries(catalogue, snapshot, names)
+        everything += drawn
+        yield f"list {' + '.join(names) or 'all'}", timed(listing.select, drawn).as_json()
     random.Random(catalogue.seed).shuffle(everything)
     listing = Listing(folder, columns)  # has cached nothing yet
     yield "list, everything mixed, fresh", timed(listing.select, everything).as_json()

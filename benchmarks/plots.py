@@ -14,11 +14,11 @@ from benchmarks.charts import (
     COLOURS,
     decades,
     grid,
-    key,
+    legend,
     line,
     lines,
     logarithmic,
-    mark,
+    marker,
     picture,
     text,
     ticks,
@@ -240,12 +240,12 @@ def _panel(title: str, series: Series, left: float, top: float) -> Iterator[str]
     yield text(left, top - 68, title, "start", bold=True)
     names = list(enumerate(series))
     for row in range(0, len(names), IN_A_ROW):
-        yield from key(names[row : row + IN_A_ROW], left, top - 46 + 9 * row)
+        yield from legend(names[row : row + IN_A_ROW], left, top - 46 + 9 * row)
     yield from drawn
     for number, values in reversed(list(enumerate(series.values()))):
         places = [(place((maps, value)), day) for maps, (value, day) in sorted(values.items())]
         yield from lines(places, COLOURS[number])
-        yield from (mark(number, *point) for point, _ in places)
+        yield from (marker(number, *point) for point, _ in places)
 
 
 def _costs_drawn(spent: dict[str, float]) -> str:
@@ -263,7 +263,7 @@ def _costs_drawn(spent: dict[str, float]) -> str:
         y = top + (number + 0.5) * BAR
         drawn.append(text(left - 10, y + 4, name.replace("`", ""), "end"))
         drawn.append(line((left, y), (left + width, y)))
-        drawn.append(mark(0, scale(value), y))
+        drawn.append(marker(0, scale(value), y))
         drawn.append(text(scale(value) + 12, y + 4, f"{value:,g}", "start"))
     return picture(left + width + 60, top + height + 34, "Processor time of requests", drawn)
 

@@ -164,8 +164,8 @@ def _about(runs: list[Run]) -> Iterator[str]:
     yield ""
     for run in runs:
         before, after = run.loads
-        told = f"{count(run.size)} maps: {before} and {after} ({', '.join(run.parts)})"
-        yield f"* {run.date}, commit {run.machine['commit']}, {told}"
+        details = f"{count(run.size)} maps: {before} and {after} ({', '.join(run.parts)})"
+        yield f"* {run.date}, commit {run.machine['commit']}, {details}"
     yield ""
 
 

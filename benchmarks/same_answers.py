@@ -53,7 +53,7 @@ LEFT_OUT: Final = frozenset(("x-request-id",))
 
 PAGE_HEADERS: Final = {"accept-encoding": "gzip", "authorization": ""}
 
-Asked = tuple[str, str, dict[str, str]]
+Request = tuple[str, str, dict[str, str]]
 """A method, a path with its query, and headers."""
 
 
@@ -65,20 +65,20 @@ class Requests:
         self._chance = random.Random(SEED)
         self._ids = ids
         self._titles = titles
-        self._asked: list[Asked] = []
+        self._earlier: list[Request] = []
         self._etags: dict[str, str] = {}
 
-    def next(self) -> Asked:
+    def next(self) -> Request:
         """Return the next request, often a repeated one."""
-        if self._asked and self._chance.random() < 0.3:
-            method, target, headers = self._chance.choice(self._asked[-400:])
+        if self._earlier and self._chance.random() < 0.3:
+            method, target, headers = self._chance.choice(self._earlier[-400:])
             etag = self._etags.get(target)
             if etag and self._chance.random() < 0.3:
                 return method, target, {**headers, "if-none-match": etag}
             return method, target, headers
-        asked = self._drawn()
-        self._asked.append(asked)
-        return asked
+        request = self._drawn()
+        self._earlier.append(request)
+        return request
 
     def note(self, target: str, sent: Sent) -> None:
         """Store the ETag, as a client would, for later conditional requests."""
@@ -86,7 +86,7 @@ class Requests:
         if etag:
             self._etags[target] = etag
 
-    def _drawn(self) -> Asked:
+    def _drawn(self) -> Request:
         target = self._chance.choice(self._kinds())()
         kind = self._chance.random()
         method = "HEAD" if kind < 0.05 else "POST" if kind > 0.995 else "GET"
@@ -202,9 +202,9 @@ class Requests:
 
     def _picture(self) -> str:
         public_id = self._chance.choice(self._ids[:PICTURES])
-        asked = self._chance.choice(("", "?w=320", "?w=640", "?w=320&theme=dark", "?w=7"))
+        parameters = self._chance.choice(("", "?w=320", "?w=640", "?w=320&theme=dark", "?w=7"))
         kind = self._chance.choice(("png", "png", "svg"))
-        return f"/thumbnails/{public_id}.{kind}{asked}"
+        return f"/thumbnails/{public_id}.{kind}{parameters}"
 
     def _small(self) -> str:
         return self._chance.choice(
@@ -316,8 +316,8 @@ def _compare(known: list[dict[str, Any]], found: Iterator[dict[str, Any]]) -> in
         names = [name for name in one if one[name] != other[name]]
         if names:
             different += 1
-            told = ((name, one[name], other[name]) for name in names if name == "status")
-            print(other["number"], *other["asked"], ", ".join(names), *told, flush=True)
+            statuses = ((name, one[name], other[name]) for name in names if name == "status")
+            print(other["number"], *other["asked"], ", ".join(names), *statuses, flush=True)
     print(f"{len(known)} requests, {different} responses differ")
     return different != 0
 

@@ -25,27 +25,27 @@ SOURCE: Final = "127.0.0.2"
 SOURCES: Final = tuple(f"127.0.0.{number}" for number in range(2, 10))
 """Source addresses of attacks that need more ports than one address has."""
 
-NARROW: Final = 4096
+RECEIVE_BUFFER: Final = 4096
 """Receive buffer of a slow reader, in bytes."""
 
-SPARED: Final = 2 << 30
+MEMORY_RESERVE: Final = 2 << 30
 """Bytes of memory that must stay available; otherwise the attack ends."""
 
 HANDSHAKES: Final = 100
 """Connections to open at the same time."""
 
-HELD: Final = 0.05
+HANG_UP_AFTER: Final = 0.05
 """Seconds after which impatient clients close the connection."""
 
-CRAWLED: Final = 1 << 20
+UPLOAD_SIZE: Final = 1 << 20
 """Bytes of a file that is never sent completely."""
 
-AGAIN_AFTER: Final = 0.1
+RECONNECT_AFTER: Final = 0.1
 """Seconds until a client reconnects after its connection broke."""
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class AttackOptions:
     """The target and the size of an attack.
 
     Attributes:
@@ -65,159 +65,161 @@ class Aim:
     pause: float = 0.0
 
 
-async def half_sent(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def half_sent(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Keep connections with half a request open; replace those that the server closes."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     gate = asyncio.Semaphore(HANDSHAKES)
-    half = get_request("/maps", aim.token)[:-20]
+    half = get_request("/maps", options.token)[:-20]
     tried = asyncio.Event()
 
     async def waiting() -> None:
         while not (ended.is_set() and tried.is_set()):
             try:
                 async with gate:
-                    connection = await Connection.opened(aim.port, SOURCE)
+                    connection = await Connection.opened(options.port, SOURCE)
             except OSError:
-                told["refused"] += 1
+                counts["refused"] += 1
                 tried.set()
                 await asyncio.sleep(1)
                 continue
-            told["opened"] += 1
+            counts["opened"] += 1
             tried.set()
             connection.send(half)
             with suppress(OSError, EOFError):
                 await connection.reply()
             connection.close()
-            told["cut"] += 1
+            counts["cut"] += 1
 
     # On a busy machine, the clients may finish before a connection is open.
-    await _until(ended, [waiting() for _ in range(aim.count)], tried)
-    return dict(told)
+    await _until(ended, [waiting() for _ in range(options.count)], tried)
+    return dict(counts)
 
 
-async def slow_readers(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def slow_readers(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Request large responses; half of the clients read nothing, half 1 KB per second.
 
     The paths alternate. Those of the API are requested with the token.
     """
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     gate, loop = asyncio.Semaphore(HANDSHAKES), asyncio.get_running_loop()
     readers: list[socket.socket] = []
 
     async def reading(number: int) -> None:
-        path = aim.paths[number % len(aim.paths)]
-        token = aim.token if path.startswith("/maps/") else ""
+        path = options.paths[number % len(options.paths)]
+        token = options.token if path.startswith("/maps/") else ""
         async with gate:
-            reader = await connected_socket(aim.port, SOURCE, NARROW)
+            reader = await connected_socket(options.port, SOURCE, RECEIVE_BUFFER)
         readers.append(reader)
         await loop.sock_sendall(reader, get_request(path, token))
         trickling = number % 4 >= 2
         while trickling and await loop.sock_recv(reader, 1024):
             await asyncio.sleep(1)
 
-    watching = asyncio.create_task(_spare_memory(ended, told))
-    await _until(ended, [_told_broken(reading(number), told) for number in range(aim.count)])
+    watching = asyncio.create_task(_watch_memory(ended, counts))
+    await _until(ended, [_count_broken(reading(number), counts) for number in range(options.count)])
     watching.cancel()
     for reader in readers:
-        told[_first_word(reader)] += 1
+        counts[_state(reader)] += 1
         reader.close()
-    return dict(told)
+    return dict(counts)
 
 
-async def crawling_uploads(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def crawling_uploads(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Send uploads byte by byte; start a new one when one gets a response or is closed."""
-    told: Counter[str] = Counter()
-    head, dot, body = upload_request("x" * CRAWLED, aim.token).partition(b"\r\n\r\n")
+    counts: Counter[str] = Counter()
+    head, dot, body = upload_request("x" * UPLOAD_SIZE, options.token).partition(b"\r\n\r\n")
 
     async def crawling(connection: Connection) -> None:
         connection.send(head + dot)
         for place in range(len(body)):
             connection.send(body[place : place + 1])
-            await asyncio.sleep(aim.pause)
+            await asyncio.sleep(options.pause)
             if not connection.is_usable:
                 return
 
     async def uploading() -> None:
-        connection = await Connection.opened(aim.port, SOURCE)
-        told["begun"] += 1
+        connection = await Connection.opened(options.port, SOURCE)
+        counts["begun"] += 1
         sending = asyncio.create_task(crawling(connection))
         try:
-            told[f"answered {(await connection.reply()).status}"] += 1
+            counts[f"answered {(await connection.reply()).status}"] += 1
         finally:
             sending.cancel()
             connection.close()
 
-    await _until(ended, [_again(uploading, ended, told) for _ in range(aim.count)])
-    return dict(told)
+    await _until(ended, [_repeat(uploading, ended, counts) for _ in range(options.count)])
+    return dict(counts)
 
 
-async def hang_ups(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def hang_ups(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Request one path after the other, and close the connection after 50 ms.
 
     Every second request has a number in its query, which makes its URL different.
     """
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     numbers = itertools.count()
 
     async def asking() -> None:
         while not ended.is_set():
             number = next(numbers)
-            path = aim.paths[number // 2 % len(aim.paths)]
+            path = options.paths[number // 2 % len(options.paths)]
             if number % 2:
                 path += f"{'&' if '?' in path else '?'}n={number}"
-            await _hung_up_on(aim.port, SOURCES[number % len(SOURCES)], path, told)
+            await _request_briefly(options.port, SOURCES[number % len(SOURCES)], path, counts)
 
-    await _until(ended, [_again(asking, ended, told) for _ in range(aim.count)])
-    return dict(told)
+    await _until(ended, [_repeat(asking, ended, counts) for _ in range(options.count)])
+    return dict(counts)
 
 
-async def invented_tokens(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def invented_tokens(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Send requests with a different invalid token each time."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     async def inventing() -> None:
         connection = None
         while not ended.is_set():
             if connection is None or not connection.is_usable:
-                connection = await Connection.opened(aim.port, SOURCE)
+                connection = await Connection.opened(options.port, SOURCE)
             reply = await connection.ask(get_request("/maps?limit=1", new_token()))
-            told[str(reply.status)] += 1
-            await asyncio.sleep(aim.pause)
+            counts[str(reply.status)] += 1
+            await asyncio.sleep(options.pause)
 
-    await _until(ended, [_again(inventing, ended, told) for _ in range(aim.count)])
-    return dict(told)
+    await _until(ended, [_repeat(inventing, ended, counts) for _ in range(options.count)])
+    return dict(counts)
 
 
-async def page_flood(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def page_flood(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Request different pages at a fixed rate, independent of the responses."""
     del ended  # its duration is fixed, and it waits for all responses
-    requests = [get_request(path) for path in aim.paths]
-    outcomes = await offer(aim.port, requests, aim.count, aim.seconds, SOURCE)
+    requests = [get_request(path) for path in options.paths]
+    outcomes = await offer(options.port, requests, options.count, options.seconds, SOURCE)
     served = outcomes.times(200)
     refused = outcomes.times(503)
     return {"outcomes": outcomes.counts(), "served": served, "refused with 503": refused}
 
 
-async def equal_requests(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
+async def equal_requests(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
     """Request one path after the other, each with all clients at the same time."""
     del ended
-    told: Counter[str] = Counter()
-    connections = [await Connection.opened(aim.port, SOURCE) for _ in range(aim.count)]
+    counts: Counter[str] = Counter()
+    connections = [await Connection.opened(options.port, SOURCE) for _ in range(options.count)]
 
     async def asking(number: int, request: bytes) -> None:
         if not connections[number].is_usable:
-            connections[number] = await Connection.opened(aim.port, SOURCE)
+            connections[number] = await Connection.opened(options.port, SOURCE)
         reply = await connections[number].ask(request)
-        told[str(reply.status)] += 1
+        counts[str(reply.status)] += 1
 
-    for path in aim.paths:
+    for path in options.paths:
         request = get_request(path)
-        asked = (_told_broken(asking(number, request), told) for number in range(aim.count))
-        await asyncio.gather(*asked)
-        await asyncio.sleep(aim.pause)
+        pending = (
+            _count_broken(asking(number, request), counts) for number in range(options.count)
+        )
+        await asyncio.gather(*pending)
+        await asyncio.sleep(options.pause)
     for connection in connections:
         connection.close()
-    return dict(told)
+    return dict(counts)
 
 
 async def _until(ended: asyncio.Event, work: list[Any], begun: asyncio.Event | None = None) -> None:
@@ -231,38 +233,38 @@ async def _until(ended: asyncio.Event, work: list[Any], begun: asyncio.Event | N
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _told_broken(work: Any, told: Counter[str]) -> None:
+async def _count_broken(work: Any, counts: Counter[str]) -> None:
     try:
         await work
     except (OSError, EOFError) as error:
-        told[f"broken: {type(error).__name__}"] += 1
+        counts[f"broken: {type(error).__name__}"] += 1
 
 
-async def _again(work: Any, ended: asyncio.Event, told: Counter[str]) -> None:
+async def _repeat(work: Any, ended: asyncio.Event, counts: Counter[str]) -> None:
     """Repeat ``work`` after it ends or its connection breaks."""
     while not ended.is_set():
-        await _told_broken(work(), told)
-        await asyncio.sleep(AGAIN_AFTER)
+        await _count_broken(work(), counts)
+        await asyncio.sleep(RECONNECT_AFTER)
 
 
-async def _hung_up_on(port: int, source: str, path: str, told: Counter[str]) -> None:
+async def _request_briefly(port: int, source: str, path: str, counts: Counter[str]) -> None:
     """Send a request; close the connection after a fixed time, even if the response is earlier."""
-    leaving = asyncio.get_running_loop().time() + HELD
+    leaving = asyncio.get_running_loop().time() + HANG_UP_AFTER
     connection = None
     try:
         async with asyncio.timeout_at(leaving):
             connection = await Connection.opened(port, source)
             reply = await connection.ask(get_request(path))
-            told[f"answered {reply.status}"] += 1
-            await asyncio.sleep(HELD)
+            counts[f"answered {reply.status}"] += 1
+            await asyncio.sleep(HANG_UP_AFTER)
     except TimeoutError:
-        told["ended"] += 1
+        counts["ended"] += 1
     finally:
         if connection:
             connection.close()
 
 
-def _first_word(reader: socket.socket) -> str:
+def _state(reader: socket.socket) -> str:
     """Return the state of a connection: the status of an unread response, or an error."""
     try:
         waiting = reader.recv(12, socket.MSG_PEEK)
@@ -274,11 +276,11 @@ def _first_word(reader: socket.socket) -> str:
     return f"unread: {status}" if status.isdigit() else "read in part" if waiting else "closed"
 
 
-async def _spare_memory(ended: asyncio.Event, told: Counter[str]) -> None:
+async def _watch_memory(ended: asyncio.Event, counts: Counter[str]) -> None:
     """End the attack before the machine runs out of memory."""
     while not ended.is_set():
-        if _available() < SPARED:
-            told["ended early: too little memory was left"] += 1
+        if _available() < MEMORY_RESERVE:
+            counts["ended early: too little memory was left"] += 1
             ended.set()
         await asyncio.sleep(0.1)
 

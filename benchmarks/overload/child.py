@@ -90,10 +90,10 @@ def _run(
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     pipe.send("begun")
-    pipe.send(uvloop.run(_until_told(pipe, work, arguments)))
+    pipe.send(uvloop.run(_until_ended(pipe, work, arguments)))
 
 
-async def _until_told(pipe: Connection, work: Work, arguments: tuple[Any, ...]) -> dict[str, Any]:
+async def _until_ended(pipe: Connection, work: Work, arguments: tuple[Any, ...]) -> dict[str, Any]:
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.set_exception_handler(lambda *_: None)  # connections break all the time
     loop.add_reader(pipe.fileno(), ended.set)

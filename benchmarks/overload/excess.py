@@ -46,21 +46,22 @@ from benchmarks.serving import PAGE, Target
 from mapshelf.store import open_store
 from mapshelf.tokens import SCOPES, new_token, token_digest
 
-TIMES: Final = 3.0
+OVERLOAD: Final = 3.0
 """Offered load as a multiple of the peak."""
 
-WAITING: Final = (4, 16, 64)
+CLIENTS: Final = (4, 16, 64)
 """Numbers of clients to find the peak with; the best result counts."""
 
 MOST_REFUSED: Final = 0.001
 """Share of refused requests above which a result does not count."""
 
-AFTERWARDS: Final = 10.0
+PAUSE: Final = 10.0
 """Seconds after which the service should be back to normal."""
 
-HALF: Final = 0.5
+RECOVERY: Final = 0.5
+"""Load afterwards as a multiple of the peak."""
 
-LISTED: Final = 50
+PAGE_SIZE: Final = 50
 """Maps per page of a list."""
 
 UPLOADERS: Final = 20
@@ -70,7 +71,7 @@ Requests = Iterator[bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Testbed:
     """The service, and what requests to it need.
 
     Attributes:
@@ -96,7 +97,7 @@ class Kind:
         behind_nginx: whether nginx is in front of the service.
     """
 
-    requests: Callable[[Field], Requests]
+    requests: Callable[[Testbed], Requests]
     most: int
     behind_nginx: bool = False
 
@@ -105,8 +106,8 @@ def measured(
     catalogue: Catalogue,
     seconds: float,
     chosen: list[str] | None,
-    pause: float = AFTERWARDS,
-    waiting: tuple[int, ...] = WAITING,
+    pause: float = PAUSE,
+    waiting: tuple[int, ...] = CLIENTS,
 ) -> Iterator[tuple[str, Any]]:
     """Yield the figures of each kind of request.
 
@@ -122,8 +123,8 @@ def measured(
         shutil.rmtree(place, ignore_errors=True)
         try:
             kind = KINDS[name]
-            with _started(catalogue.copied_to(place), seconds, kind.behind_nginx) as field:
-                found = _measured(field, kind, pause, waiting)
+            with _started(catalogue.copied_to(place), seconds, kind.behind_nginx) as testbed:
+                found = _measured(testbed, kind, pause, waiting)
         except Exception as error:  # the other kinds take minutes, and are useful without it
             found = {"failed": repr(error)}
         finally:
@@ -132,7 +133,7 @@ def measured(
 
 
 @contextmanager
-def _started(catalogue: Catalogue, seconds: float, behind_nginx: bool) -> Iterator[Field]:
+def _started(catalogue: Catalogue, seconds: float, behind_nginx: bool) -> Iterator[Testbed]:
     tokens, port = _uploaders(catalogue), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
     command += ["--workers", "1", "--base-url", f"http://{ADDRESS}:{port}"]
@@ -147,7 +148,7 @@ def _started(catalogue: Catalogue, seconds: float, behind_nginx: bool) -> Iterat
             folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
             port = opened.enter_context(nginx_before(port, folder, MEASURING))
             wait_until_ready(port, PAGE, tokens[0])
-        yield Field(Target(port, pid, tokens[0]), catalogue, seconds, tokens)
+        yield Testbed(Target(port, pid, tokens[0]), catalogue, seconds, tokens)
 
 
 def _uploaders(catalogue: Catalogue) -> tuple[str, ...]:
@@ -163,49 +164,53 @@ def _uploaders(catalogue: Catalogue) -> tuple[str, ...]:
     return tokens
 
 
-def _measured(field: Field, kind: Kind, pause: float, waiting: tuple[int, ...]) -> dict[str, Any]:
+def _measured(
+    testbed: Testbed, kind: Kind, pause: float, waiting: tuple[int, ...]
+) -> dict[str, Any]:
     """Return the figures of one kind of request as a flat dictionary, for a table row."""
-    requests, peak, best = kind.requests(field), 0.0, 0
+    requests, peak, best = kind.requests(testbed), 0.0, 0
     for clients in waiting:
-        taken = list(islice(requests, round(kind.most * field.seconds)))
-        found = _sent(field, taken, None, clients)
+        taken = list(islice(requests, round(kind.most * testbed.seconds)))
+        found = _sent(testbed, taken, None, clients)
         # If some are refused, the rest has a higher share of cheap requests.
         complete = found["refused"]["count"] <= MOST_REFUSED * found["served"]["count"]
         if found["served a second"] > peak and complete:
             peak, best = found["served a second"], clients
-    excess = _offered(field, requests, TIMES * peak)
+    excess = _offered(testbed, requests, OVERLOAD * peak)
     time.sleep(pause)
-    after = _offered(field, requests, HALF * peak)
+    after = _offered(testbed, requests, RECOVERY * peak)
     return {
         "peak a second": peak,
         "clients at the peak": best,
-        "asked a second": round(TIMES * peak, 1),
+        "asked a second": round(OVERLOAD * peak, 1),
         "served a second": excess["served a second"],
         "of the peak": round(excess["served a second"] / peak, 2) if peak else 0.0,
-        **_told("served", excess["served"]),
-        **_told("refused", excess["refused"]),
+        **_prefixed("served", excess["served"]),
+        **_prefixed("refused", excess["refused"]),
         "sent late p99": excess["sent late p99"],
         "outcomes": _line(excess["outcomes"]),
         "client cpu seconds": excess["own cpu seconds"],
-        "afterwards asked a second": round(HALF * peak, 1),
+        "afterwards asked a second": round(RECOVERY * peak, 1),
         "afterwards served a second": after["served a second"],
-        **_told("afterwards served", after["served"]),
+        **_prefixed("afterwards served", after["served"]),
         "afterwards outcomes": _line(after["outcomes"]),
     }
 
 
-def _offered(field: Field, requests: Requests, rate: float) -> dict[str, Any]:
-    taken = list(islice(requests, max(1, round(rate * field.seconds))))
-    return _sent(field, taken, max(rate, 1 / field.seconds), 0)
+def _offered(testbed: Testbed, requests: Requests, rate: float) -> dict[str, Any]:
+    taken = list(islice(requests, max(1, round(rate * testbed.seconds))))
+    return _sent(testbed, taken, max(rate, 1 / testbed.seconds), 0)
 
 
-def _sent(field: Field, requests: list[bytes], rate: float | None, clients: int) -> dict[str, Any]:
-    load = Load(field.target.port, requests, rate, field.seconds, clients)
+def _sent(
+    testbed: Testbed, requests: list[bytes], rate: float | None, clients: int
+) -> dict[str, Any]:
+    load = Load(testbed.target.port, requests, rate, testbed.seconds, clients)
     with Child(sent, load, nice=MEASURING, core=CLIENT_CORE) as child:
         return child.result()
 
 
-def _told(what: str, times: dict[str, Any]) -> dict[str, Any]:
+def _prefixed(what: str, times: dict[str, Any]) -> dict[str, Any]:
     return {f"{what} {name}": figure for name, figure in times.items()}
 
 
@@ -216,66 +221,68 @@ def _line(outcomes: dict[str, int]) -> str:
 # -- the kinds of requests ---------------------------------------------------------------------
 
 
-def _lists(field: Field) -> Requests:
-    token = field.target.token
-    return _again([get_request(path, token) for path in listing_paths(field.catalogue)])
+def _lists(testbed: Testbed) -> Requests:
+    token = testbed.target.token
+    return _cycle([get_request(path, token) for path in listing_paths(testbed.catalogue)])
 
 
-def _searches(field: Field) -> Requests:
+def _searches(testbed: Testbed) -> Requests:
     """Yield searches for words of the catalogue; a number makes each URL different."""
-    token = field.target.token
+    token = testbed.target.token
     for number in count():
-        for path in search_paths(field.catalogue):
+        for path in search_paths(testbed.catalogue):
             yield get_request(f"{path}&n={number}", token)
 
 
-def _pages(field: Field) -> Requests:
+def _pages(testbed: Testbed) -> Requests:
     """Yield requests for pages of the library, of owners and of maps."""
-    catalogue = field.catalogue
+    catalogue = testbed.catalogue
     words = words_of("Latin", catalogue.seed)[:500]
     owners = [owner_name(number, catalogue.seed) for number in range(owners_of(catalogue.size))]
-    pages = [urlsplit(row["URL"]).path for row in _listed(field, 0)]
+    pages = [urlsplit(row["URL"]).path for row in _listed(testbed, 0)]
     return (get_request(path) for path in library_paths(words, owners, pages, "excess"))
 
 
-def _kept_pictures(field: Field) -> Requests:
+def _kept_pictures(testbed: Testbed) -> Requests:
     """Yield requests for thumbnails that have been drawn before, as nearly all are."""
-    paths = [f"/thumbnails/{row['ID']}.png" for row in _listed(field, 0)]
+    paths = [f"/thumbnails/{row['ID']}.png" for row in _listed(testbed, 0)]
     for path in paths:
-        while get(field.target.port, path, "").status == 503:
+        while get(testbed.target.port, path, "").status == 503:
             time.sleep(0.5)
-    return _again([get_request(path) for path in paths])
+    return _cycle([get_request(path) for path in paths])
 
 
-def _new_pictures(field: Field) -> Requests:
+def _new_pictures(testbed: Testbed) -> Requests:
     """Yield requests for thumbnails that must be drawn: all maps in every size and theme."""
     sizes = [f"w={width}&theme={theme}" for width in (640, 320) for theme in ("light", "dark")]
     for size in sizes:
-        for offset in range(0, field.catalogue.size, LISTED):
-            for row in _listed(field, offset):
+        for offset in range(0, testbed.catalogue.size, PAGE_SIZE):
+            for row in _listed(testbed, offset):
                 yield get_request(f"/thumbnails/{row['ID']}.png?{size}")
-    yield from _again([get_request("/thumbnails/none0000.png")])
+    yield from _cycle([get_request("/thumbnails/none0000.png")])
 
 
-def _uploads(field: Field) -> Requests:
+def _uploads(testbed: Testbed) -> Requests:
     """Yield uploads of different files with thirty topics each; the users alternate."""
     chance = random.Random("uploads")
-    words = words_of("Latin", field.catalogue.seed)[:5000]
+    words = words_of("Latin", testbed.catalogue.seed)[:5000]
     for number in count():
         topics = "".join(
             f'<node TEXT="{" ".join(chance.choices(words, k=4))}"/>' for _ in range(30)
         )
         content = f'<map version="1.0.1"><node TEXT="Plan {number}">{topics}</node></map>'
-        yield upload_request(content, field.tokens[number % len(field.tokens)])
+        yield upload_request(content, testbed.tokens[number % len(testbed.tokens)])
 
 
-def _listed(field: Field, offset: int) -> list[dict[str, str]]:
-    path = f"/maps?limit={LISTED}&order_by=views&offset={offset}"
-    rows: list[dict[str, str]] = orjson.loads(get(field.target.port, path, field.target.token).body)
+def _listed(testbed: Testbed, offset: int) -> list[dict[str, str]]:
+    path = f"/maps?limit={PAGE_SIZE}&order_by=views&offset={offset}"
+    rows: list[dict[str, str]] = orjson.loads(
+        get(testbed.target.port, path, testbed.target.token).body
+    )
     return rows
 
 
-def _again(requests: list[bytes]) -> Requests:
+def _cycle(requests: list[bytes]) -> Requests:
     while True:
         yield from requests
 

@@ -19,7 +19,7 @@ from benchmarks.measure import times_of
 PATIENCE: Final = 30.0
 """Timeout in seconds; the latency of a request without a response counts as this."""
 
-KEPT_FOR: Final = 10
+REQUESTS_PER_CONNECTION: Final = 10
 """Requests per connection; then the client opens a new one, as new visitors do."""
 
 MOST_OPEN: Final = 4000
@@ -55,9 +55,9 @@ class Outcomes:
 
     def counts(self) -> dict[str, int]:
         """Return the number of responses by status, and of requests without one by reason."""
-        answered = {str(status): len(times) for status, times in sorted(self.taken.items())}
-        answered.pop(str(NO_ANSWER), None)
-        return answered | dict(self.broken)
+        counted = {str(status): len(times) for status, times in sorted(self.taken.items())}
+        counted.pop(str(NO_ANSWER), None)
+        return counted | dict(self.broken)
 
 
 class Clients:
@@ -91,7 +91,7 @@ class Clients:
             self._idle.popleft().close()
 
     async def _status(self, request: bytes) -> int:
-        connection = self._waiting()
+        connection = self._idle_connection()
         if connection is None:
             if self._open >= MOST_OPEN:
                 raise OSError("too many connections are open")
@@ -104,13 +104,13 @@ class Clients:
             raise
         finally:
             self._open -= 1
-        if connection.is_usable and connection.requests < KEPT_FOR:
+        if connection.is_usable and connection.requests < REQUESTS_PER_CONNECTION:
             self._idle.append(connection)
         else:
             connection.close()
         return reply.status
 
-    def _waiting(self) -> Connection | None:
+    def _idle_connection(self) -> Connection | None:
         while self._idle:
             connection = self._idle.popleft()
             if connection.is_usable:
@@ -126,14 +126,14 @@ async def offer(
     clients, outcomes = Clients(port, source), Outcomes()
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
-        for due, request in zip(_dates(began, rate, seconds), itertools.cycle(requests)):
+        for due, request in zip(_due_times(began, rate, seconds), itertools.cycle(requests)):
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             group.create_task(clients.ask(request, due, outcomes))
     clients.close()
     return outcomes
 
 
-def _dates(began: float, rate: float, seconds: float) -> Iterator[float]:
+def _due_times(began: float, rate: float, seconds: float) -> Iterator[float]:
     return (began + number / rate for number in range(round(rate * seconds)))
 
 

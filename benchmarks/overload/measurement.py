@@ -24,11 +24,11 @@ import mapshelf
 from benchmarks.catalogue import Catalogue, owner_name, owners_of, words_of
 from benchmarks.http1 import get_request
 from benchmarks.overload import attackers
-from benchmarks.overload.attackers import SOURCE, Aim, library_paths
+from benchmarks.overload.attackers import SOURCE, AttackOptions, library_paths
 from benchmarks.overload.child import ATTACKING, MEASURING, Child
 from benchmarks.overload.files import BRANCHES, BYTES, MANY_BYTES, MANY_TOPICS, write_files
 from benchmarks.overload.load import calm_clients
-from benchmarks.overload.sockets import held, listeners
+from benchmarks.overload.sockets import listeners, open_connections
 from benchmarks.processes import (
     free_port,
     get,
@@ -47,7 +47,7 @@ from mapshelf.store import open_store
 from mapshelf.tokens import SCOPES
 
 T = TypeVar("T")
-Answers = Iterator[tuple[str, Any]]
+Figures = Iterator[tuple[str, Any]]
 Streams = dict[str, tuple[list[bytes], float]]
 """Requests and their rate per second, by name."""
 
@@ -60,7 +60,7 @@ COMMON: Final = 20
 """How many of the most frequent words to search for; each is in many maps."""
 
 WARMING_UP: Final = 3.0
-HELD_UNTIL: Final = 65.0
+COUNTED_AFTER: Final = 65.0
 """Seconds after which we count the slow readers that are still connected."""
 
 SETTLING: Final = 5.0
@@ -95,7 +95,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Testbed:
     """The service, its clients and its large maps.
 
     Attributes:
@@ -119,9 +119,11 @@ class Field:
         """The log file of the service."""
         return self.catalogue.folder / "server.log"
 
-    def aim(self, *paths: str, count: int) -> Aim:
+    def options(self, *paths: str, count: int) -> AttackOptions:
         """Return the target and the size of an attack."""
-        return Aim(self.target.port, self.target.token, paths, count, seconds=self.seconds)
+        return AttackOptions(
+            self.target.port, self.target.token, paths, count, seconds=self.seconds
+        )
 
     def lines(self) -> int:
         """Return how many lines the log has."""
@@ -134,7 +136,7 @@ class Field:
 
 def measured(
     catalogue: Catalogue, scale: Scale, chosen: list[str] | None, files: Path | None
-) -> Answers:
+) -> Figures:
     """Yield the response times of calm clients without and with each attack, and its outcome.
 
     Args:
@@ -151,8 +153,8 @@ def measured(
         yield "catalogue", _extended(prepared, scale, files)
         for name in chosen or ATTACKS:
             copy = prepared.copied_to(place / name)
-            with _started(copy, scale) as field:
-                for question, answer in ATTACKS[name](field):
+            with _started(copy, scale) as testbed:
+                for question, answer in ATTACKS[name](testbed):
                     yield f"{name}: {question}", answer
             shutil.rmtree(copy.folder)
     finally:
@@ -176,7 +178,7 @@ def _extended(catalogue: Catalogue, scale: Scale, files: Path | None) -> dict[st
 
 
 @contextmanager
-def _started(catalogue: Catalogue, scale: Scale) -> Iterator[Field]:
+def _started(catalogue: Catalogue, scale: Scale) -> Iterator[Testbed]:
     """Run the service on all cores, and warm it up."""
     token, port = new_token_in(catalogue.settings.database), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
@@ -188,7 +190,7 @@ def _started(catalogue: Catalogue, scale: Scale) -> Iterator[Field]:
         calm = _calm_requests(catalogue, token)
         with Child(calm_clients, port, calm, scale.warming_up, nice=MEASURING):
             pass
-        yield Field(target, catalogue, calm, scale.seconds, topics, large)
+        yield Testbed(target, catalogue, calm, scale.seconds, topics, large)
 
 
 def _found(target: Target, title: str) -> dict[str, str]:
@@ -215,51 +217,53 @@ def _calm_requests(catalogue: Catalogue, token: str) -> Streams:
 
 
 @contextmanager
-def _beside(
-    field: Field, attack: AbstractContextManager[T], arriving: Streams | None = None
-) -> Iterator[tuple[T, Answers]]:
+def _measured_during(
+    testbed: Testbed, attack: AbstractContextManager[T], arriving: Streams | None = None
+) -> Iterator[tuple[T, Figures]]:
     """Measure calm clients before and during ``attack``; yield it, and the comparison.
 
     ``arriving`` are streams of requests that are sent only during the attack.
     """
-    calm = _asked(field, field.calm)
-    kept = field.memory()["kept_mb"]
-    used, began, lines = field.target.cpu_seconds(), time.perf_counter(), field.lines()
+    calm = _sent(testbed, testbed.calm)
+    written = testbed.memory()["kept_mb"]
+    used, began, lines = testbed.target.cpu_seconds(), time.perf_counter(), testbed.lines()
     with attack as going_on:
-        attacked = _asked(field, field.calm | (arriving or {}))
+        attacked = _sent(testbed, testbed.calm | (arriving or {}))
         seconds = time.perf_counter() - began
-        used = field.target.cpu_seconds() - used
-        answers = {name: _compared(calm[name], attacked[name]) for name in field.calm}
-        answers |= {name: _plain(attacked[name]) for name in arriving or {}}
+        used = testbed.target.cpu_seconds() - used
+        answers = {name: _compared(calm[name], attacked[name]) for name in testbed.calm}
+        answers |= {name: _flat(attacked[name]) for name in arriving or {}}
         answers["server"] = {
             "cpu seconds a second": round(used / seconds, 2),
-            "kept mb before": kept,
-            "kept mb": field.memory()["kept_mb"],
-            "log lines": field.lines() - lines,
+            "kept mb before": written,
+            "kept mb": testbed.memory()["kept_mb"],
+            "log lines": testbed.lines() - lines,
         }
         yield going_on, iter(answers.items())
 
 
-def _asked(field: Field, streams: Streams) -> dict[str, Any]:
+def _sent(testbed: Testbed, streams: Streams) -> dict[str, Any]:
     """Send ``streams`` from a separate process; return the figures."""
-    with Child(calm_clients, field.target.port, streams, field.seconds, nice=MEASURING) as child:
+    with Child(
+        calm_clients, testbed.target.port, streams, testbed.seconds, nice=MEASURING
+    ) as child:
         return child.result()
 
 
 def _compared(calm: dict[str, Any], attacked: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for figure in ("p50", "p99", "max"):
-        told[f"calm {figure}"] = round(calm[figure], 2)
+        result[f"calm {figure}"] = round(calm[figure], 2)
     for figure in ("p50", "p99", "max"):
-        told[figure] = round(attacked[figure], 2)
-    told["p99 ratio"] = round(attacked["p99"] / calm["p99"], 2)
+        result[figure] = round(attacked[figure], 2)
+    result["p99 ratio"] = round(attacked["p99"] / calm["p99"], 2)
     failed = attacked["calls"] - attacked["outcomes"].get("200", 0)
-    told |= {"asked": attacked["calls"], "failed": failed}
-    told["outcomes"] = " ".join(f"{name}={many}" for name, many in attacked["outcomes"].items())
-    return told
+    result |= {"asked": attacked["calls"], "failed": failed}
+    result["outcomes"] = " ".join(f"{name}={many}" for name, many in attacked["outcomes"].items())
+    return result
 
 
-def _plain(figures: dict[str, Any]) -> dict[str, Any]:
+def _flat(figures: dict[str, Any]) -> dict[str, Any]:
     """Return figures as a flat dictionary, for a table row."""
     plain: dict[str, Any] = {}
     for name, value in figures.items():
@@ -271,58 +275,67 @@ def _plain(figures: dict[str, Any]) -> dict[str, Any]:
 # -- the attacks -------------------------------------------------------------------------------
 
 
-def _half_sent(field: Field) -> Answers:
-    aim = field.aim(count=2000)
-    with _beside(field, Child(attackers.half_sent, aim, nice=ATTACKING)) as (attack, answers):
+def _half_sent(testbed: Testbed) -> Figures:
+    options = testbed.options(count=2000)
+    with _measured_during(testbed, Child(attackers.half_sent, options, nice=ATTACKING)) as (
+        attack,
+        answers,
+    ):
         yield from answers
-        still = held(field.target.port, SOURCE)
+        still = open_connections(testbed.target.port, SOURCE)
         yield "attackers", {**attack.end(), "held at the end": still}
 
 
-def _slow_readers(field: Field) -> Answers:
-    large = field.large
+def _slow_readers(testbed: Testbed) -> Figures:
+    large = testbed.large
     paths = (f"/maps/{large['ID']}/file", f"{urlsplit(large['URL']).path}/original")
-    aim = field.aim(*paths, count=500)
-    yield "memory before", field.memory()
-    began = time.perf_counter() + field.seconds  # after the load without the attack
-    with _beside(field, Child(attackers.slow_readers, aim, nice=ATTACKING)) as (attack, answers):
+    options = testbed.options(*paths, count=500)
+    yield "memory before", testbed.memory()
+    began = time.perf_counter() + testbed.seconds  # after the load without the attack
+    with _measured_during(testbed, Child(attackers.slow_readers, options, nice=ATTACKING)) as (
+        attack,
+        answers,
+    ):
         yield from answers
-        yield "memory under attack", _memory_and_held(field)
-        time.sleep(max(0.0, began + HELD_UNTIL - time.perf_counter()))
-        yield f"memory after {HELD_UNTIL:.0f} s", _memory_and_held(field)
+        yield "memory under attack", _memory_and_connections(testbed)
+        time.sleep(max(0.0, began + COUNTED_AFTER - time.perf_counter()))
+        yield f"memory after {COUNTED_AFTER:.0f} s", _memory_and_connections(testbed)
         yield "attackers", attack.end()
     time.sleep(SETTLING)
-    yield "memory afterwards", _memory_and_held(field)
+    yield "memory afterwards", _memory_and_connections(testbed)
 
 
-def _memory_and_held(field: Field) -> dict[str, Any]:
-    return {**field.memory(), "connections": held(field.target.port, SOURCE)}
+def _memory_and_connections(testbed: Testbed) -> dict[str, Any]:
+    return {**testbed.memory(), "connections": open_connections(testbed.target.port, SOURCE)}
 
 
-def _crawling_uploads(field: Field) -> Answers:
-    token = new_token_in(field.catalogue.settings.database, " ".join(SCOPES))
-    aim = replace(field.aim(count=100), token=token, pause=0.1)
-    crawling = Child(attackers.crawling_uploads, aim, nice=ATTACKING)
-    with _beside(field, crawling) as (attack, answers):
+def _crawling_uploads(testbed: Testbed) -> Figures:
+    token = new_token_in(testbed.catalogue.settings.database, " ".join(SCOPES))
+    options = replace(testbed.options(count=100), token=token, pause=0.1)
+    crawling = Child(attackers.crawling_uploads, options, nice=ATTACKING)
+    with _measured_during(testbed, crawling) as (attack, answers):
         yield from answers
         yield "attackers", attack.end()
 
 
-def _hang_ups(field: Field) -> Answers:
-    aim = field.aim(*_costly_paths(field), count=50)
-    with _beside(field, Child(attackers.hang_ups, aim, nice=ATTACKING)) as (attack, answers):
+def _hang_ups(testbed: Testbed) -> Figures:
+    options = testbed.options(*_costly_paths(testbed), count=50)
+    with _measured_during(testbed, Child(attackers.hang_ups, options, nice=ATTACKING)) as (
+        attack,
+        answers,
+    ):
         yield from answers
         yield "attackers", attack.end()
 
 
-def _costly_paths(field: Field) -> list[str]:
+def _costly_paths(testbed: Testbed) -> list[str]:
     """Return the paths of all that is generated from the map with many topics."""
-    document = orjson.loads(get(field.target.port, "/openapi.json", "").body)
+    document = orjson.loads(get(testbed.target.port, "/openapi.json", "").body)
     values = {
         name: parameter["schema"].get("enum", [])
         for name, parameter in document["components"]["parameters"].items()
     }
-    public_id, page = field.topics["ID"], urlsplit(field.topics["URL"]).path
+    public_id, page = testbed.topics["ID"], urlsplit(testbed.topics["URL"]).path
     pictures = [
         f"/thumbnails/{public_id}.{picture}?w={width}&theme={theme}"
         for picture in values["picture"]
@@ -333,69 +346,74 @@ def _costly_paths(field: Field) -> list[str]:
     return [page, f"/site/maps/{public_id}.json", *exports, *pictures]
 
 
-def _invented_tokens(field: Field, pause: float) -> Answers:
-    url = field.catalogue.settings.database
+def _invented_tokens(testbed: Testbed, pause: float) -> Figures:
+    url = testbed.catalogue.settings.database
     fresh = [get_request(PAGE, new_token_in(url)) for _ in range(FRESH_TOKENS)]
-    arriving = {"fresh tokens": (fresh, FRESH_TOKENS / field.seconds)}
-    aim = replace(field.aim(count=300), pause=pause)
-    strangers = Child(attackers.invented_tokens, aim, nice=ATTACKING)
-    with _beside(field, strangers, arriving) as (attack, answers):
+    arriving = {"fresh tokens": (fresh, FRESH_TOKENS / testbed.seconds)}
+    options = replace(testbed.options(count=300), pause=pause)
+    strangers = Child(attackers.invented_tokens, options, nice=ATTACKING)
+    with _measured_during(testbed, strangers, arriving) as (attack, answers):
         yield from answers
         yield "attackers", attack.end()
 
 
-def _page_flood(field: Field) -> Answers:
-    paths = islice(_pages(field, "flood"), round(FLOOD * field.seconds))
-    aim = field.aim(*paths, count=FLOOD)
-    with _beside(field, Child(attackers.page_flood, aim, nice=ATTACKING)) as (attack, answers):
+def _page_flood(testbed: Testbed) -> Figures:
+    paths = islice(_pages(testbed, "flood"), round(FLOOD * testbed.seconds))
+    options = testbed.options(*paths, count=FLOOD)
+    with _measured_during(testbed, Child(attackers.page_flood, options, nice=ATTACKING)) as (
+        attack,
+        answers,
+    ):
         yield from answers
         figures = attack.result()
     for name in ("served", "refused with 503"):
         yield name, figures.pop(name)
-    yield "attackers", _plain(figures)
+    yield "attackers", _flat(figures)
 
 
-def _pages(field: Field, seed: str) -> Iterator[str]:
-    catalogue = field.catalogue
+def _pages(testbed: Testbed, seed: str) -> Iterator[str]:
+    catalogue = testbed.catalogue
     words = words_of("Latin", catalogue.seed)[:500]
     owners = [owner_name(number, catalogue.seed) for number in range(owners_of(catalogue.size))]
-    body = get(field.target.port, "/maps?limit=50&order_by=views", field.target.token).body
+    body = get(testbed.target.port, "/maps?limit=50&order_by=views", testbed.target.token).body
     pages = [urlsplit(row["URL"]).path for row in orjson.loads(body)]
     return library_paths(words, owners, pages, seed)
 
 
-def _equal_pages(field: Field) -> Answers:
+def _equal_pages(testbed: Testbed) -> Figures:
     """Yield the processor time for bursts of equal requests, and for single requests."""
-    port, target = field.target.port, field.target
+    port, target = testbed.target.port, testbed.target
     spent: dict[int, float] = {}
     for count in (1, SAME_TIME):
         paths = [f"/?order_by=alpha&offset={20 * i}&n={count}" for i in range(1, BURSTS + 1)]
         used, began = target.cpu_seconds(), time.perf_counter()
-        with Child(attackers.equal_requests, Aim(port, "", tuple(paths), count), nice=0) as child:
+        with Child(
+            attackers.equal_requests, AttackOptions(port, "", tuple(paths), count), nice=0
+        ) as child:
             figures = child.result()
         seconds = time.perf_counter() - began
         used = target.cpu_seconds() - used
         spent[count] = 1000 * used / BURSTS
-        told = {
+        result = {
             "server cpu ms each": round(spent[count], 1),
             "ms each": round(1000 * seconds / BURSTS, 1),
         }
-        yield f"{count} at once", told | figures
+        yield f"{count} at once", result | figures
     yield "cpu ratio", round(spent[SAME_TIME] / spent[1], 2)
 
 
-def _worker_kills(field: Field) -> Answers:
-    with _beside(field, _Killer(field.target)) as (killer, answers):
+def _worker_kills(testbed: Testbed) -> Figures:
+    with _measured_during(testbed, _Killer(testbed.target)) as (killer, answers):
         # The processor time of killed workers is unknown.
-        yield from (answer for answer in answers if answer[0] in field.calm)
+        yield from (answer for answer in answers if answer[0] in testbed.calm)
     yield "killed", {"workers": killer.killed, "none found": killer.missed}
 
 
-def _readiness(field: Field) -> Answers:
+def _readiness(testbed: Testbed) -> Figures:
     """Yield the statuses of ``/readyz`` for simultaneous requests."""
     at_once, rounds, pause = ASKED_READY
-    aim = Aim(field.target.port, "", ("/readyz",) * rounds, at_once, pause=pause)
-    with Child(attackers.equal_requests, aim, nice=0) as child:
+    options = AttackOptions(testbed.target.port, "", ("/readyz",) * rounds, at_once, pause=pause)
+    with Child(attackers.equal_requests, options, nice=0) as child:
         yield "statuses", child.result()
 
 
@@ -407,7 +425,7 @@ class _Killer(Thread):
         self._target = target
         self._chance = random.Random("kills")
         self._parents: set[int] = set()
-        self._told_to_end = Event()
+        self._ended = Event()
         self.killed = 0
         self.missed = 0
 
@@ -416,11 +434,11 @@ class _Killer(Thread):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._told_to_end.set()
+        self._ended.set()
         self.join()
 
     def run(self) -> None:
-        while not self._told_to_end.wait(self._chance.uniform(0.6, 2.5)):
+        while not self._ended.wait(self._chance.uniform(0.6, 2.5)):
             workers = self._workers()
             if not workers:
                 self.missed += 1
@@ -435,7 +453,7 @@ class _Killer(Thread):
         return sorted(holders - self._parents)
 
 
-ATTACKS: Final[dict[str, Callable[[Field], Answers]]] = {
+ATTACKS: Final[dict[str, Callable[[Testbed], Figures]]] = {
     "half-sent": _half_sent,
     "slow-readers": _slow_readers,
     "crawling-uploads": _crawling_uploads,

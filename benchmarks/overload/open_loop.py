@@ -31,7 +31,7 @@ REFUSED: Final = (429, 503)
 PATIENCE: Final = 15.0
 """Timeout of a request in seconds."""
 
-LOOKED_AFTER: Final = 0.5
+CHECK_INTERVAL: Final = 0.5
 """Seconds between checks for requests that have timed out."""
 
 MOST_OPEN: Final = 16_000
@@ -61,7 +61,7 @@ class Load:
 
 
 @dataclass(slots=True)
-class Answers:
+class Outcomes:
     """The outcomes of requests.
 
     Attributes:
@@ -92,17 +92,17 @@ class Answers:
         )
 
 
-class _Line:
+class _Connection:
     """A connection, and the state of its current request, if there is one."""
 
-    __slots__ = ("due", "got", "needed", "socket", "unsent")
+    __slots__ = ("due", "length", "received", "socket", "unsent")
 
     def __init__(self, opened: socket.socket) -> None:
         self.socket = opened
         self.due = 0.0
         self.unsent = b""
-        self.got = bytearray()
-        self.needed = 0
+        self.received = bytearray()
+        self.length = 0
 
 
 class Sender:
@@ -112,34 +112,34 @@ class Sender:
         self._load = load
         self._requests = itertools.cycle(load.requests)
         self._epoll = select.epoll()
-        self._busy: dict[int, _Line] = {}
-        self._idle: list[_Line] = []
-        self.answers = Answers()
+        self._busy: dict[int, _Connection] = {}
+        self._idle: list[_Connection] = []
+        self.outcomes = Outcomes()
         self._end = 0.0
 
-    def send(self) -> Answers:
+    def send(self) -> Outcomes:
         """Send all requests, and wait for the responses."""
-        began = looked = time.perf_counter()
+        began = checked = time.perf_counter()
         self._end = began + self._load.seconds
         due = self._schedule(began)
-        following = next(due, None)
-        while following is not None or self._busy:
+        next_due = next(due, None)
+        while next_due is not None or self._busy:
             now = time.perf_counter()
             for _ in range(AT_ONCE):
-                if following is None or following > now:
+                if next_due is None or next_due > now:
                     break
-                self._ask(following, now)
-                following = next(due, None)
-            wait = 0.01 if following is None else min(0.01, max(0.0, following - now))
+                self._start(next_due, now)
+                next_due = next(due, None)
+            wait = 0.01 if next_due is None else min(0.01, max(0.0, next_due - now))
             for number, events in self._epoll.poll(wait, AT_ONCE):
-                self._moved(self._busy.get(number), events)
-            if now - looked > LOOKED_AFTER:
-                looked = now
+                self._handle(self._busy.get(number), events)
+            if now - checked > CHECK_INTERVAL:
+                checked = now
                 self._give_up(now)
-        for line in self._idle:
-            line.socket.close()
+        for connection in self._idle:
+            connection.socket.close()
         self._epoll.close()
-        return self.answers
+        return self.outcomes
 
     def _schedule(self, began: float) -> Iterator[float]:
         """Return when requests are due; without a rate, only the first of each connection."""
@@ -148,20 +148,20 @@ class Sender:
             return iter([began] * self._load.connections)
         return (began + number / rate for number in range(round(rate * self._load.seconds)))
 
-    def _ask(self, due: float, now: float) -> None:
-        line = self._idle.pop() if self._idle else self._opened()
-        if line is None:
+    def _start(self, due: float, now: float) -> None:
+        connection = self._idle.pop() if self._idle else self._opened()
+        if connection is None:
             return
-        line.due, line.needed = due, 0
-        line.got.clear()
-        line.unsent = next(self._requests)
-        self._busy[line.socket.fileno()] = line
-        self.answers.late.append(now - due)
-        self._push(line)
+        connection.due, connection.length = due, 0
+        connection.received.clear()
+        connection.unsent = next(self._requests)
+        self._busy[connection.socket.fileno()] = connection
+        self.outcomes.late.append(now - due)
+        self._write(connection)
 
-    def _opened(self) -> _Line | None:
+    def _opened(self) -> _Connection | None:
         if len(self._busy) >= MOST_OPEN:
-            self.answers.broken["too many connections were open"] += 1
+            self.outcomes.broken["too many connections were open"] += 1
             return None
         made = socket.socket()
         made.setblocking(False)
@@ -170,77 +170,77 @@ class Sender:
         made.bind((ADDRESS, 0))
         made.connect_ex((ADDRESS, self._load.port))
         self._epoll.register(made, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
-        return _Line(made)
+        return _Connection(made)
 
-    def _push(self, line: _Line) -> None:
+    def _write(self, connection: _Connection) -> None:
         """Send as much of the request as the socket accepts."""
         try:
-            line.unsent = line.unsent[line.socket.send(line.unsent) :]
+            connection.unsent = connection.unsent[connection.socket.send(connection.unsent) :]
         except BlockingIOError:
             pass
         except OSError as error:
-            self._break(line, type(error).__name__)
+            self._break(connection, type(error).__name__)
 
-    def _moved(self, line: _Line | None, events: int) -> None:
-        if line is None:
+    def _handle(self, connection: _Connection | None, events: int) -> None:
+        if connection is None:
             return
-        if line.unsent and events & select.EPOLLOUT:
-            self._push(line)
+        if connection.unsent and events & select.EPOLLOUT:
+            self._write(connection)
         if events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
-            self._receive(line)
+            self._receive(connection)
 
-    def _receive(self, line: _Line) -> None:
+    def _receive(self, connection: _Connection) -> None:
         try:
-            while piece := line.socket.recv(RECEIVED):
-                line.got += piece
-                if self._is_whole(line):
-                    self._done(line)
+            while piece := connection.socket.recv(RECEIVED):
+                connection.received += piece
+                if self._is_complete(connection):
+                    self._done(connection)
                     return
                 if len(piece) < RECEIVED:
                     return
-            self._break(line, "closed without an answer")
+            self._break(connection, "closed without an answer")
         except BlockingIOError:
             pass
         except OSError as error:
-            self._break(line, type(error).__name__)
+            self._break(connection, type(error).__name__)
 
     @staticmethod
-    def _is_whole(line: _Line) -> bool:
-        got = line.got
-        if not line.needed:
-            head = got.find(b"\r\n\r\n")
+    def _is_complete(connection: _Connection) -> bool:
+        received = connection.received
+        if not connection.length:
+            head = received.find(b"\r\n\r\n")
             if head < 0:
                 return False
-            at = got.find(b"content-length: ", 0, head)
+            at = received.find(b"content-length: ", 0, head)
             if at < 0:
-                return got.endswith(b"0\r\n\r\n") or b"chunked" not in got[:head]
-            line.needed = head + 4 + int(got[at + 16 : got.find(b"\r", at)])
-        return len(got) >= line.needed
+                return received.endswith(b"0\r\n\r\n") or b"chunked" not in received[:head]
+            connection.length = head + 4 + int(received[at + 16 : received.find(b"\r", at)])
+        return len(received) >= connection.length
 
-    def _done(self, line: _Line) -> None:
-        now, status = time.perf_counter(), int(line.got[9:12])
-        self.answers.taken.setdefault(status, []).append(now - line.due)
-        self.answers.in_time += status in SERVED and now <= self._end
-        del self._busy[line.socket.fileno()]
-        if b"connection: close" in line.got[:2000] or line.unsent:
-            line.socket.close()
+    def _done(self, connection: _Connection) -> None:
+        now, status = time.perf_counter(), int(connection.received[9:12])
+        self.outcomes.taken.setdefault(status, []).append(now - connection.due)
+        self.outcomes.in_time += status in SERVED and now <= self._end
+        del self._busy[connection.socket.fileno()]
+        if b"connection: close" in connection.received[:2000] or connection.unsent:
+            connection.socket.close()
         else:
-            self._idle.append(line)
-        self._ask_again(now)
+            self._idle.append(connection)
+        self._start_next(now)
 
-    def _ask_again(self, now: float) -> None:
+    def _start_next(self, now: float) -> None:
         if self._load.rate is None and now < self._end:
-            self._ask(now, now)
+            self._start(now, now)
 
-    def _break(self, line: _Line, reason: str) -> None:
-        self._busy.pop(line.socket.fileno(), None)
-        line.socket.close()
-        self.answers.broken[reason] += 1
-        self._ask_again(time.perf_counter())
+    def _break(self, connection: _Connection, reason: str) -> None:
+        self._busy.pop(connection.socket.fileno(), None)
+        connection.socket.close()
+        self.outcomes.broken[reason] += 1
+        self._start_next(time.perf_counter())
 
     def _give_up(self, now: float) -> None:
-        for line in [one for one in self._busy.values() if now - one.due > PATIENCE]:
-            self._break(line, f"no answer within {PATIENCE:.0f} s")
+        for connection in [one for one in self._busy.values() if now - one.due > PATIENCE]:
+            self._break(connection, f"no answer within {PATIENCE:.0f} s")
 
 
 async def sent(load: Load, ended: object) -> dict[str, Any]:
@@ -249,12 +249,12 @@ async def sent(load: Load, ended: object) -> dict[str, Any]:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with suppress(ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    answers = Sender(load).send()
-    late = np.percentile(answers.late, 99).item() if answers.late else 0.0
+    outcomes = Sender(load).send()
+    late = np.percentile(outcomes.late, 99).item() if outcomes.late else 0.0
     return {
-        "served a second": round(answers.in_time / load.seconds, 1),
-        "served": answers.milliseconds(SERVED),
-        "refused": answers.milliseconds(REFUSED),
+        "served a second": round(outcomes.in_time / load.seconds, 1),
+        "served": outcomes.milliseconds(SERVED),
+        "refused": outcomes.milliseconds(REFUSED),
         "sent late p99": round(1000 * late, 1),
-        "outcomes": answers.counts(),
+        "outcomes": outcomes.counts(),
     }

@@ -19,7 +19,7 @@ class Entry(NamedTuple):
     inode: int
 
 
-def held(port: int, peer: str) -> int:
+def open_connections(port: int, peer: str) -> int:
     """Return how many connections from ``peer`` to a port are open in a process."""
     return sum(
         1 for entry in _entries() if (entry.port, entry.peer) == (port, peer) and entry.inode

@@ -68,7 +68,7 @@ Address = Callable[[Question | None, int, int], str]
 """Returns the URL path for a search, its spelling and the number of the request."""
 
 Result = dict[str, Any]
-Tell = Callable[[str], None]
+Reporter = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,19 @@ class Peer:
 
 
 def measured(
-    catalogue: Catalogue, seconds: int, tell: Tell, names: Sequence[str] = NAMES, *, keep: bool
+    catalogue: Catalogue,
+    seconds: int,
+    report_progress: Reporter,
+    names: Sequence[str] = NAMES,
+    *,
+    keep: bool,
 ) -> Iterator[tuple[str, Result]]:
     """Yield the figures of one peer after the other.
 
     Args:
         catalogue: the catalogue to search.
         seconds: duration of each case, once with one client and once with several.
-        tell: prints a line of progress.
+        report_progress: prints a line of progress.
         names: the peers to measure; the engine is always measured.
         keep: whether to reuse existing databases, and not to delete them afterwards.
     """
@@ -113,9 +118,9 @@ def measured(
         yield "Tantivy", bare
         for peer in peers(catalogue, folder):
             if peer.name == "Groonga" and (needed := groonga.missing()):
-                tell(f"Groonga: not measured ({needed})")
+                report_progress(f"Groonga: not measured ({needed})")
             elif peer.name in names:
-                figures = _measure(peer, cases, seconds, tell)
+                figures = _measure(peer, cases, seconds, report_progress)
                 yield peer.name, figures
                 if peer.name == "Mapshelf":
                     yield "Mapshelf ÷ parts", above_parts(figures["cases"], bare["cases"])
@@ -164,9 +169,9 @@ def loads(kinds: Kinds, seed: int) -> dict[str, Load]:
     for variant in VARIANTS:
         for name, questions in kinds.items():
             if questions:
-                asked = varied(questions, variant)
+                searches = varied(questions, variant)
                 cases[f"{name} {variant}".strip()] = [
-                    (asked[i % len(asked)], i // len(asked)) for i in range(DIFFERENT)
+                    (searches[i % len(searches)], i // len(searches)) for i in range(DIFFERENT)
                 ]
     mixed = enumerate(mixture(kinds, seed, DIFFERENT))
     return cases | {"mixed": [(question, spelling) for spelling, question in mixed]}
@@ -214,11 +219,11 @@ def _about(kinds: Kinds) -> Result:
     }
 
 
-def _measure(peer: Peer, cases: dict[str, Load], seconds: int, tell: Tell) -> Result:
+def _measure(peer: Peer, cases: dict[str, Load], seconds: int, report_progress: Reporter) -> Result:
     """Build a peer, run it, and measure all cases."""
-    tell(f"{peer.name}: building …")
+    report_progress(f"{peer.name}: building …")
     result: Result = {"build": peer.built(), "cases": {}}
-    tell(f"{peer.name}: {result['build']}")
+    report_progress(f"{peer.name}: {result['build']}")
     began = time.perf_counter()
     with peer.running() as target:
         result["ready_seconds"] = round(time.perf_counter() - began, 2)
@@ -227,7 +232,7 @@ def _measure(peer: Peer, cases: dict[str, Load], seconds: int, tell: Tell) -> Re
         for name, load in cases.items():
             found = _case(target, peer.address, load, seconds)
             result["cases"][name] = found
-            tell(f"{peer.name}, {name}: {_line(found)}")
+            report_progress(f"{peer.name}, {name}: {_line(found)}")
         result["memory_after_load"] = memory_of_all(target.processes())
     return result
 
@@ -243,7 +248,7 @@ def _await_rest(target: Target) -> None:
 def _case(target: Target, where: Address, load: Load, seconds: int) -> Result:
     """Measure a case with one client, then with several."""
     paths = [where(*load[i], i) for i in range(MOST + WARMING)]
-    found = _asked(target, paths, 1, seconds)
+    found = _over_http(target, paths, 1, seconds)
     if "unanswered" in found:
         return found
     found["maps"] = median(found["totals"])
@@ -252,12 +257,12 @@ def _case(target: Target, where: Address, load: Load, seconds: int) -> Result:
     if found["mean"] < SLOW * 1000:
         many = wrk(target, paths, seconds, CONNECTIONS) | {"client": "wrk"}
     elif found["mean"] * CONNECTIONS < TIME_LIMIT * 1000 / 2:
-        many = _asked(target, paths, CONNECTIONS, seconds) | {"client": "threads"}
+        many = _over_http(target, paths, CONNECTIONS, seconds) | {"client": "threads"}
     else:  # concurrent ones would only reach the time limit
         return found | {"requests_per_second": found["one_by_one"], "client": "one by one"}
     many.setdefault("requests_per_cpu_second", _ratio(many, target.cpu_seconds() - used))
-    kept = ("requests_per_second", "requests_per_cpu_second", "requests", "failed", "client")
-    return found | {name: many[name] for name in kept} | {"p99_of_many": many.get("p99_ms")}
+    names = ("requests_per_second", "requests_per_cpu_second", "requests", "failed", "client")
+    return found | {name: many[name] for name in names} | {"p99_of_many": many.get("p99_ms")}
 
 
 def _ratio(many: Result, used: float) -> float:
@@ -273,7 +278,7 @@ def _line(found: Result) -> str:
     )
 
 
-def _asked(target: Target, paths: Sequence[str], connections: int, seconds: int) -> Result:
+def _over_http(target: Target, paths: Sequence[str], connections: int, seconds: int) -> Result:
     """Measure HTTP requests from a process on the core of the clients."""
     job = {
         "port": target.port,
@@ -282,12 +287,12 @@ def _asked(target: Target, paths: Sequence[str], connections: int, seconds: int)
         "connections": connections,
         "seconds": seconds,
     }
-    return _done(CLIENT_CORE, python("benchmarks.peers.load"), job)
+    return _run_job(CLIENT_CORE, python("benchmarks.peers.load"), job)
 
 
 def _engine(index: Path, cases: dict[str, Load], seconds: int) -> Result:
     """Measure the engine in a process on the core of the servers."""
-    asked = {
+    searches = {
         name: [
             (asdict(question), spelling)
             for question, spelling in load[: MOST + WARMING]
@@ -297,13 +302,13 @@ def _engine(index: Path, cases: dict[str, Load], seconds: int) -> Result:
         if name != "listing"
     }
     command = python("benchmarks.peers.engine", str(index))
-    result = _done(SERVER_CORE, command, {"cases": asked, "seconds": seconds})
+    result = _run_job(SERVER_CORE, command, {"cases": searches, "seconds": seconds})
     for found in result["cases"].values():
         found |= {"maps": median(found["totals"]), "requests_per_second": found["one_by_one"]}
     return result
 
 
-def _done(core: int, command: Sequence[str], job: Result) -> Result:
+def _run_job(core: int, command: Sequence[str], job: Result) -> Result:
     pinned = ["taskset", "-c", str(core), *command]
     done = subprocess.run(pinned, input=orjson.dumps(job), stdout=subprocess.PIPE, check=True)
     figures: Result = orjson.loads(done.stdout)
@@ -315,16 +320,16 @@ def _done(core: int, command: Sequence[str], job: Result) -> Result:
 
 def _built(folder: Path, build: Callable[[Path], tuple[int, int]]) -> Result:
     """Build a database in its own folder unless it exists; return the time and the sizes."""
-    kept = folder / "built.json"
-    if not kept.exists():
+    facts_file = folder / "built.json"
+    if not facts_file.exists():
         rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         began = time.perf_counter()
         disk, index = build(folder)
         seconds = round(time.perf_counter() - began, 2)
         facts = {"seconds": seconds, "disk_bytes": disk, "index_bytes": index}
-        kept.write_bytes(orjson.dumps(facts))
-    result: Result = orjson.loads(kept.read_bytes())
+        facts_file.write_bytes(orjson.dumps(facts))
+    result: Result = orjson.loads(facts_file.read_bytes())
     return result
 
 

@@ -12,11 +12,11 @@ from benchmarks.charts import (
     COLOURS,
     decades,
     grid,
-    key,
+    legend,
     line,
     lines,
     logarithmic,
-    mark,
+    marker,
     picture,
     text,
     ticks,
@@ -49,7 +49,7 @@ def drawn(sizes: Sizes) -> str:
         height,
         "Search in each system: median latency, and throughput on the mixed load",
         (
-            *key(((NAMES.index(name), TITLES.get(name, name)) for name in named), 20, 24),
+            *legend(((NAMES.index(name), TITLES.get(name, name)) for name in named), 20, 24),
             *_latencies(sizes),
             *_throughput(sizes, named, *_place(len(sizes))),
         ),
@@ -80,7 +80,7 @@ def _latencies(sizes: Sizes) -> Iterator[str]:
                 yield text(left - 10, y + 4, label(kind), "end")
         # Mapshelf last, so that no other marker hides it.
         for name, number, p50 in reversed(list(_medians(results))):
-            yield mark(NAMES.index(name), scale(p50), top + (number + 0.5) * ROW)
+            yield marker(NAMES.index(name), scale(p50), top + (number + 0.5) * ROW)
 
 
 def _medians(results: dict[str, Any]) -> Iterator[tuple[str, int, float]]:
@@ -106,7 +106,7 @@ def _throughput(sizes: Sizes, named: list[str], left: float, top: float) -> Iter
         number = NAMES.index(name)
         places = [(place((maps, value)), day) for maps, value, day in series[name]]
         yield from lines(places, COLOURS[number])
-        yield from (mark(number, *point) for point, _ in places)
+        yield from (marker(number, *point) for point, _ in places)
 
 
 def _mixed(sizes: Sizes, name: str) -> Iterator[tuple[int, float, str]]:

@@ -150,7 +150,7 @@ class PostgresDatabase:
         )
 
     def answer(self, request: Request) -> Answer:
-        """Answer a request (``service.Database``)."""
+        """Return the response to a request (see ``database.Database``)."""
         try:
             if request.parts:
                 return self._found(request)
@@ -159,7 +159,7 @@ class PostgresDatabase:
             raise TooSlow from error
 
     def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
-        """Return ``parts`` with known words (``service.Database``)."""
+        """Return ``parts`` with known words (see ``database.Database``)."""
         return [replace(part, words=tuple(map(self._known, part.words))) for part in parts]
 
     def _found(self, request: Request) -> Answer:

@@ -109,7 +109,7 @@ class SqliteDatabase:
         self._local = threading.local()
 
     def answer(self, request: Request) -> Answer:
-        """Answer a request (``service.Database``)."""
+        """Return the response to a request (see ``database.Database``)."""
         try:
             if request.parts:
                 return self._found(request)
@@ -118,7 +118,7 @@ class SqliteDatabase:
             raise TooSlow from error
 
     def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
-        """Return ``parts`` with known words (``service.Database``)."""
+        """Return ``parts`` with known words (see ``database.Database``)."""
         return [replace(part, words=tuple(map(self._known, part.words))) for part in parts]
 
     def _found(self, request: Request) -> Answer:
