@@ -172,10 +172,10 @@ def flood(given: argparse.Namespace) -> int:
             flooded = measured(service, given.seconds)
         finally:
             attack.terminate()
-        told = json.loads(attack.communicate(timeout=120)[0])
+        result = json.loads(attack.communicate(timeout=120)[0])
     ratio = flooded["p99"] / quiet["p99"]
-    let_in = told.pop("let in")
-    show(quiet=quiet, flooded=flooded, ratio=round(ratio, 2), attack=told, let_in=let_in)
+    let_in = result.pop("let in")
+    show(quiet=quiet, flooded=flooded, ratio=round(ratio, 2), attack=result, let_in=let_in)
     return int(let_in > 0 or ratio > SLOWER or flooded["failed"] > 0)
 
 
@@ -242,8 +242,8 @@ async def _attack(given: argparse.Namespace) -> None:
     for one in crowd:
         one.cancel()
     await asyncio.gather(*crowd, return_exceptions=True)
-    told = {"let in": 0, **seen, "at once": most, "seconds of the first": round(burst, 1)}
-    print(json.dumps(told), flush=True)
+    result = {"let in": 0, **seen, "at once": most, "seconds of the first": round(burst, 1)}
+    print(json.dumps(result), flush=True)
 
 
 def measured(service: Service, seconds: float) -> dict[str, Any]:
@@ -494,18 +494,18 @@ def main() -> int:
         "--database", default="", help="URL of an empty database, by default SQLite"
     )
     commands = parser.add_subparsers(required=True, metavar="ATTACK")
-    one = commands.add_parser("flood", help="wrong passwords while lists are read")
+    one = commands.add_parser("flood", help="guess passwords while a client requests lists")
     one.add_argument("--attackers", type=int, default=10_000)
-    one.add_argument("--seconds", type=float, default=30.0, help="for each of the two figures")
-    one.add_argument("--pause", type=float, default=30.0, help="seconds between two guesses of one")
+    one.add_argument("--seconds", type=float, default=30.0, help="of each of the two measurements")
+    one.add_argument("--pause", type=float, default=30.0, help="seconds between guesses of one")
     one.set_defaults(run=flood)
-    one = commands.add_parser("timing", help="known and unknown names")
-    one.add_argument("--names", type=int, default=100, help="of each kind")
+    one = commands.add_parser("timing", help="compare the login times of known and unknown names")
+    one.add_argument("--names", type=int, default=100, help="number of names of each kind")
     one.add_argument("--rounds", type=int, default=10, help="attempts for each name")
     one.set_defaults(run=timing)
-    one = commands.add_parser("mutations", help="mutated tokens and cookies")
+    one = commands.add_parser("mutations", help="try mutated tokens and cookies")
     one.add_argument("--count", type=int, default=1_000_000)
-    one.add_argument("--http", type=int, default=2000, help="further ones over HTTP")
+    one.add_argument("--http", type=int, default=2000, help="additional ones over HTTP")
     one.set_defaults(run=mutations)
     one = commands.add_parser("attack")
     one.add_argument("url")

@@ -46,10 +46,10 @@ NO_DOCUMENTS: Final = tuple(
 
 def main() -> int:
     """Build and test; return the exit code."""
-    parser = argparse.ArgumentParser(description="Build the container and try it.")
-    parser.add_argument("--own-base", action="store_true", help="build from Debian's packages")
-    parser.add_argument("--suite", default="trixie", help="release of Debian, default trixie")
-    parser.add_argument("--no-build", action="store_true", help="try the image that is there")
+    parser = argparse.ArgumentParser(description="Build the container image and test it.")
+    parser.add_argument("--own-base", action="store_true", help="base image from Debian packages")
+    parser.add_argument("--suite", default="trixie", help="Debian release; default: trixie")
+    parser.add_argument("--no-build", action="store_true", help="test the existing image")
     given = parser.parse_args()
     if UNIFIED.is_mount():
         return _without_unified()
@@ -103,9 +103,9 @@ def _try() -> None:
         _check_end()
         _podman("rm", NAME)
         _start()
-        user: dict[str, str] = json.loads(_asked("/users/me", token))
+        user: dict[str, str] = json.loads(_fetched("/users/me", token))
         assert user["UserName"] == "alice", "the volume lost the catalogue"
-        print("a new container with the same volume knows alice")
+        print("a new container with the same volume has the user alice")
     finally:
         _remove()
 
@@ -132,9 +132,9 @@ def _wait_for_health() -> None:
 
 def _check_confinement() -> None:
     user = _inside("id", "-u").strip()
-    assert user == "10001", f"it runs as {user}"
+    assert user == "10001", f"the service runs as {user}"
     for place in ("/", "/opt/mapshelf/lib", "/etc", "/maps"):
-        assert _run("exec", NAME, "touch", f"{place}/x").returncode, f"{place} can be written"
+        assert _run("exec", NAME, "touch", f"{place}/x").returncode, f"{place} is writable"
     status = dict(line.split(":\t", 1) for line in _inside("cat", "/proc/1/status").splitlines())
     assert int(status["CapBnd"], 16) == 0, "it has capabilities"
     assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), status
@@ -146,11 +146,11 @@ def _check_answers() -> str:
     _inside("mapshelf", "user", "add", "alice", "--admin")
     token = _inside("mapshelf", "token", "create", "alice").strip()
     began = time.monotonic()
-    while len(found := json.loads(_asked("/maps?limit=50", token))) < SAMPLES:
-        assert time.monotonic() - began < PATIENCE, f"{len(found)} of {SAMPLES} samples are there"
+    while len(found := json.loads(_fetched("/maps?limit=50", token))) < SAMPLES:
+        assert time.monotonic() - began < PATIENCE, f"{len(found)} of {SAMPLES} samples are listed"
         time.sleep(0.5)
     for path in ("/thumbnails/{}.png", "/maps/{}/drawing.pdf"):
-        assert len(_asked(path.format(found[0]["ID"]), token)) > 1000, path
+        assert len(_fetched(path.format(found[0]["ID"]), token)) > 1000, path
     print(f"{len(found)} samples are listed; a thumbnail and a PDF are drawn")
     return token
 
@@ -180,7 +180,7 @@ def _check_end() -> None:
     print(f"stopped with code 0 after {took:.1f} s")
 
 
-def _asked(path: str, token: str) -> bytes:
+def _fetched(path: str, token: str) -> bytes:
     request = Request(
         f"http://127.0.0.1:{PORT}{path}", headers={"Authorization": f"Bearer {token}"}
     )
@@ -190,7 +190,7 @@ def _asked(path: str, token: str) -> bytes:
             with urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310 - it is http
                 return bytes(answer.read())
         except (URLError, ConnectionError):
-            assert time.monotonic() - began < PATIENCE, f"{path} is not answered"
+            assert time.monotonic() - began < PATIENCE, f"no response for {path}"
             time.sleep(0.2)
 
 

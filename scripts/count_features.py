@@ -68,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--json", type=Path, help="write the counts of each file here")
-    parser.add_argument("--where", action="store_true", help="say where formats keep features")
+    parser.add_argument("--where", action="store_true", help="list where formats store features")
     words = parser.parse_args()
     if words.where:
         print(where())

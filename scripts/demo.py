@@ -37,7 +37,7 @@ def main() -> int:
     service = subprocess.Popen(_command(given.data, "serve", "--port", str(port)))
     try:
         _wait(service, f"http://127.0.0.1:{port}", token)
-        _tell(f"http://127.0.0.1:{port}", token)
+        _print_usage(f"http://127.0.0.1:{port}", token)
         return service.wait()
     except KeyboardInterrupt:
         return 0
@@ -49,7 +49,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT / ".demo", help="folder to work in")
-    parser.add_argument("--port", type=int, default=8000, help="the next free one is taken")
+    parser.add_argument("--port", type=int, default=8000, help="or the next free one")
     return parser.parse_args()
 
 
@@ -92,7 +92,7 @@ def _wait(service: "subprocess.Popen[bytes]", url: str, token: str) -> None:
     sys.exit("make demo: the service did not start")
 
 
-def _tell(url: str, token: str) -> None:
+def _print_usage(url: str, token: str) -> None:
     header = shlex.quote(f"Authorization: Bearer {token}")
     print(
         f"\nThe sample maps are served at {url}: open it in a browser.\n\n"

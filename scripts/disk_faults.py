@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--only", help="one command, by its name")
     given = parser.parse_args()
     if not can_mount():
-        print("this takes root and /dev/fuse", file=sys.stderr)
+        print("this needs root and /dev/fuse", file=sys.stderr)
         return 1
     faults = 0
     with tempfile.TemporaryDirectory(prefix="mapshelf-faults-") as name:

@@ -94,14 +94,14 @@ def main() -> int:
     """Send the requests that the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--requests", type=int, default=1_000_000)
-    parser.add_argument("--minutes", type=float, help="end after so many, default never")
+    parser.add_argument("--minutes", type=float, help="most minutes; default: no limit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--checked", type=int, default=10)
-    parser.add_argument("--slow", type=float, default=1.0, help="seconds that are too long")
+    parser.add_argument("--slow", type=float, default=1.0, help="seconds of a slow response")
     parser.add_argument(
         "--without-drawings",
         action="store_true",
-        help="leave out what children draw: they wait in vain on a busy machine",
+        help="omit drawings, which time out on a busy machine",
     )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mapshelf-fuzz-") as name:

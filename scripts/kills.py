@@ -54,7 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--at", help="where the catalogue is made, by default in the temporary one")
+    parser.add_argument("--at", help="folder for the catalogue; default: a temporary one")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311 - the same each time
     killed, begun = Counter[str](), Begun()
@@ -76,8 +76,8 @@ def main() -> int:
             judge(notes.path, promises)
             shutil.rmtree(Path(name, "beside"), ignore_errors=True)
             print(
-                f"{sum(killed.values())} kills ({told(killed)}): {promises.count()} promises kept,"
-                f" asked again {again} times, {time.monotonic() - began:.0f} s",
+                f"{sum(killed.values())} kills ({listed(killed)}):"
+                f" {promises.count()} promises hold, {again} requests repeated, {time.monotonic() - began:.0f} s",
                 flush=True,
             )
     return 0
@@ -103,7 +103,7 @@ def judge(disk: Path, promises: Promises) -> None:
     judge_backups(disk / "backups", promises)
 
 
-def told(killed: Counter[str]) -> str:
+def listed(killed: Counter[str]) -> str:
     """Return counts as text."""
     return ", ".join(f"{count} {what}" for what, count in killed.most_common())
 

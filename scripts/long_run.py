@@ -68,15 +68,15 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--rate", type=float, default=20, help="requests a second")
     parser.add_argument("--maps", type=int, default=2000)
-    parser.add_argument("--at", type=Path, help="an existing folder in which the catalogue is made")
+    parser.add_argument("--at", type=Path, help="existing folder for the catalogue")
     parser.add_argument("--output", type=Path, help="where to write the figures")
     parser.add_argument(
         "--hurry",
         type=float,
         default=1,
-        help="upload, import and back up so many times as often",
+        help="factor by which uploads, imports and backups are more frequent",
     )
-    parser.add_argument("--noted-every", type=float, default=60, help="seconds between two notes")
+    parser.add_argument("--noted-every", type=float, default=60, help="seconds between samples")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mapshelf-long-run-", dir=given.at) as name:
         for _ in catalogues.prepare(given.maps, Path(name)):
@@ -129,7 +129,7 @@ def _served(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
         answers.update(quarter.counts())
         times.append(quarter.times())
         wrong = [status for status in quarter.taken if status >= 500 or status == NO_ANSWER]
-        faults += [f"{len(quarter.taken[status])} answers with {status}" for status in wrong]
+        faults += [f"{len(quarter.taken[status])} responses with {status}" for status in wrong]
     text = (made.folder / "server.log").read_text("utf-8", "replace")
     faults += ["the log has a traceback"] if "Traceback" in text else []
     return {
@@ -210,7 +210,7 @@ def _warm_up(url: str, headers: dict[str, str]) -> None:
         time.sleep(0.2)
 
 
-# -- beside the requests -------------------------------------------------------------------------
+# -- background work -----------------------------------------------------------------------------
 
 
 @contextmanager

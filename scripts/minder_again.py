@@ -31,7 +31,7 @@ def save_again(desktop: Desktop, path: Path) -> bytes:
 
     def alive(title: str) -> list[str]:
         if program.poll() is not None:
-            raise TooSlow(f"it has ended ({program.returncode})")
+            raise TooSlow(f"the program has ended ({program.returncode})")
         return desktop.windows(title)
 
     try:

@@ -50,9 +50,9 @@ def main() -> int:
     """Cut the power as the options say."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=("service", "commands", "control"))
-    parser.add_argument("--cuts", type=int, default=200, help="of the service")
-    parser.add_argument("--apart", type=int, default=150, help="changes between two, at most")
-    parser.add_argument("--torn", type=int, default=1, help="disks of each cut with a part")
+    parser.add_argument("--cuts", type=int, default=200, help="number of cuts of the service")
+    parser.add_argument("--apart", type=int, default=150, help="most changes between two cuts")
+    parser.add_argument("--torn", type=int, default=1, help="torn disks per cut")
     parser.add_argument("--seed", default="1")
     given = parser.parse_args()
     if not can_mount():
@@ -76,7 +76,7 @@ def _service(place: Path, given: argparse.Namespace) -> int:
         cuts = Cuts("", given.apart, count, f"{given.seed} {start}", given.torn)
         with _fresh(place) as folder:
             cut_service(folder, verdicts, cuts, starts=3)
-        _tell(f"{start + count} cuts", verdicts, began)
+        _print_verdicts(f"{start + count} cuts", verdicts, began)
     return 1 if verdicts.faults else 0
 
 
@@ -86,7 +86,7 @@ def _commands(place: Path, given: argparse.Namespace) -> int:
         verdicts, began = Verdicts(), time.monotonic()
         with _fresh(place) as folder:
             cut_command(folder / "command", verdicts, words)
-        _tell(" ".join(words), verdicts, began)
+        _print_verdicts(" ".join(words), verdicts, began)
         failed |= bool(verdicts.faults)
     return failed
 
@@ -105,7 +105,7 @@ def _control(place: Path, given: argparse.Namespace) -> int:
             cut_service(folder, verdicts, cuts, lie=lie)
         os.environ.pop("PYTHONPATH", None)
         what = "a disk that ignores syncs" if lie else "synchronous = NORMAL"
-        _tell(what, verdicts, began)
+        _print_verdicts(what, verdicts, began)
         kept |= not verdicts.faults
     return kept
 
@@ -117,7 +117,7 @@ def _fresh(place: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def _tell(what: str, verdicts: Verdicts, began: float) -> None:
+def _print_verdicts(what: str, verdicts: Verdicts, began: float) -> None:
     judged = ", ".join(f"{count} {fate}" for fate, count in verdicts.judged.items())
     print(
         f"{what}: {sum(verdicts.judged.values())} disks ({judged}), {verdicts.promises} promises;"

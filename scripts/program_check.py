@@ -117,16 +117,16 @@ def main() -> None:
     parser.add_argument("--program", choices=PROGRAMS, action="append")
     parser.add_argument("--format", choices=("mm", "xmind", "opml"), action="append")
     parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--tell", type=int, default=0, help="how many missing things to print")
-    asked = parser.parse_args()
-    maps = chosen(asked.folder, asked.count)
+    parser.add_argument("--tell", type=int, default=0, help="most missing items of a kind to print")
+    given = parser.parse_args()
+    maps = chosen(given.folder, given.count)
     print(f"{len(maps)} maps:", dict(Counter(one.path.parent.name for one in maps)))
     columns = {}
-    for name in asked.program or PROGRAMS:
+    for name in given.program or PROGRAMS:
         for suffix in PROGRAMS[name].formats:
-            if not asked.format or suffix in asked.format:
+            if not given.format or suffix in given.format:
                 columns[f"{name}, {suffix}"] = result = check(PROGRAMS[name], suffix, maps)
-                _tell(result, asked.tell)
+                _print_details(result, given.tell)
     print(f"| | {' | '.join(columns)} |")
     print(f"|---|{'---|' * len(columns)}")
     names = ("maps opened", *THINGS)
@@ -134,16 +134,16 @@ def main() -> None:
         print(f"| {name} | {' | '.join(cells)} |")
 
 
-def _tell(result: Result, most: int) -> None:
+def _print_details(result: Result, most: int) -> None:
     for line in result.failed:
         print("failed:", line)
     for line, count in result.said.most_common(20):
-        print(f"said for {count} maps: {line:.160}")
-    told: Counter[str] = Counter()
+        print(f"message for {count} maps: {line:.160}")
+    printed: Counter[str] = Counter()
     for line in result.missing:
         thing = line.split(":")[1]
-        told[thing] += 1
-        if told[thing] <= most:
+        printed[thing] += 1
+        if printed[thing] <= most:
             print(f"missing: {line}")
 
 

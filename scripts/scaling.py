@@ -119,15 +119,15 @@ def _size(count: float) -> str:
 
 def main() -> None:
     """Print the table for the given costs."""
-    parser = argparse.ArgumentParser(description="How far one node's snapshot carries.")
+    parser = argparse.ArgumentParser(description="Estimate how a node scales with its maps.")
     parser.add_argument("--changes", type=float, default=1000, help="changes a minute (1000)")
-    parser.add_argument("--publish", type=float, default=30, help="ms of any snapshot (30)")
-    parser.add_argument("--per-map", type=float, default=0.8, help="µs of orders for a map (0.8)")
-    parser.add_argument("--per-change", type=float, default=0.65, help="ms for a change (0.65)")
-    parser.add_argument("--anew", type=float, default=640, help="µs to build a map anew (640)")
-    parser.add_argument("--snapshot", type=int, default=2200, help="bytes of a map in it (2200)")
-    parser.add_argument("--memory", type=int, default=310, help="bytes in the builder (310)")
-    parser.add_argument("--database", type=int, default=900, help="bytes of a map there (900)")
+    parser.add_argument("--publish", type=float, default=30, help="ms to publish a snapshot (30)")
+    parser.add_argument("--per-map", type=float, default=0.8, help="µs per map for orders (0.8)")
+    parser.add_argument("--per-change", type=float, default=0.65, help="ms per change (0.65)")
+    parser.add_argument("--anew", type=float, default=640, help="µs per map of a full build (640)")
+    parser.add_argument("--snapshot", type=int, default=2200, help="bytes per map in it (2200)")
+    parser.add_argument("--memory", type=int, default=310, help="bytes per map in builder (310)")
+    parser.add_argument("--database", type=int, default=900, help="bytes per map in it (900)")
     given = parser.parse_args()
     costs = Costs(
         publish=given.publish / 1e3,

@@ -26,7 +26,7 @@ PATIENCE: Final = 300.0
 
 def main() -> int:
     """Test with each Python; return 1 if one fails."""
-    parser = argparse.ArgumentParser(description="Try the package with each Python.")
+    parser = argparse.ArgumentParser(description="Test the package with each Python.")
     parser.add_argument("pythons", metavar="PYTHON", nargs="+")
     parser.add_argument("--maps", type=Path, default=REPOSITORY / "examples")
     given = parser.parse_args()
@@ -84,17 +84,17 @@ def _serve(words: list[str], token: str) -> str:
     with subprocess.Popen([*words, "--port", str(port), "--workers", "1"]) as process:
         try:
             address = f"http://127.0.0.1:{port}"
-            answer, headers = _asked(f"{address}/maps?limit=1", token)
+            answer, headers = _fetched(f"{address}/maps?limit=1", token)
             found = json.loads(answer)
             assert found, "no map was imported"
             word = found[0]["Title"].split()[0]
-            hits = json.loads(_asked(f"{address}/search?query={_quoted(word)}", token)[0])
+            hits = json.loads(_fetched(f"{address}/search?query={_quoted(word)}", token)[0])
             assert hits, f"{word!r} is not found"
             for path in (
                 f"/thumbnails/{found[0]['ID']}.png",
                 f"/maps/{found[0]['ID']}/drawing.pdf",
             ):
-                assert len(_asked(address + path, token)[0]) > 500, f"{path} is empty"
+                assert len(_fetched(address + path, token)[0]) > 500, f"{path} is empty"
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE) == 0, "serve did not end with 0"
         finally:
@@ -102,7 +102,7 @@ def _serve(words: list[str], token: str) -> str:
     return f"{headers['x-total-count']} maps are served, found and drawn"
 
 
-def _asked(url: str, token: str) -> tuple[bytes, Any]:
+def _fetched(url: str, token: str) -> tuple[bytes, Any]:
     began = time.monotonic()
     while True:
         try:

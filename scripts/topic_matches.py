@@ -50,7 +50,7 @@ def matches(export: Outline, saved: Outline, suffix: str, order: Order) -> Match
     assign_topic_ids(export)
     roots = list(saved.roots)
     if suffix == "xmind":
-        # Programs know callouts and floating topics, or do not: their places are in no other order.
+        # Callouts and floating topics are optional; the places of other topics do not depend on them.
         ours = [_without_callouts(root) for root in export.roots]
     else:
         central = order(under_one_root(export))
@@ -95,8 +95,8 @@ def _match_topic(mine: Topic, theirs: Topic | None, result: Matches) -> None:
     same = theirs is not None and _words(mine.text) == _words(other.text)
     _count("topics", result, f"{mine.text!r} became {other.text!r}", found=same)
     if _letters(mine.note):
-        told = _letters(mine.note) in _letters(other.note)
-        _count("notes", result, f"{mine.note!r} became {other.note!r}", found=told)
+        same_note = _letters(mine.note) in _letters(other.note)
+        _count("notes", result, f"{mine.note!r} became {other.note!r}", found=same_note)
     names = {marker.name for marker in other.markers}
     for marker in mine.markers:
         _count("icons", result, marker.name, found=marker.name in names)
@@ -142,11 +142,11 @@ def _boundaries(own: _Map) -> Iterator[frozenset[Place | None]]:
             yield frozenset(map(own.places.get, line.topics))
 
 
-def _count(thing: str, result: Matches, told: str, *, found: bool) -> None:
+def _count(thing: str, result: Matches, item: str, *, found: bool) -> None:
     result.exported[thing] += 1
     result.found[thing] += found
     if not found:
-        result.missing.append(f"{thing}: {told:.160}")
+        result.missing.append(f"{thing}: {item:.160}")
 
 
 def _words(text: str) -> str:

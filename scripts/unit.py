@@ -45,7 +45,7 @@ NSPAWN: Final = ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "-
 
 def main() -> int:
     """Make the system, boot it, and test it; return the exit code."""
-    parser = argparse.ArgumentParser(description="Try the unit under a real systemd.")
+    parser = argparse.ArgumentParser(description="Test the unit under a real systemd.")
     parser.add_argument("--root", type=Path, default=Path("/var/tmp/mapshelf-unit"))  # noqa: S108
     root = parser.parse_args().root.absolute()
     if not (root / "usr" / "bin" / "python3").exists():
@@ -168,8 +168,8 @@ def _check(system: System, client: httpx.Client, root: Path) -> None:
     system.run("chown", "mapshelf:", "/backups")
     began = time.monotonic()
     system.run("systemctl", "enable", "--now", "mapshelf")
-    assert client.get("/healthz").status_code == 200, "systemctl returned before it answers"
-    print(f"systemctl start returned after {time.monotonic() - began:.1f} s, and it answers")
+    assert client.get("/healthz").status_code == 200, "systemctl returned too early"
+    print(f"systemctl start returned after {time.monotonic() - began:.1f} s; the service responds")
     print(_overall(system.run("systemd-analyze", "security", "--no-pager", "mapshelf")))
     _check_confinement(system)
     _check_maps(system, client, root)
@@ -211,7 +211,7 @@ def _check_maps(system: System, client: httpx.Client, root: Path) -> None:
     log = system.log()
     assert "Operation not permitted" not in log, log
     assert "Traceback" not in log, log
-    print(f"{len(found)} samples are listed, drawn as PNG and PDF; a folder in /home is followed")
+    print(f"{len(found)} samples are listed, drawn as PNG and PDF; a folder in /home is watched")
 
 
 def _has_alice(system: System) -> bool:
@@ -234,7 +234,7 @@ def _check_people(system: System, client: httpx.Client) -> None:
         headers={"Authorization": f"Bearer {token.strip()}"},
     )
     assert sent.status_code == 201, sent.text
-    print("alice has chosen a password, and uploaded a map")
+    print("alice has set a password and uploaded a map")
 
 
 def _check_backup(root: Path) -> None:
@@ -246,7 +246,7 @@ def _check_ends(system: System, client: httpx.Client) -> None:
     before = system.main_process()
     system.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", "mapshelf")
     _until(lambda: system.main_process() not in (0, before) and _answers(client), system)
-    print("killed, it is back")
+    print("the service has restarted after it was killed")
     system.run("systemctl", "stop", "mapshelf")
     result = system.run("systemctl", "show", "--property=Result,ExecMainStatus", "mapshelf")
     assert set(result.split()) == {"Result=success", "ExecMainStatus=0"}, result + system.log()

@@ -277,10 +277,8 @@ def _flat(figures: dict[str, Any]) -> dict[str, Any]:
 
 def _half_sent(testbed: Testbed) -> Figures:
     options = testbed.options(count=2000)
-    with _measured_during(testbed, Child(attackers.half_sent, options, nice=ATTACKING)) as (
-        attack,
-        answers,
-    ):
+    half_sent = Child(attackers.half_sent, options, nice=ATTACKING)
+    with _measured_during(testbed, half_sent) as (attack, answers):
         yield from answers
         still = open_connections(testbed.target.port, SOURCE)
         yield "attackers", {**attack.end(), "held at the end": still}
@@ -292,10 +290,8 @@ def _slow_readers(testbed: Testbed) -> Figures:
     options = testbed.options(*paths, count=500)
     yield "memory before", testbed.memory()
     began = time.perf_counter() + testbed.seconds  # after the load without the attack
-    with _measured_during(testbed, Child(attackers.slow_readers, options, nice=ATTACKING)) as (
-        attack,
-        answers,
-    ):
+    readers = Child(attackers.slow_readers, options, nice=ATTACKING)
+    with _measured_during(testbed, readers) as (attack, answers):
         yield from answers
         yield "memory under attack", _memory_and_connections(testbed)
         time.sleep(max(0.0, began + COUNTED_AFTER - time.perf_counter()))
@@ -320,10 +316,8 @@ def _crawling_uploads(testbed: Testbed) -> Figures:
 
 def _hang_ups(testbed: Testbed) -> Figures:
     options = testbed.options(*_costly_paths(testbed), count=50)
-    with _measured_during(testbed, Child(attackers.hang_ups, options, nice=ATTACKING)) as (
-        attack,
-        answers,
-    ):
+    hang_ups = Child(attackers.hang_ups, options, nice=ATTACKING)
+    with _measured_during(testbed, hang_ups) as (attack, answers):
         yield from answers
         yield "attackers", attack.end()
 
@@ -360,10 +354,8 @@ def _invented_tokens(testbed: Testbed, pause: float) -> Figures:
 def _page_flood(testbed: Testbed) -> Figures:
     paths = islice(_pages(testbed, "flood"), round(FLOOD * testbed.seconds))
     options = testbed.options(*paths, count=FLOOD)
-    with _measured_during(testbed, Child(attackers.page_flood, options, nice=ATTACKING)) as (
-        attack,
-        answers,
-    ):
+    flood = Child(attackers.page_flood, options, nice=ATTACKING)
+    with _measured_during(testbed, flood) as (attack, answers):
         yield from answers
         figures = attack.result()
     for name in ("served", "refused with 503"):

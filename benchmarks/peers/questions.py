@@ -181,7 +181,7 @@ def _pairs(catalogue: Catalogue, script: str) -> list[str]:
 
 
 def _phrases(catalogue: Catalogue) -> list[tuple[str, str]]:
-    """Return pairs of words that stand beside each other in some description."""
+    """Return pairs of Latin words that start a description."""
     latin = set(words_of("Latin", catalogue.seed))
     store = open_store(catalogue.settings.database)
     seen: dict[tuple[str, str], None] = {}
