@@ -77,7 +77,8 @@ def main() -> int:
             shutil.rmtree(Path(name, "beside"), ignore_errors=True)
             print(
                 f"{sum(killed.values())} kills ({listed(killed)}):"
-                f" {promises.count()} promises hold, {again} requests repeated, {time.monotonic() - began:.0f} s",
+                f" {promises.count()} acknowledged changes are intact, {again} requests repeated,"
+                f" {time.monotonic() - began:.0f} s",
                 flush=True,
             )
     return 0

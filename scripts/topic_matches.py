@@ -50,7 +50,7 @@ def matches(export: Outline, saved: Outline, suffix: str, order: Order) -> Match
     assign_topic_ids(export)
     roots = list(saved.roots)
     if suffix == "xmind":
-        # Callouts and floating topics are optional; the places of other topics do not depend on them.
+        # Callouts and floating topics are optional; the places of others do not depend on them.
         ours = [_without_callouts(root) for root in export.roots]
     else:
         central = order(under_one_root(export))
