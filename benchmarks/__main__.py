@@ -73,22 +73,26 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--sizes", type=_numbers, default=[1000, 100_000], help="numbers of maps")
-    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
+    parser.add_argument(
+        "--sizes", type=_numbers, default=[1000, 100_000], help="default: 1000,100000"
+    )
+    parser.add_argument(
+        "--parts", type=lambda text: text.split(","), default=list(PARTS), help="default: all"
+    )
     parser.add_argument("--output", type=Path, default=RESULTS / "results.json")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir(), "mapshelf-bench"))
     parser.add_argument("--seed", type=int, default=catalogue.SEED)
-    parser.add_argument("--seconds", type=int, default=5, help="of each load over HTTP")
+    parser.add_argument("--seconds", type=int, default=5, help="duration of each HTTP load")
     parser.add_argument("--rounds", type=int, default=3, help="how often each load is repeated")
-    parser.add_argument("--changing-seconds", type=int, default=60, help="of load with changes")
-    parser.add_argument("--hostile-texts", type=int, default=8000, help="arbitrary queries")
+    parser.add_argument("--changing-seconds", type=int, default=60, help="duration of its loads")
+    parser.add_argument("--hostile-texts", type=int, default=8000, help="number of queries")
     parser.add_argument("--attacks", type=_names(overload.ATTACKS), help="default: all")
-    parser.add_argument("--attack-seconds", type=int, default=15, help="of load during each attack")
+    parser.add_argument("--attack-seconds", type=int, default=15, help="duration of each load")
     parser.add_argument("--excess", type=_names(excess.KINDS), help="default: all")
-    parser.add_argument("--excess-seconds", type=int, default=10, help="of each load of excess")
+    parser.add_argument("--excess-seconds", type=int, default=10, help="duration of each load")
     parser.add_argument("--files", type=Path, help="folder of map files that overload also serves")
-    parser.add_argument("--fuzzing-requests", type=int, default=100_000, help="random requests")
-    parser.add_argument("--ageing-changes", type=int, default=20_000, help="of one snapshot")
+    parser.add_argument("--fuzzing-requests", type=int, default=100_000, help="number of requests")
+    parser.add_argument("--ageing-changes", type=int, default=20_000, help="number of changes")
     parser.add_argument("--peers", type=lambda text: text.split(","), help="default: all")
     parser.add_argument(
         "--keep-snapshot", action="store_true", help="reuse what earlier runs have built"

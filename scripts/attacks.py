@@ -496,7 +496,7 @@ def main() -> int:
     commands = parser.add_subparsers(required=True, metavar="ATTACK")
     one = commands.add_parser("flood", help="guess passwords while a client requests lists")
     one.add_argument("--attackers", type=int, default=10_000)
-    one.add_argument("--seconds", type=float, default=30.0, help="of each of the two measurements")
+    one.add_argument("--seconds", type=float, default=30.0, help="duration of each measurement")
     one.add_argument("--pause", type=float, default=30.0, help="seconds between guesses of one")
     one.set_defaults(run=flood)
     one = commands.add_parser("timing", help="compare the login times of known and unknown names")

@@ -90,7 +90,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=320, choices=WIDTHS)
     parser.add_argument("--theme", default="light", choices=THEMES)
     parser.add_argument("--columns", type=int, default=5)
-    parser.add_argument("--previews", action="store_true", help="next to those in the files")
+    parser.add_argument("--previews", action="store_true", help="draw next to previews in files")
     parser.add_argument("--each", type=int, default=0, help="maps per sheet; default: all")
     parser.add_argument("--fonts", action="append", default=[], help="folder of system fonts")
     return parser.parse_args()
