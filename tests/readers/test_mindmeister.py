@@ -1,4 +1,4 @@
-"""MindMeister: what others published of its files, each habit in its smallest form."""
+"""MindMeister: what other projects published about its files, each in a minimal example."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""SimpleMind: the habits of real files, each in its smallest form."""
+"""SimpleMind: what occurs in real files, each in a minimal example."""
 
 import pytest
 

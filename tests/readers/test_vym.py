@@ -1,4 +1,4 @@
-"""VYM: the habits of real files, each in its smallest form."""
+"""VYM: what occurs in real files, each in a minimal example."""
 
 import hashlib
 
@@ -139,7 +139,7 @@ def test_notes_and_the_comment_on_the_map() -> None:
     assert (outline.software, outline.software_version) == ("VYM", "2.8.18")
 
 
-def test_what_comes_from_freemind() -> None:
+def test_maps_converted_from_freemind() -> None:
     flags = ("priority-3", "desktopnew", "mail", "warning", "gohome", "korn", "new")
     elements = "".join(f"<standardflag>freemind-{flag}</standardflag>" for flag in flags)
     root = outline_of(
