@@ -243,7 +243,7 @@ def test_an_id_token_of_an_independent_provider_with_another_nonce(
 def test_a_response_with_the_issuer_of_another_provider(
     site: Service, independent: Independent, browser: Browser
 ) -> None:
-    """Mix-up attack (RFC 9207): this provider sends its issuer, so it is required and must match."""
+    """Mix-up attack (RFC 9207): this provider sends its issuer, so a response needs it."""
     with independent.running(new_keys("a")):
         here = urlencode({"iss": independent.issuer})
         for there in ("", urlencode({"iss": "https://evil.example"})):
