@@ -17,7 +17,7 @@ from mapshelf.readers import READERS, Reader
 from tests.fuzz.targets import check, mutated, reader_named, seeds
 
 SIZE = 1 << 16
-"""Most bytes of an input."""
+"""The most bytes of an input."""
 
 
 def main() -> None:

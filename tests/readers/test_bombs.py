@@ -189,9 +189,9 @@ READING = textwrap.dedent(
             print(json.dumps("the process that was reading died"), flush=True)
     """
 )
-"""Reads each file in a process of its own, where nothing else takes memory or time.
+"""A program that reads each file in its own process, where nothing else takes memory or time.
 
-These are forked, so that what reading needs is imported once and not for each file.
+It forks these processes, so that modules are imported once and not for each file.
 """
 
 
@@ -430,10 +430,10 @@ def smallest_example(reader: Reader) -> Path:
 
 SAMPLES |= {reader.name: smallest_example(reader).read_bytes() for reader in READERS}
 NAMES = {reader.name: smallest_example(reader).name for reader in READERS}
-"""By their names texts are told from notes of any other kind."""
+"""The file name of each sample: readers of text formats recognise maps by name."""
 
 FORMAL = [name for name, data in SAMPLES.items() if data.lstrip()[:1] in (b"P", b"<", b"{")]
-"""Archives, XML and JSON, of which a part is never a whole."""
+"""Archives, XML and JSON, which are never valid if truncated."""
 
 
 @pytest.mark.slow

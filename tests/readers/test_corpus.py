@@ -39,7 +39,7 @@ pytestmark = [
 Row = dict[str, str]
 
 MANY: Final = 10
-"""Files of a format of which all are tried."""
+"""Up to this many files of a format, all are tested."""
 
 all_files = pytest.mark.skipif(
     not (MANIFEST.exists() and is_full()), reason="it reads all files: --hypothesis-profile full"
@@ -50,7 +50,7 @@ MISTOLD = {
     "dev/freeplane/0232.mm": "nl",
     "dev/freeplane/0235.mm": "nl",
 }
-"""Maps in another language than the manifest says: seen by reading them."""
+"""Maps in another language than in the manifest, found by reading them."""
 
 NODE = re.compile(r"<(?:node|x-coggle-rootnode)[\s/>]")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

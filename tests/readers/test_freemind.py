@@ -144,7 +144,7 @@ def test_tags_one_a_line() -> None:
     assert root_of('<node TEXT="r" TAGS="one&#xa;two::three"/>').tags == ("one", "two::three")
 
 
-def test_map_is_as_old_as_its_centre_and_as_new_as_its_last_edit() -> None:
+def test_map_dates_are_of_the_centre_and_the_last_edit() -> None:
     outline = read(
         freemind(
             '<node TEXT="r" CREATED="1704067200000" MODIFIED="1704067200001">'

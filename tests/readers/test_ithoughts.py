@@ -166,7 +166,7 @@ def test_parts_of_a_sheet_besides_the_tree() -> None:
     )
 
 
-def test_marks_of_markdown_are_what_they_mean() -> None:
+def test_markdown_marks_become_formatting() -> None:
     root = root_of('text="# **Plan** of &lt;x&gt;"', '<topic text="a * b # c"/>')
     assert (root.text, root.text_html) == ("Plan of <x>", "<b>Plan</b> of &lt;x&gt;")
     assert (root.children[0].text, root.children[0].text_html) == ("a * b # c", "")
@@ -190,7 +190,7 @@ def test_no_topics() -> None:
 
 
 @pytest.mark.slow
-def test_summaries_of_the_same_thousands_are_bounded() -> None:
+def test_summaries_of_the_same_thousands_are_limited() -> None:
     topics = "".join(f'<topic uuid="{n}"/>' for n in range(3_000))
     summaries = '<topic summary1="0" summary2="2999"/>' * 3_000
     sheet = sheet_of(f'<topic uuid="r">{topics}{summaries}</topic>')

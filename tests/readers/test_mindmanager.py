@@ -305,7 +305,7 @@ def test_boundaries_have_the_colour_of_the_lines_of_the_map() -> None:
     assert [line.colour for line in sheet.boundaries] == ["#102030", "#00ff00"]
 
 
-def test_main_topics_are_on_the_side_of_their_place_and_go_round() -> None:
+def test_sides_of_main_topics_of_mindmanager() -> None:
     places = ('<ap:Offset CX="9" CY="1"/>', '<ap:Offset CX="-9" CY="1"/>', "")
     (sheet,) = outline_of(sub_topics(places[0], places[1] + sub_topics(places[0]), "")).sheets
     assert [main.side for main in sheet.root.children] == ["right", "left", ""]

@@ -54,7 +54,7 @@ def test_nodes_of_both_kinds_of_list_and_of_a_compressed_folder(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_list_alone(form: plistlib.PlistFormat) -> None:
+def test_a_property_list_without_an_archive(form: plistlib.PlistFormat) -> None:
     """The property list of a document that is a folder."""
     outline = read(plistlib.dumps(document({"title": "r"}), fmt=form), LIMITS)
     assert outline.roots == (Topic("r"),)

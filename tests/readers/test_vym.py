@@ -72,7 +72,7 @@ def test_links_across_and_frames() -> None:
     assert [boundary.colour for boundary in sheet.boundaries] == ["#112233"]
 
 
-def test_links_to_copied_topics_lead_to_their_places() -> None:
+def test_links_to_copied_topics_lead_to_the_copies() -> None:
     sheet = outline_of(
         '<mapcenter><branch uuid="a"/><branch uuid="a"/></mapcenter>'
         '<xlink beginID="mc:0,bo:0" endID="mc:0,bo:1"/>'
@@ -95,7 +95,7 @@ def test_pictures_are_in_the_archive() -> None:
 
 
 @pytest.mark.parametrize("name", ["map.xml", "time-management.xml"])
-def test_xml_may_bear_any_name(name: str) -> None:
+def test_the_xml_member_may_have_any_name(name: str) -> None:
     assert outline_of("<mapcenter><heading>r</heading></mapcenter>", name).roots[0].text == "r"
 
 

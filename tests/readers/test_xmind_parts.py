@@ -250,7 +250,7 @@ def test_pictures_that_are_not_there(source: str, alt: str) -> None:
     assert (image.digest, image.alt) == ("", alt)
 
 
-def test_a_picture_too_large_costs_only_itself() -> None:
+def test_a_too_large_picture_is_left_out() -> None:
     limits = Limits(unpacked=5_000, picture=50_000)
     content = json.dumps([{"rootTopic": {"title": "C", "image": {"src": "xap:a.png"}}}])
     data = archive_of({"content.json": content, "a.png": bytes(20_000)})
@@ -362,7 +362,7 @@ LOOK = Style(
 )
 
 
-def test_styles_of_the_older_kind_are_beside_it() -> None:
+def test_styles_of_older_xmind_files() -> None:
     children = (
         '<children><topics type="attached"><topic style-id="own"/><topic style-id="gone"/>'
         "<topic/></topics></children>"
@@ -373,7 +373,7 @@ def test_styles_of_the_older_kind_are_beside_it() -> None:
     assert root.children[0].style is None
 
 
-def test_styles_of_the_newer_kind_are_at_the_topic() -> None:
+def test_styles_of_newer_xmind_files() -> None:
     properties = {
         "svg:fill": "#DCE6F2",
         "fo:color": "#376092",

@@ -46,7 +46,7 @@ CATEGORIES: Final = (
 OWNERS: Final = (
     "bergstrom", "chiara", "dmitri", "eve.okafor", "fatima", "george_w", "hiro", "ines",
 )  # fmt: skip
-"""Who made the maps that do not say so. No judged query asks for them."""
+"""Owners of maps without a given owner. No judged query contains them."""
 
 SAMPLES: Final = {
     "colours": "Arts and Culture/Mixing colours.mindnode",

@@ -229,11 +229,11 @@ REMARKS: Final = {
 }
 
 TINY: Final = 0.06
-"""The part of the maps that hold a remark and hardly anything else."""
+"""The share of maps with a remark and hardly any other text."""
 DESCRIBED: Final = 0.06
-"""The part of the maps of which the description is a remark."""
+"""The share of maps whose description is a remark."""
 REMARKED: Final = 0.6
-"""The part of the maps, with the one before, that have a remark below some topic."""
+"""The share of maps with a remark below some topic, including the share before."""
 
 PLACES: Final = ("Leeds", "Graz", "Lyon", "Porto", "Turin", "Bergen", "Basel", "Utrecht", "Brno")
 OWNERS: Final = (

@@ -56,7 +56,7 @@ DRAWN = {
     },
     "tspan": {"font-family"},
 }
-"""Every element and attribute that a picture may have: nothing acts, and nothing refers."""
+"""Every element and attribute that a picture may have: no scripts and no references."""
 
 
 def drawn(wanted: RenderRequest) -> str:

@@ -24,7 +24,7 @@ CHROMIUM: Final = (
     or shutil.which("chromium-headless-shell")
     or shutil.which("chromium")
 )
-"""The browser's program, ``None`` if there is none."""
+"""The path of the browser, or ``None`` if there is none."""
 
 OPTIONS: Final = (
     "--no-sandbox",
@@ -35,19 +35,19 @@ OPTIONS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-"""The sandbox needs rights that containers seldom give; nothing but our own pages is opened."""
+"""No sandbox: it needs rights that containers rarely have, and only our own pages are opened."""
 
 PATIENCE: Final = 120.0
-"""Seconds for the service to start, and for a page to be all there."""
+"""The most seconds until the service has started, or a page has loaded completely."""
 
 QUIET: Final = 4
-"""Looks, a fortieth of a second apart, at which no request may be unanswered."""
+"""Checks in a row, 25 ms apart, without an unanswered request: then a page is settled."""
 
 DRAWN: Final = """() => {
     const stage = document.querySelector("#stage[data-drawing]");
     return !stage || stage.classList.contains("alive");
 }"""
-"""Tells whether the map of a page is drawn, if it has one."""
+"""JavaScript that returns whether the map of a page is drawn, if there is one."""
 
 
 def launched(playwright: Playwright) -> Browser:

@@ -23,7 +23,7 @@ from tests.site.shelves import (
 )
 
 ReaderWith = Callable[..., Reader]
-"""Called with settings of a browser's context, gives somebody who uses it."""
+"""Returns a reader with these settings of the browser context."""
 
 
 @pytest.fixture(scope="session")

@@ -168,7 +168,7 @@ FOLDED: Final = MapDraft(
         )
     ),
 )
-"""Its author folded so much that fewer than ten topics would be seen."""
+"""A map folded by its author so much that fewer than ten topics would be visible."""
 
 _TABLE: Final = (
     "<p>Before the table.</p>\n\n<table><tr>"
@@ -218,7 +218,7 @@ NOTED: Final = MapDraft(
         )
     ),
 )
-"""Every topic has a note; there are many sheets."""
+"""A map with many sheets, where every topic has a note."""
 
 BARE: Final = MapDraft(id="Bare0001", title="Only a title", owner="flora", category="Home")
 

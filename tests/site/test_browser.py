@@ -91,7 +91,7 @@ def test_search_as_you_type(reader: Reader) -> None:
     expect(page.locator("#stage .current")).to_have_attribute("data-topic", "sow-in-april")
 
 
-def test_search_that_finds_nothing_and_everything_again(reader: Reader) -> None:
+def test_an_empty_result_and_a_cleared_search(reader: Reader) -> None:
     page = reader.open("/")
     page.fill("#query", "zzzzqqqq")
     expect(page.locator(".nothing")).to_be_visible()
@@ -602,7 +602,7 @@ def test_a_map_opens_folded_unless_too_few_topics_are_left(reader: Reader) -> No
     expect(page.locator("[data-topic]")).to_have_count(21)
 
 
-def test_sheets_are_named_and_floating_topics_are_none(reader: Reader) -> None:
+def test_sheets_are_named_and_floating_topics_are_not_sheets(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     sheets = page.get_by_role("tablist", name="Sheets").get_by_role("tab")

@@ -35,7 +35,7 @@ from tests.site.test_pages import Reading
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "dev"
 ICON = Path(__file__).resolve().parents[2] / "src/mapshelf/site/static/icon.svg"
 LOOKED_AT = 120
-"""Files whose pages and pictures are looked at; the profile ``thorough`` has all of them."""
+"""Files whose pages and pictures are checked; the profile ``thorough`` checks all of them."""
 
 LARGEST = examples(10)
 """How many of these are the largest files."""
@@ -44,7 +44,7 @@ OPENED = 24
 """Maps that are opened in a browser."""
 
 AT_ONCE = 8
-"""Pictures that are asked for at once: who waits too long for the others' is turned away."""
+"""Concurrent requests for pictures: with more of them, some would wait too long and be refused."""
 
 pytestmark = [
     pytest.mark.process,
@@ -225,7 +225,7 @@ def odd_ones(known: list[Known]) -> list[Known]:
     return list(unique.values())[: few(OPENED)]
 
 
-def test_a_browser_draws_them_without_complaint(
+def test_a_browser_draws_real_maps_without_errors(
     browser: Browser, shelf: Shelf, known: list[Known]
 ) -> None:
     with served(shelf.settings.data) as address:

@@ -25,11 +25,11 @@ from tests.site.test_reading import (
 )
 
 MOST_DRAWN = 3000
-"""Elements of a drawing that a browser moves thirty times a second."""
+"""The most elements of a drawing that a browser can move thirty times a second."""
 
 LOW = {"landscape": (640, 400), "zoomed": (320, 256)}
 SEEN = ("r", "l0-0", "l3-2", "l7-5", "far", "s7")
-"""Topics of ``NOTED``: its centre, some with notes short and long, one far away, another sheet."""
+"""Topics of ``NOTED``: the centre, short and long notes, a distant one, one on another sheet."""
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ NAMES = (
     *(one.replace("/", "\u2044") for one in STRIKES),
 )
 UNDECODABLE = b"\xff\xfe latin \xe9"
-"""A name that is not UTF-8, as old systems wrote them."""
+"""A name in another encoding than UTF-8, as old systems wrote them."""
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_a_relationship_leads_into_what_is_folded(keyboard: Reader) -> None:
     )
 
 
-def test_pictures_formulas_and_sheets_by_keyboard(keyboard: Reader) -> None:
+def test_pictures_formulas_and_sheets_can_be_reached_by_keyboard(keyboard: Reader) -> None:
     with_pictures(keyboard)
     page = keyboard.open(TOUR_PAGE)
     find(page, "flower", "a-flower")
@@ -109,7 +109,7 @@ def test_pictures_formulas_and_sheets_by_keyboard(keyboard: Reader) -> None:
     assert not faults(page)
 
 
-def test_links_between_maps_by_keyboard(keyboard: Reader) -> None:
+def test_links_between_maps_can_be_followed_by_keyboard(keyboard: Reader) -> None:
     page = keyboard.open("/mindmaps/Linker01")
     find(page, "links", "t")
     tab_to(page, page.locator(".detail").get_by_role("link", name="There"))
@@ -118,7 +118,7 @@ def test_links_between_maps_by_keyboard(keyboard: Reader) -> None:
     page.wait_for_url("**/mindmaps/Linked01/there")
 
 
-def test_all_of_it_by_touch(finger: Reader) -> None:
+def test_a_map_can_be_used_by_touch(finger: Reader) -> None:
     with_pictures(finger)
     page = finger.open(f"{TOUR_PAGE}#t=one")
     panel = page.locator(".detail")

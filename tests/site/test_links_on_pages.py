@@ -85,7 +85,7 @@ def test_no_page_has_a_dead_link(site: Service, shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_maps_that_link_here_come_and_go(site: Service, shelf: Shelf) -> None:
+def test_the_list_of_linking_maps_is_updated(site: Service, shelf: Shelf) -> None:
     assert linked_from(site, OWN) == []
     assert say("map.linked") not in page(site)
     shelf.put(linking("A", "/m/a.mm", "a.mm"), linking("B", "/m/b.mm", "a.mm", "a.mm#r"))
@@ -98,9 +98,7 @@ def test_maps_that_link_here_come_and_go(site: Service, shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_of_many_maps_that_link_here_some_are_shown_and_the_rest_is_counted(
-    site: Service, shelf: Shelf
-) -> None:
+def test_only_some_of_many_linking_maps_are_shown(site: Service, shelf: Shelf) -> None:
     shelf.put(*(linking(f"M{n:02}", f"/m/{n}.mm", "a.mm") for n in range(21)))
     shelf.publish()
     site.wait_until(lambda: len(linked_from(site, OWN)) == 20)
@@ -112,7 +110,7 @@ def test_of_many_maps_that_link_here_some_are_shown_and_the_rest_is_counted(
 
 
 @pytest.mark.slow
-def test_pages_of_large_maps_follow_too(site: Service, shelf: Shelf) -> None:
+def test_links_on_pages_of_large_maps_are_updated(site: Service, shelf: Shelf) -> None:
     shelf.put(linking("A", "/m/a.mm", "b.mm", more=3000))
     shelf.publish()
     site.wait_until(lambda: "m2999" in page(site))

@@ -626,11 +626,11 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         "/oauth/device_authorization", program(world)
     ),
 }
-"""Requests that are more than a path."""
+"""Requests that need more than a path."""
 
 
 SHOWN_AGAIN: Final = (f"{AT}/edit", f"{AT}/versions")
-"""Refused forms are shown again, and none for a map that is not seen."""
+"""Pages that show a refused form again, but not for a map that the caller cannot see."""
 
 
 def expected(row: Row, caller: Caller, visibility: str) -> int | str:

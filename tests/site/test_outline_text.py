@@ -60,7 +60,7 @@ def test_the_text_escapes_what_is_attached_to_topics() -> None:
             assert attributes.get("href", "#").startswith("#")
 
 
-def test_formulas_stand_as_mathml_in_the_text() -> None:
+def test_formulas_are_mathml_in_the_text() -> None:
     topics = [
         Topic("$x_1$", "only", formula="x_1"),
         Topic("Area", "beside", formula="r^2"),

@@ -37,7 +37,7 @@ IN_STYLE_SHEET = {
     "on_centre": "--on-centre",
     "on_branch": "--on-branch",
 }
-"""What the style sheet calls the colours of a theme."""
+"""The names in the style sheet for the colours of a theme."""
 VOID = {"meta", "link", "input", "img", "br", "hr", "source", "base"}
 
 
@@ -397,7 +397,7 @@ def test_two_files_of_the_viewer_are_served(site: Service) -> None:
 
 
 BUDGET = 200_000
-"""Bytes that the library may take, all told."""
+"""The most bytes that the library may load in total."""
 
 
 def sent(site: Service, path: str) -> int:
@@ -507,7 +507,7 @@ def test_pages_can_live_below_a_path(shelf: Shelf) -> None:
         assert f"https://example.org/maps{PAGE}?embed=1" in answer["html"]
 
 
-def test_without_pages_there_are_none(shelf: Shelf) -> None:
+def test_a_service_without_pages_serves_none(shelf: Shelf) -> None:
     with serve(shelf) as running:
         for path in ("/", PAGE, "/feed.atom", "/site/search"):
             get(running, path, 404)

@@ -59,7 +59,7 @@ PEOPLE: Final = {
     "/mindmaps/{id}/{slug}.{format}": [f"{PAGE}.md", "/mindmaps/Large001/a-very-large-map.json"],
     "/mindmaps/{id}/{slug}/original": [f"{PAGE}/original"],
 }
-"""What asks people to sign in."""
+"""Pages that redirect to the sign-in page, with example addresses."""
 
 SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
@@ -71,7 +71,7 @@ SCRIPTS: Final = {
     "/site/imports": ["/site/imports"],
     "/site/maps/{id}.json": [f"/site/maps/{ID}.json", "/site/maps/Large001.json"],
 }
-"""What people do not open themselves."""
+"""Addresses that scripts and programs load."""
 
 PICTURES: Final = (
     f"/thumbnails/{ID}.png",

@@ -90,7 +90,7 @@ def test_unfolding_everything_shows_the_whole_map(reader: Reader) -> None:
             assert inside(box_of(page, f"#stage {selector}"), stage), selector
 
 
-def test_find_looks_into_notes_and_tags(reader: Reader) -> None:
+def test_find_searches_notes_and_tags(reader: Reader) -> None:
     page = reader.open(PAGE)
     find = page.locator(".finder input")
     current, count = page.locator("#stage .current"), page.locator(".found-count")
@@ -187,7 +187,7 @@ def test_tables_in_notes_scroll_and_keep_their_words(reader: Reader) -> None:
     assert gap < 200, "line breaks of the source are shown"
 
 
-def test_axe_finds_nothing_beside_a_map(reader_with: ReaderWith) -> None:
+def test_the_page_of_a_map_is_accessible(reader_with: ReaderWith) -> None:
     page = reader_with(**SIZES["phone"]).open(f"{PAGE}#t=l0-0")
     settled(page)
     page.locator(".finder input").fill("before")

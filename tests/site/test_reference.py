@@ -14,7 +14,7 @@ from tests.site.browser import Reader, served
 from tests.site.shelves import CHINESE, GARDEN
 
 VIEWER = "#reference"
-"""What is drawn by Swagger UI, and not by us."""
+"""The part of the page that Swagger UI draws."""
 
 
 Running = tuple[str, str]

@@ -31,7 +31,7 @@ FOR_PROGRAMS = {
     "/site/maps/{id}.json",
     "/static/{edition}/{asset}",
 }
-"""What programs load of a public catalogue."""
+"""Addresses of the site that programs load from a public catalogue."""
 
 QUERIES = {"/oembed": f"?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{GARDEN.id}%2Fa-garden"}
 

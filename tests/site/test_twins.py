@@ -70,7 +70,7 @@ def test_the_page_of_a_map_names_its_twins_and_maps_about_the_same(site: Service
     assert 'id="related"' not in alone
 
 
-def test_lists_fold_twins_and_show_each_where_that_is_asked_for(site: Service) -> None:
+def test_lists_fold_twins_unless_all_versions_are_requested(site: Service) -> None:
     folded = page(site, "/?order_by=alpha")
     assert folded.count('<article class="card">') == 9
     assert "3 versions" in folded

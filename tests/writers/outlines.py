@@ -17,7 +17,7 @@ SIGNS: Final = (
     *("%%", "%%{init", ":::", "::icon(", '"]', "((", "))", "style: #", "classDef x:#", "mindmap"),
     *("null", "---\n", "\n\n", " \n ", "\\\\", "é", "Ünï", "日本", "عربى"),
 )
-"""What some format takes for a sign of its own, or may not contain at all."""
+"""Characters that have a meaning in some format, or that it cannot contain."""
 
 TEXTS: Final = st.lists(
     st.sampled_from(SIGNS) | st.text(st.characters(), max_size=3) | st.sampled_from(["a", "word "]),

@@ -55,7 +55,9 @@ def test_an_empty_library_shows_imported_maps_by_itself(
     reader.close()
 
 
-def test_without_a_script_a_link_does_the_same(browser: Browser, house: str, shelf: Shelf) -> None:
+def test_without_a_script_a_link_refreshes_the_library(
+    browser: Browser, house: str, shelf: Shelf
+) -> None:
     reader = Reader(browser, house, java_script_enabled=False)
     status = StatusFile(shelf.settings.data)
     status.write(ImportStatus())

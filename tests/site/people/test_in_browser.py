@@ -181,7 +181,7 @@ def test_all_of_it_works_with_keys_alone(shelf: Shelf, browser: Browser, house: 
     person.close()
 
 
-def test_a_search_goes_on_after_signing_in_again(shelf: Shelf, guest: Reader) -> None:
+def test_a_search_continues_after_signing_in_again(shelf: Shelf, guest: Reader) -> None:
     page = guest.open(link_of(shelf, "dot"))
     type_password(page)
     page.get_by_role("button", name="Save").click()

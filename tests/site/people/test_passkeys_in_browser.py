@@ -20,7 +20,7 @@ HTMLFormElement.prototype.submit = function () {
   send.call(this);
 };
 """
-"""Keeps what a form sends."""
+"""JavaScript that records the content of a sent form."""
 
 
 @pytest.fixture(scope="module")

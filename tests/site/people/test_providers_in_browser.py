@@ -35,7 +35,7 @@ def house(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture(params=[False, True], ids=["under our policies", "judged by axe"])
 def judged(request: pytest.FixtureRequest) -> bool:
-    """Whether axe checks the pages, which works only without the content security policy."""
+    """Whether axe checks the pages, which is only possible without the content security policy."""
     return bool(request.param)
 
 

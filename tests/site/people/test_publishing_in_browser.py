@@ -28,7 +28,7 @@ DROP: Final = """([names, texts]) => {
         );
     }
 }"""
-"""Drops files with these names and texts."""
+"""JavaScript that drops files with these names and texts."""
 
 
 def plan(title: str) -> str:
