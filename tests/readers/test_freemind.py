@@ -1,4 +1,4 @@
-"""FreeMind and Freeplane: what occurs in real files, each in a minimal example."""
+"""FreeMind and Freeplane: cases from real files, each as a minimal example."""
 
 import pytest
 

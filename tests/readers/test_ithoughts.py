@@ -1,4 +1,4 @@
-"""iThoughts: what occurs in real files, each in a minimal example."""
+"""iThoughts: cases from real files, each as a minimal example."""
 
 from dataclasses import replace
 

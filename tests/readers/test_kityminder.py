@@ -1,4 +1,4 @@
-"""KityMinder and Naotu: what occurs in real files, each in a minimal example."""
+"""KityMinder and Naotu: cases from real files, each as a minimal example."""
 
 import base64
 import hashlib

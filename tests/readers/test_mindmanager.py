@@ -1,4 +1,4 @@
-"""MindManager: what occurs in real files, each in a minimal example."""
+"""MindManager: cases from real files, each as a minimal example."""
 
 import base64
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""MindMup: what occurs in real files, each in a minimal example."""
+"""MindMup: cases from real files, each as a minimal example."""
 
 import base64
 import json

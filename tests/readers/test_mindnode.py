@@ -1,4 +1,4 @@
-"""MindNode: what occurs in real files, each in a minimal example, and property lists."""
+"""MindNode: cases from real files, each as a minimal example, and property lists."""
 
 import plistlib
 import struct

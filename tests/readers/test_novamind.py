@@ -1,4 +1,4 @@
-"""NovaMind: what occurs in the only real file we have, in minimal examples."""
+"""NovaMind: cases from the only real file we have, as minimal examples."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""OPML: what occurs in real files, each in a minimal example."""
+"""OPML: cases from real files, each as a minimal example."""
 
 from html import escape
 

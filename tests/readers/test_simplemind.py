@@ -1,4 +1,4 @@
-"""SimpleMind: what occurs in real files, each in a minimal example."""
+"""SimpleMind: cases from real files, each as a minimal example."""
 
 import pytest
 

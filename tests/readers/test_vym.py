@@ -1,4 +1,4 @@
-"""VYM: what occurs in real files, each in a minimal example."""
+"""VYM: cases from real files, each as a minimal example."""
 
 import hashlib
 

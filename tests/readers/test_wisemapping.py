@@ -1,4 +1,4 @@
-"""WiseMapping: what occurs in real files, each in a minimal example."""
+"""WiseMapping: cases from real files, each as a minimal example."""
 
 import base64
 
