@@ -1,4 +1,4 @@
-"""The differences between two maps: exactly the edits that were made, and bounded work."""
+"""The differences between two maps: exactly the edits, found with a limited amount of work."""
 
 import copy
 import random
@@ -24,7 +24,7 @@ def outline(*roots: Topic) -> Outline:
 
 
 def texts(found: Comparison) -> dict[str, list[str]]:
-    """Return which topics are named, by their texts."""
+    """Return the texts of the topics in each kind of difference."""
     kinds = ("added", "removed", "moved", "changed")
     return {kind: [one.text for one in getattr(found, kind)] for kind in kinds}
 
@@ -34,7 +34,7 @@ def nothing(**kinds: list[str]) -> dict[str, list[str]]:
 
 
 def grown(size: int, seed: random.Random, text: Callable[[int], str]) -> Topic:
-    """Return a tree of so many topics, drawn at random, with ids as programs give them."""
+    """Return a random tree of ``size`` topics, with ids like those of real programs."""
     topics = [Topic(text(0), "ID_100000")]
     for number in range(1, size):
         topic = Topic(text(number), f"ID_{100000 + number}")
@@ -44,7 +44,7 @@ def grown(size: int, seed: random.Random, text: Callable[[int], str]) -> Topic:
 
 
 class Editor:
-    """Edits a map at random, each topic at most once, and writes down what it did."""
+    """Edits random topics of a map, each at most once, and records the edits."""
 
     def __init__(self, root: Topic, seed: random.Random) -> None:
         self.root = root
@@ -55,7 +55,7 @@ class Editor:
         self._bereft: set[str] = set()
 
     def edit(self) -> None:
-        """Make one edit, if there is anything left to edit."""
+        """Make one edit, if there is a topic left to edit."""
         kind = self._seed.choice(sorted(self.done))
         if kind == "added":
             below = [Topic("inside", f"NEW_{next(self._fresh)}xxxxxx")]
@@ -89,9 +89,9 @@ class Editor:
         above.children.insert(self._seed.randint(0, len(above.children)), topic)
 
     def _chosen(self, *, whole: bool) -> tuple[Topic, Topic] | None:
-        """Return a topic nobody has touched, with the one above it; ``whole``: nor its branch.
+        """Return an unedited topic with its parent; with ``whole``, its branch is unedited, too.
 
-        What was removed from a branch would be part of it if that were removed later.
+        A topic removed from a branch would count as part of it if the branch were removed later.
         """
         found = [
             (above, topic)
@@ -131,7 +131,7 @@ def test_the_differences_are_exactly_the_edits(
 @pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(OUTLINES)
-def test_a_map_is_not_different_from_itself(anything: Outline) -> None:
+def test_a_map_has_no_differences_from_itself(anything: Outline) -> None:
     assert len(compare(anything, copy.deepcopy(anything))) == 0
 
 
@@ -146,7 +146,7 @@ def test_any_two_maps_can_be_compared(one: Outline, other: Outline) -> None:
 
 
 @given(size=st.integers(2, 30), seed=st.randoms(use_true_random=False))
-def test_without_ids_what_topics_say_tells_which_is_which(size: int, seed: random.Random) -> None:
+def test_without_ids_topics_are_matched_by_text(size: int, seed: random.Random) -> None:
     before = grown(size, seed, lambda number: f"topic {number}")
     editor = Editor(copy.deepcopy(before), seed)
     editor.done.pop("changed")
@@ -161,13 +161,13 @@ def test_without_ids_what_topics_say_tells_which_is_which(size: int, seed: rando
     assert found.changed == []
 
 
-def test_topics_dragged_among_their_siblings_are_as_few_moves_as_possible() -> None:
+def test_reordered_siblings_are_as_few_moves_as_possible() -> None:
     before = outline(tree("root", *(tree(letter) for letter in "abcdef")))
     after = outline(tree("root", *(tree(letter) for letter in "fabdec")))
     assert texts(compare(before, after)) == nothing(moved=["f", "c"])
 
 
-def test_rewording_is_told_from_removing_and_adding() -> None:
+def test_reworded_topics_are_changed_not_replaced() -> None:
     before = outline(
         tree("Holiday", tree("Book the flights"), tree("Pack", tree("Tent")), tree("Insurance"))
     )
@@ -184,13 +184,13 @@ def test_rewording_is_told_from_removing_and_adding() -> None:
     assert found.changed[1].after == {"text": "Book flights"}
 
 
-def test_numbers_that_a_program_gives_anew_are_no_ids() -> None:
+def test_renumbered_topics_are_not_matched_by_id() -> None:
     before = outline(tree("root", tree("a", id="1"), tree("b", id="2"), tree("c", id="3")))
     after = outline(tree("root", tree("b", id="1"), tree("c", id="2"), tree("a", id="9")))
     assert texts(compare(before, after)) == nothing(moved=["a"])
 
 
-def test_links_to_topics_follow_them_and_spaces_are_no_difference() -> None:
+def test_changed_ids_in_links_and_spaces_are_no_difference() -> None:
     before = outline(Topic("a  b", "x1", note="n\n", links=("#x1", "#gone", "https://x")))
     after = outline(Topic("a\nb", "y1", note="n", links=("#y1", "#gone", "https://x")))
     assert len(compare(before, after)) == 0
@@ -211,8 +211,8 @@ def test_long_paths_and_texts_are_cut() -> None:
 
 
 @pytest.mark.slow
-def test_maps_of_equal_siblings_take_work_in_proportion_to_their_size() -> None:
-    """Twenty thousand topics that all say the same, and as many that say anything else."""
+def test_comparing_equal_siblings_takes_linear_work() -> None:
+    """Compare 20,000 topics with the same text, and as many with different texts."""
     many = 20_000
     same = outline(tree("root", *(tree("same") for _ in range(many))))
     fewer = outline(tree("root", *(tree("same") for _ in range(many - 7))))

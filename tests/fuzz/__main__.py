@@ -1,7 +1,7 @@
-"""Fuzzes readers with atheris: ``python -m tests.fuzz READER SECONDS``, or ``all`` for READER.
+"""Fuzz readers with atheris: ``python -m tests.fuzz READER SECONDS``, or ``all`` for READER.
 
-atheris is no dependency of the project (a compiled engine of 35 MB for what few will run), so it
-is brought along when it is needed: see docs/fuzzing.md.
+atheris is not a dependency of the project, because it has 35 MB and few people need it: see
+docs/fuzzing.md for how to install it.
 """
 
 import importlib
@@ -17,11 +17,11 @@ from mapshelf.readers import READERS, Reader
 from tests.fuzz.targets import check, mutated, reader_named, seeds
 
 SIZE = 1 << 16
-"""Most bytes of an input."""
+"""The most bytes of an input."""
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     name, seconds = (*sys.argv[1:], "60")[:2] if len(sys.argv) > 1 else ("all", "60")
     if name == "all":
         sys.exit(fuzz_all(seconds))
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def fuzz_all(seconds: str) -> int:
-    """Fuzz every reader in a process of its own; return how many failed."""
+    """Fuzz every reader in its own process; return how many failed."""
     failed = 0
     for reader in READERS:
         command = [sys.executable, "-m", "tests.fuzz", reader.name, seconds]
@@ -65,12 +65,12 @@ def fuzz(reader: Reader, seconds: str) -> None:
 
 
 def instrument(atheris: Any, module: ModuleType) -> None:
-    """Let atheris see which branches of ``module`` an input takes."""
+    """Let atheris trace the branches of ``module`` that an input takes."""
     owners = [module, *(value for value in vars(module).values() if isinstance(value, type))]
     for owner in owners:
         for value in vars(owner).values():
             if isinstance(value, FunctionType) and value.__module__ == module.__name__:
-                atheris.instrument_func(value)  # which changes the function itself
+                atheris.instrument_func(value)  # changes the function in place
 
 
 if __name__ == "__main__":

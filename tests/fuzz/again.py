@@ -1,4 +1,4 @@
-"""Gives a file to a fuzz target once more: ``python -m tests.fuzz.again READER FILE``."""
+"""Run a fuzz target again with a file: ``python -m tests.fuzz.again READER FILE``."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""What a fuzz target is: one row of the table of readers, and what it promises for any input.
+"""Fuzz targets: each is one row of the table of readers, with guarantees for any input.
 
-Free of any fuzzing engine, so that the test suite can hold every target to its own seeds.
+This module needs no fuzzing engine, so that the test suite can run every target with its seeds.
 """
 
 import io
@@ -18,20 +18,20 @@ from mapshelf.readers.parsing.content import Content
 
 EXAMPLES: Final = Path(__file__).resolve().parents[2] / "examples"
 LONGEST: Final = 2.0
-"""Seconds of processor time one input may take."""
+"""The most seconds of processor time that one input may take."""
 
 LIMITS: Final = Limits()
 
 Mutate = Callable[[bytes, int], bytes]
-"""Changes bytes in some way, to no more than a given number of them."""
+"""Changes bytes in some way; the result has at most the given length."""
 
 
 class Slow(AssertionError):
-    """An input took longer than it may."""
+    """Reading an input took longer than ``LONGEST``."""
 
 
 def reader_named(name: str) -> Reader:
-    """Return the reader whose name begins with ``name``."""
+    """Return the reader whose name starts with ``name``."""
     found = [reader for reader in READERS if reader.name.lower().startswith(name.lower())]
     if len(found) != 1:
         raise SystemExit(f"{name!r} names none of: {', '.join(r.name for r in READERS)}")
@@ -39,7 +39,7 @@ def reader_named(name: str) -> Reader:
 
 
 def file_name(reader: Reader) -> str:
-    """Return the name a file of this format could have."""
+    """Return a file name that suits this format."""
     return "map" + (*reader.suffixes, *reader.shared)[0]
 
 
@@ -54,12 +54,12 @@ def seeds(reader: Reader) -> list[bytes]:
 
 
 def check(reader: Reader, data: bytes) -> bool:
-    """Read ``data`` and tell whether it was read; refusing it is as good.
+    """Read ``data`` and return whether the reader accepted it; refusing is correct, too.
 
     Raises:
         Slow: it took longer than ``LONGEST``.
-        Exception: the reader let something out that is no ``UnreadableFile``, or an outline that
-            does not survive being stored.
+        Exception: the reader raised something else than ``UnreadableFile``, or the outline changed
+            when it was stored.
     """
     start = time.process_time()
     outline, reason = None, ""
@@ -83,22 +83,22 @@ def check(reader: Reader, data: bytes) -> bool:
 def mutated(data: bytes, size: int, number: int, mutate: Mutate) -> bytes:
     """Return ``data`` changed by ``mutate`` into at most ``size`` bytes.
 
-    Of an archive mostly one member is changed and the archive made anew: almost every other
-    change breaks a checksum, and nothing behind it would ever be reached.
+    For an archive, this usually changes one member and writes a new archive: almost any other
+    change breaks a checksum, so that the code behind the check would never run.
     """
     if number % 8 == 0 or not data.startswith(b"PK"):
         return mutate(data, size)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [(name, archive.read(name)) for name in archive.namelist()[:20]]
-    except Exception:  # whatever a broken archive makes it raise
+    except Exception:  # a broken archive can raise anything
         return mutate(data, size)
     if not members:
         return mutate(data, size)
     chosen = number // 8 % len(members)
     buffer = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as archive:
-        warnings.simplefilter("ignore")  # of two members with one name
+        warnings.simplefilter("ignore")  # about two members with the same name
         for position, (name, content) in enumerate(members):
             changed = mutate(content, size) if position == chosen else content
             archive.writestr(name, changed)

@@ -1,4 +1,4 @@
-"""The fuzz targets themselves: each has seeds that are read, and keeps its promises for a while."""
+"""The fuzz targets: each reads its seeds, and keeps its guarantees for some mutated inputs."""
 
 import random
 
@@ -33,7 +33,7 @@ def test_seeds_are_read(reader: Reader) -> None:
 
 
 @by_reader
-def test_promises_are_kept_for_a_while(reader: Reader) -> None:
+def test_guarantees_hold_for_mutated_seeds(reader: Reader) -> None:
     dice = random.Random(reader.name)
     seeds = targets.seeds(reader)
     for number in range(examples(300)):
@@ -43,7 +43,7 @@ def test_promises_are_kept_for_a_while(reader: Reader) -> None:
         targets.check(reader, data)
 
 
-def test_archives_are_changed_inside() -> None:
+def test_mutations_change_members_of_archives() -> None:
     reader = targets.reader_named("XMind")
     seed = targets.seeds(reader)[0]
     changed = targets.mutated(seed, 1 << 16, 1, lambda data, _: data + b" ")
@@ -56,7 +56,7 @@ def test_archives_are_changed_inside() -> None:
     assert after.read(differing[0]) == before.read(differing[0]) + b" "
 
 
-def test_broken_promise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_guarantees_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Content) -> bool:
         raise KeyError("a bug")
 

@@ -1,1 +1,1 @@
-"""Tests of the readers: every format, every limit, and what real files do."""
+"""Tests of the readers: every format, every limit, and real files."""

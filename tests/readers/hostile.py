@@ -1,7 +1,7 @@
 """Readers that misbehave in every way a child process must survive.
 
-They are real functions run in real child processes: a mock would prove nothing about what the
-operating system does to a process that takes too much.
+They run in real child processes: a mock would prove nothing about how the operating system treats
+a process that exceeds its limits.
 """
 
 import os
@@ -15,37 +15,37 @@ from mapshelf.readers.parsing.limits import MIB
 
 
 def spin(_: Content) -> Outline:
-    """Use processor time without end."""
+    """Use processor time forever."""
     while True:
         pass
 
 
 def sleep(_: Content) -> Outline:
-    """Let time pass without using the processor."""
+    """Sleep, so that time passes without using the processor."""
     time.sleep(600)
     raise AssertionError("nobody ended this process")
 
 
 def swallow(_: Content) -> Outline:
-    """Ask for more memory than there may be; the pages are never touched."""
+    """Allocate more memory than the limit; the pages are never touched."""
     hoard = bytearray(4096 * MIB)
     return Outline(sheets_of((Topic(f"{len(hoard)} bytes"),)))
 
 
 def segfault(_: Content) -> Outline:
-    """Die as a process does when a parser written in C goes wrong."""
+    """Crash as a parser written in C would."""
     os.kill(os.getpid(), signal.SIGSEGV)
     return sleep(_)
 
 
 def killed(_: Content) -> Outline:
-    """Die as a process does when the machine runs out of memory."""
+    """Die as a process that is killed because the machine runs out of memory."""
     os.kill(os.getpid(), signal.SIGKILL)
     return sleep(_)
 
 
 def leave(_: Content) -> Outline:
-    """End the process without a word."""
+    """Exit without a message."""
     os._exit(7)
 
 
@@ -55,7 +55,7 @@ def mistake(_: Content) -> Outline:
 
 
 def write(_: Content) -> Outline:
-    """Try to leave something on the disk, and tell what came of it."""
+    """Try to write a file, and return what happened."""
     path = f"/tmp/mapshelf-{os.getpid()}"
     try:
         with open(path, "w") as file:
@@ -69,7 +69,7 @@ def write(_: Content) -> Outline:
 
 
 def open_many(_: Content) -> Outline:
-    """Open descriptors until told to stop, and tell how many there were."""
+    """Open descriptors until that fails, and return their number."""
     opened: list[int] = []
     try:
         while len(opened) < 1_000:
@@ -83,7 +83,7 @@ def open_many(_: Content) -> Outline:
 
 
 def work(_: Content) -> Outline:
-    """Use 0.2 seconds of processor time, and come back."""
+    """Use 0.2 seconds of processor time, and return."""
     start = time.process_time()
     while time.process_time() - start < 0.2:
         pass
@@ -94,7 +94,7 @@ BEHAVIOURS = (work, spin, sleep, swallow, segfault, killed, leave, mistake, writ
 
 
 def hostile_readers() -> tuple[Reader, ...]:
-    """Return the usual table, preceded by a reader for files that name a function above."""
+    """Return the table of readers, with a reader for files that name a function above first."""
 
     def sniff(content: Content) -> bool:
         return content.data.startswith(b"!")

@@ -1,4 +1,4 @@
-"""A format for tests of pictures: each line is a topic with the picture that it names.
+"""A format for tests of pictures: each line is a topic with a picture.
 
     %pictures
     beside Pictures/a.png
@@ -38,7 +38,7 @@ def _read(content: Content) -> Outline:
 
 
 def illustrated_readers() -> tuple[Reader, ...]:
-    """Return the usual table, preceded by the reader for such files."""
+    """Return the table of readers, with the reader for this format first."""
 
     def sniff(content: Content) -> bool:
         return content.data.startswith(START)
@@ -52,12 +52,12 @@ def illustrated(*lines: str) -> bytes:
 
 
 def within(data: bytes) -> str:
-    """Return the line for a topic that has ``data`` in it."""
+    """Return the line for a topic that contains the picture ``data``."""
     return f"within {base64.b64encode(data).decode()}"
 
 
 def picture(colour: str = "red", size: tuple[int, int] = (4, 3), kind: str = "PNG") -> bytes:
-    """Return a picture of one colour."""
+    """Return a picture with a single colour."""
     buffer = io.BytesIO()
     Image.new("RGB", size, colour).save(buffer, kind)
     return buffer.getvalue()

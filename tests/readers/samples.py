@@ -1,4 +1,4 @@
-"""Small map files made on the spot, so that each test shows what it reads."""
+"""Functions that make small map files, so that each test shows what it reads."""
 
 import io
 import json
@@ -16,7 +16,7 @@ XMIND_XML = (
 
 
 def freemind(nodes: str, version: str = "1.0.1") -> bytes:
-    """Return a ``.mm`` file that holds ``nodes``."""
+    """Return a ``.mm`` file with ``nodes``."""
     return f'<map version="{version}">\n{nodes}\n</map>\n'.encode()
 
 
@@ -43,7 +43,7 @@ def archive_of(members: dict[str, str | bytes]) -> bytes:
 
 
 def xmind_json(*roots: dict[str, object]) -> bytes:
-    """Return an ``.xmind`` file of the newer kind with a sheet for each of ``roots``."""
+    """Return a newer ``.xmind`` file with a sheet for each of ``roots``."""
     return archive(content__json=json.dumps([{"rootTopic": root} for root in roots]))
 
 
@@ -55,7 +55,7 @@ def patch_directory(data: bytes, member: int, offset: int, value: int, form: str
         member: which entry, from 0.
         offset: where the field is in the entry (APPNOTE 4.3.12).
         value: what to write there.
-        form: how, in the terms of ``struct``.
+        form: the format of the value, for ``struct``.
     """
     position = -1
     for _ in range(member + 1):
@@ -66,7 +66,7 @@ def patch_directory(data: bytes, member: int, offset: int, value: int, form: str
 
 
 def drawn(size: tuple[int, int] = (400, 200), mode: str = "RGB") -> Image.Image:
-    """Return a picture of something."""
+    """Return a picture that is not a single colour."""
     picture = Image.new("RGB", size, "white")
     ImageDraw.Draw(picture).ellipse((10, 10, size[0] - 10, size[1] - 10), fill="red")
     return picture.convert(mode)
@@ -80,7 +80,7 @@ def as_file(picture: Image.Image, kind: str = "PNG", **settings: object) -> byte
 
 
 def with_picture(picture: bytes, name: str = "Thumbnails/thumbnail.png") -> bytes:
-    """Return a map of XMind that carries a picture."""
+    """Return an XMind file with a preview picture."""
     buffer = io.BytesIO(xmind_json({"title": "Carried"}))
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as file:
         file.writestr(name, picture)

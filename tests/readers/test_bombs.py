@@ -1,4 +1,4 @@
-"""Files made to do harm or to break a parser: each is read or refused, and cheaply."""
+"""Files made to do harm or to break a parser: each is read or refused at little cost."""
 
 import io
 import json
@@ -70,7 +70,7 @@ def understated() -> bytes:
 def duplicate() -> bytes:
     buffer = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as file:
-        warnings.simplefilter("ignore")  # zipfile itself warns
+        warnings.simplefilter("ignore")  # zipfile warns of it
         file.writestr("content.xml", GOOD_XML)
         file.writestr("/content.xml", xmind_xml("<title>other</title>"))
     return buffer.getvalue()
@@ -189,15 +189,15 @@ READING = textwrap.dedent(
             print(json.dumps("the process that was reading died"), flush=True)
     """
 )
-"""Reads each file in a process of its own, where nothing else takes memory or time.
+"""A program that reads each file in its own process, where nothing else takes memory or time.
 
-These are forked, so that what reading needs is imported once and not for each file.
+It forks these processes, so that modules are imported once and not for each file.
 """
 
 
 @pytest.fixture(scope="module")
 def reading() -> Iterator["subprocess.Popen[str]"]:
-    """What reads files when it is told to."""
+    """A process that reads each file that a test names."""
     command = [sys.executable, "-c", READING]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -206,13 +206,13 @@ def reading() -> Iterator["subprocess.Popen[str]"]:
 
 
 class Cost(NamedTuple):
-    """What reading came to.
+    """The result and the cost of reading a file.
 
     Attributes:
         error: the name of the error that refused the file, empty if it was read.
-        reason: what that error says.
-        kilobytes: the most that the process ever occupied, 0 where the system does not tell.
-        seconds: of a processor.
+        reason: the message of that error.
+        kilobytes: the peak memory of the process, 0 if the system does not report it.
+        seconds: of processor time.
     """
 
     error: str
@@ -222,7 +222,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(data: bytes, how: str, folder: Path, reading: "subprocess.Popen[str]") -> Cost:
-    """Read ``data`` alone, or as the ``whole`` file that an import meets."""
+    """Read ``data`` with the reader ``alone``, or as the ``whole`` import does."""
     assert reading.stdin is not None
     assert reading.stdout is not None
     path = folder / "bomb.mm"
@@ -240,7 +240,7 @@ def cost_of(data: bytes, how: str, folder: Path, reading: "subprocess.Popen[str]
 @pytest.mark.parametrize(
     ("make", "error", "message"), [b[1:] for b in BOMBS], ids=[b[0] for b in BOMBS]
 )
-def test_bomb_is_refused_in_less_than_256_mb(
+def test_bombs_are_refused_in_less_than_256_mb(
     make: Callable[[], bytes],
     error: type[UnreadableFile],
     message: str,
@@ -273,12 +273,12 @@ EATABLE: dict[str, Callable[[], bytes]] = {
         b'{"formatVersion": 2, "ideas": {}, "title": "' + b"\\u601d" * 5 * MIB + b'"}'
     ),
 }
-"""What may cost much and is read all the same."""
+"""Files that are expensive but must be read."""
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", share(list(EATABLE), 0))
-def test_what_may_cost_much_is_read_in_less_than_256_mb(
+def test_expensive_files_are_read_in_less_than_256_mb(
     name: str, tmp_path: Path, reading: "subprocess.Popen[str]"
 ) -> None:
     cost = cost_of(EATABLE[name](), "whole", tmp_path, reading)
@@ -286,7 +286,7 @@ def test_what_may_cost_much_is_read_in_less_than_256_mb(
 
 
 def survives_encoding(outline: Outline) -> bool:
-    """Compare as bytes: ``==`` on topics recurses, and the deepest trees are too deep for it."""
+    """Compare encoded bytes: ``==`` on topics recurses too deeply for the deepest trees."""
     data = encode_outline(outline)
     return encode_outline(decode_outline(data)) == data
 
@@ -332,7 +332,7 @@ def test_formatting_of_endless_notes_is_left_out() -> None:
     assert 50 < formatted.count(True) < 150
 
 
-def test_names_that_climb_out_of_the_folder(
+def test_member_names_outside_the_folder_write_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "inside").mkdir()
@@ -419,7 +419,7 @@ SAMPLES = {
 
 
 def smallest_example(reader: Reader) -> Path:
-    """Return the smallest sample of ours that ``reader`` reads."""
+    """Return our smallest sample that ``reader`` reads."""
     suffixes = (*reader.suffixes, *reader.shared)
     found = [path for path in EXAMPLES.glob("*/*.*") if path.name.endswith(suffixes)]
     return min(
@@ -430,10 +430,10 @@ def smallest_example(reader: Reader) -> Path:
 
 SAMPLES |= {reader.name: smallest_example(reader).read_bytes() for reader in READERS}
 NAMES = {reader.name: smallest_example(reader).name for reader in READERS}
-"""By their names texts are told from notes of any other kind."""
+"""The file name of each sample: readers of text formats recognise maps by name."""
 
 FORMAL = [name for name, data in SAMPLES.items() if data.lstrip()[:1] in (b"P", b"<", b"{")]
-"""Archives, XML and JSON, of which a part is never a whole."""
+"""Archives, XML and JSON, which are never valid if truncated."""
 
 
 @pytest.mark.slow
@@ -456,14 +456,14 @@ def test_text_truncated_at_every_tenth(name: str, tenth: int) -> None:
 @pytest.mark.parametrize("name", [name for name, data in SAMPLES.items() if data[:2] == b"PK"])
 @pytest.mark.parametrize("tenth", range(10))
 def test_members_truncated_at_every_tenth(name: str, tenth: int) -> None:
-    """A sound archive of members cut short, which no check sum gives away."""
+    """A valid archive with a truncated member, which no checksum reveals."""
     for member, content in members_of(SAMPLES[name]).items():
         cut = content[: len(content) * tenth // 10]
         read_or_refuse(archive_of({**members_of(SAMPLES[name]), member: cut}))
 
 
 def with_entities(source: bytes) -> bytes:
-    """Return XML with a DOCTYPE of the name its program may write, but with a declaration."""
+    """Return XML with a DOCTYPE that names its root element and declares an entity."""
     text = re.sub(r"<!DOCTYPE[^>]*>", "", source.decode("utf-8-sig"))
     root = re.search(r"<([A-Za-z][\w:.-]*)", text)
     assert root is not None
@@ -472,7 +472,7 @@ def with_entities(source: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", FORMAL)
-def test_no_reader_takes_entities(name: str) -> None:
+def test_no_reader_accepts_entities(name: str) -> None:
     data = SAMPLES[name]
     if data.startswith(b"<"):
         data = with_entities(data)
@@ -485,7 +485,7 @@ def test_no_reader_takes_entities(name: str) -> None:
         }
         data = archive_of({**members, **marked})
         if not marked or "content.json" in members:
-            return  # a map in JSON or a binary list has nowhere to put them
+            return  # JSON and binary property lists have no entities
     else:
         return
     with pytest.raises(BrokenFile, match="DOCTYPE"):
@@ -498,7 +498,7 @@ def members_of(data: bytes) -> dict[str, str | bytes]:
 
 
 def read_or_refuse(data: bytes, name: str = "") -> Outline | None:
-    """Return what ``read`` returns, ``None`` if it refused properly; anything else is raised."""
+    """Return the outline, or ``None`` if the reader refused; other exceptions pass through."""
     try:
         outline = read(data, Limits(topics=1_000, unpacked=MIB), name=name)
     except UnreadableFile as error:
@@ -536,7 +536,7 @@ FRAGMENTS += [b"\\ud800", b"[" * 50, b"<node>" * 30, b"\xff\xfe", b"&#xd800;", b
 )
 @example(name="freemind", edits=[])
 @example(name="xmind json", edits=[])
-def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> None:
+def test_mutated_files_raise_only_known_errors(name: str, edits: list[Edit]) -> None:
     outline = read_or_refuse(mutated(SAMPLES[name], edits), NAMES.get(name, ""))
     assert edits or outline is not None
 
@@ -551,7 +551,7 @@ def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> Non
         max_size=6,
     ),
 )
-def test_no_mutation_inside_an_archive_escapes(name: str, which: int, edits: list[Edit]) -> None:
+def test_mutated_members_raise_only_known_errors(name: str, which: int, edits: list[Edit]) -> None:
     members = members_of(SAMPLES[name])
     member = sorted(members)[which % len(members)]
     content = members[member]
@@ -588,7 +588,7 @@ def mutated(data: bytes, edits: list[Edit]) -> bytes:
         max_leaves=20,
     )
 )
-def test_no_json_escapes_the_error_tree(content: object) -> None:
+def test_any_json_raises_only_known_errors(content: object) -> None:
     read_or_refuse(archive(content__json=json.dumps(content), metadata__json=json.dumps(content)))
     read_or_refuse(archive(content__json=json.dumps([{"rootTopic": content}])))
     read_or_refuse(json.dumps({"ideas": content, "attr": content, "title": content}).encode())

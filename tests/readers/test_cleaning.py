@@ -21,7 +21,7 @@ from mapshelf.readers.parsing.text_cleaning import clean, cut, html_to_text, saf
         ("\ud83d!\udc00", "!"),
         ("gpj\u202e.exe\u2066x\u2069\u200e\u200f", "gpj.exex"),
         ("  \xa0trim \n", "trim"),
-        ("a\u200db\ufe0f", "a\u200db\ufe0f"),  # joiners make emoji and must stay
+        ("a\u200db\ufe0f", "a\u200db\ufe0f"),  # joiners form emoji and must stay
         ("\ufffe\uffff", ""),
     ],
 )
@@ -126,7 +126,7 @@ def test_safe_html(html: str, expected: str) -> None:
         ("a<div> </div>b", "a<br>b"),
     ],
 )
-def test_white_space_around_blocks_breaks_no_line(html: str, expected: str) -> None:
+def test_white_space_around_blocks_adds_no_lines(html: str, expected: str) -> None:
     assert safe_html(html) == expected
 
 
@@ -142,7 +142,7 @@ def test_deep_html_keeps_its_words() -> None:
     assert html_to_text(safe_html("<ul><li>" * 100 + "deep")) == "deep"
 
 
-def test_pictures_inside_html_are_no_words() -> None:
+def test_pictures_inside_html_add_no_text() -> None:
     html = f'<p>before</p><img src="data:image/png;base64,{"iVBO" * 200_000}"><p>after</p>'
     assert html_to_text(html) == "before\nafter"
     assert safe_html(html) == "<p>before</p><p>after</p>"
@@ -198,5 +198,5 @@ def test_no_moment(value: object) -> None:
     assert milliseconds(value) is None
 
 
-def test_blocks_that_are_not_kept_part_words_and_leave_nothing_at_the_ends() -> None:
+def test_other_blocks_become_line_breaks() -> None:
     assert safe_html("<html><body><div>a</div><div>b</div></body></html>") == "a<br>b"

@@ -1,4 +1,4 @@
-"""Every way in which programs write colours, as one."""
+"""Every notation of colours that programs use, converted to one."""
 
 import pytest
 from hypothesis import given

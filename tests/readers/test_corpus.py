@@ -1,7 +1,7 @@
-"""Real maps of other people, where they are at hand: all are read, and read wholly.
+"""Real maps of other people, if the corpus is available: all of them are read completely.
 
-What a reader says is compared with counts made here by other means (patterns over the raw text, a
-plain walk over the parsed file), since a reader that loses topics would agree with itself.
+These tests count topics independently of the readers, with patterns over the raw text or a simple
+walk over the parsed file. A reader that loses topics would agree with itself.
 """
 
 import csv
@@ -39,7 +39,7 @@ pytestmark = [
 Row = dict[str, str]
 
 MANY: Final = 10
-"""Files of a format of which all are tried."""
+"""Up to this many files of a format, all are tested."""
 
 all_files = pytest.mark.skipif(
     not (MANIFEST.exists() and is_full()), reason="it reads all files: --hypothesis-profile full"
@@ -50,7 +50,7 @@ MISTOLD = {
     "dev/freeplane/0232.mm": "nl",
     "dev/freeplane/0235.mm": "nl",
 }
-"""Maps in another language than the manifest says: seen by reading them."""
+"""Maps in another language than in the manifest, found by reading them."""
 
 NODE = re.compile(r"<(?:node|x-coggle-rootnode)[\s/>]")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -89,7 +89,7 @@ def data_of(row: Row) -> bytes:
 
 
 def by_file(found: list[Row]) -> pytest.MarkDecorator:
-    """Try each file: all of a format that has few, some of one that has many."""
+    """Run the test for each file of a format, or for some files if there are many."""
     tried = [*found[:MANY], *some(found[MANY:], len(found))]
     return pytest.mark.parametrize("row", tried, ids=[row["file"] for row in tried])
 
@@ -110,7 +110,7 @@ def count(outline: Outline) -> int:
 
 
 def letters(text: str) -> str:
-    """Return ``text`` without white space, where line breaks are a matter of taste."""
+    """Return ``text`` without white space, because readers may break lines elsewhere."""
     return "".join(text.split())
 
 
@@ -120,7 +120,7 @@ def member(row: Row, name: str) -> str:
 
 
 def lost(said: list[str], outline: Outline) -> list[str]:
-    """Return those of ``said`` that are no topic's text, link or part of a note."""
+    """Return those of ``said`` that are neither the text of a topic nor part of a note."""
     kept = {letters(topic.text) for _, topic in outline.topics()}
     notes = "\n".join(letters(topic.note) for _, topic in outline.topics())
     return [text for text in said if letters(text) not in kept and letters(text) not in notes]
@@ -138,7 +138,7 @@ def test_freemind_and_freeplane(row: Row) -> None:
 
 
 def root_text(source: str) -> str:
-    """Return the text of the first node, by patterns alone."""
+    """Return the text of the first node, found with patterns only."""
     node = re.search(r"<node\s([^>]*)>", source)
     assert node is not None
     text = re.search(r'\bTEXT="([^"]*)"', " " + node[1])
@@ -156,7 +156,7 @@ def without_tags(text: str) -> str:
 
 
 def braces(source: str) -> int:
-    """Return how many nodes are no topics: the ends of Freeplane's braces."""
+    """Return the number of nodes that are not topics but the ends of Freeplane's braces."""
     if 'NAME="SummaryNode"' not in source and 'NAME="FirstGroupNode"' not in source:
         return 0
     silent = 0
@@ -300,7 +300,7 @@ def test_vym(row: Row) -> None:
 
 
 def vym_heading(source: str) -> str:
-    """Return what a heading says, by patterns alone."""
+    """Return the text of a heading, found with patterns only."""
     text = html.unescape(source.replace("<![CDATA[", "").replace("]]>", ""))
     text = text.replace('\\"', '"').replace("\\n", " ")
     if "<html>" in text:
@@ -341,7 +341,7 @@ def test_mindmup(row: Row) -> None:
     outline = outline_of(row)
     source = data_of(row).decode()
     titles = re.findall(r'"title":\s*("(?:[^"\\]|\\.)*")', source)
-    # Since version 3 the file bears a title of its own, a copy of that of its first map.
+    # Since version 3 the file has its own title, a copy of the title of its first map.
     newer = row["software"].endswith("=3")
     assert count(outline) == len(titles) - newer
     said = [json.loads(title) for title in titles]
@@ -355,7 +355,7 @@ def test_mindmup(row: Row) -> None:
 
 @by_file([row for row in of_formats("mup") if damaged(row)])
 def test_damaged_mindmup(row: Row) -> None:
-    """From the first title on their bytes are shifted by some bits: there is no text to save."""
+    """From the first title on, all bytes are shifted by some bits: no text can be recovered."""
     with pytest.raises(BrokenFile, match="JSON is broken at line"):
         read(data_of(row), Limits())
 
@@ -393,7 +393,7 @@ def test_markmap(row: Row) -> None:
     topics = re.findall(r"^(?:#+|\s*(?:-|\d\.)) (.*)$", body, re.MULTILINE)
     assert count(outline) == 1 + len(topics)
     assert f"title: {outline.roots[0].text}\n" in front
-    # Words alone: marks go, and links move elsewhere.
+    # Only words are compared: marks are removed, and links are kept elsewhere.
     expected = re.findall(r"\w+", re.sub(r"\]\([^)]*\)|<!--.*?-->", " ", " ".join(topics)))
     found = " ".join(topic.text for _, topic in outline.topics())
     assert [word for word in expected if word not in found and word != "x"] == []
@@ -406,7 +406,7 @@ def test_edrawmind(row: Row) -> None:
     outline = outline_of(row)
     with zipfile.ZipFile(io.BytesIO(data_of(row))) as archive:
         page = ElementTree.fromstring(archive.read("page/page.xml"))
-    # A connector has no style of its own in this drawing, a topic has one.
+    # In this drawing, topics have their own style, connectors do not.
     shapes = [shape for shape in page.iter("Shape") if shape.find("Layout/FlexoStyle") is not None]
     assert count(outline) == len(shapes)
     words = [letters("".join(p.text or "" for p in s.iterfind("Text//tp"))) for s in shapes]
@@ -435,7 +435,7 @@ def test_other_text_is_not_a_map(row: Row) -> None:
 
 
 def test_files_of_all_formats_through_the_sandbox() -> None:
-    """Every file, of any format, gives one result; no reader fails in a way nobody foresaw.
+    """Every file of any format gives one result, and no reader fails with an unexpected error.
 
     ``tests/cli`` imports all files of the most frequent formats.
     """
@@ -452,7 +452,7 @@ def test_files_of_all_formats_through_the_sandbox() -> None:
 
 
 @all_files
-def test_the_documentation_tells_the_numbers() -> None:
+def test_the_documentation_has_the_current_counts() -> None:
     files, topics = Counter[str](), Counter[str]()
     for row in filter(is_sound, rows()):
         content = Content(data_of(row), Limits(), Path(row["file"]).name)
@@ -481,8 +481,8 @@ def test_the_documentation_tells_the_numbers() -> None:
 
 
 @all_files
-def test_languages_are_right_or_not_told() -> None:
-    """Compare with the manifest, which tells the language that prevails in the repository."""
+def test_detected_languages_are_right_or_empty() -> None:
+    """Compare with the manifest, which has the main language of each repository."""
     told = {row["file"]: row["language"] for row in rows() if is_sound(row)} | MISTOLD
     sure = [row for row in rows() if len(told.get(row["file"], "")) == 2]
     guesses = {row["file"]: summary.language(outline_at(row["file"])) for row in sure}

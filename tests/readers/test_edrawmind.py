@@ -1,4 +1,4 @@
-"""EdrawMind: drawings of shapes that name each other, and the kind that cannot be read."""
+"""EdrawMind: drawings of shapes that refer to each other, and the binary kind that is refused."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def texts(**pages: str) -> list[tuple[int, str]]:
     return [(depth, topic.text) for depth, topic in read(data, LIMITS).topics()]
 
 
-def test_order_is_the_parents_and_nothing_is_lost() -> None:
+def test_children_keep_their_order_and_no_topic_is_lost() -> None:
     content = page(
         shape(9, "MMConnector", "", "1"),
         shape(4, "SubTopic", "A1", "2"),
@@ -99,11 +99,11 @@ def test_pages_in_the_order_of_their_numbers() -> None:
     assert [sheet.root.text for sheet in sheets] == ["root", "root-1", "root-2", "root-10"]
     assert [sheet.title for sheet in sheets] == ["Sheet", "Sheet-1", "Sheet-2", "Sheet-10"]
     ids = [sheet.root.id for sheet in sheets]
-    assert ids == ["1", "1-1", "2-1", "10-1"]  # each page numbers its shapes anew
+    assert ids == ["1", "1-1", "2-1", "10-1"]  # the ids of shapes start again on each page
     assert [sheet.relationships[0].start for sheet in sheets] == ids
 
 
-def test_colours_of_shapes_and_of_the_lines_that_lead_to_them() -> None:
+def test_colours_of_shapes_and_connectors() -> None:
     looks = (
         '<ShapeFormat><FillFormat Type="{fill}"><Color V="#ffebecf3"/></FillFormat><LineFormat>'
         '<LineWeight V="3"/><LineFill Type="Solid"><Color V="{line}"/></LineFill></LineFormat>'
@@ -183,7 +183,7 @@ def test_pictures_of_topics_and_notes() -> None:
     topic_of('<Shape Type="Image"><Data Res="rId1"/></Shape>', rels___page_rels__xml="<broken")
 
 
-def test_default_labels_are_no_words_of_the_author() -> None:
+def test_default_labels_are_ignored() -> None:
     arrow = (
         '<Shape Type="RelatConnector"><ConnectMap From="1" To="2"/><Text{}>'
         + words("Label")
@@ -224,7 +224,7 @@ def test_summaries_boundaries_and_callouts() -> None:
     assert sheet.floating == ()
 
 
-def test_facts_and_their_absence() -> None:
+def test_metadata_and_broken_metadata() -> None:
     facts = (
         '<Document Version="7.2"><Properties><Creator V="Ada"/>'
         '<CreatedDate V="2020-03-07 16:15:33"/><ModifiedDate V="never"/></Properties></Document>'
@@ -248,7 +248,7 @@ def test_circles_and_shapes_without_id_keep_their_topics() -> None:
     assert sorted(texts(page=content)) == [(0, ""), (0, "A"), (0, "C"), (1, "B")]
 
 
-def test_binary_kind_is_refused_plainly() -> None:
+def test_binary_files_are_refused_with_a_reason() -> None:
     with pytest.raises(UnreadableFile, match="binary form cannot be read") as caught:
         read(archive_of({"mmpage/page.bin": b"\x00", "document.xml": "<Document/>"}), LIMITS)
     assert not isinstance(caught.value, NotAMap | BrokenFile)
@@ -260,7 +260,7 @@ def test_page_without_topics_is_broken() -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_topics_that_sum_up_the_same() -> None:
+def test_thousands_of_summaries_of_the_same_topics() -> None:
     ids = ";".join(str(number) for number in range(2_000))
     sheet = sheet_of(
         shape(1, "MainIdea", "r"),

@@ -1,4 +1,4 @@
-"""Trees out of lists: every topic gets one place, whatever the list says."""
+"""Trees built from lists: every topic gets exactly one place, even if the list is inconsistent."""
 
 import pytest
 from hypothesis import given
@@ -42,7 +42,7 @@ def test_levels_are_counted() -> None:
         max_size=13,
     )
 )
-def test_members_get_one_place_each(families: dict[str, tuple[str, list[str]]]) -> None:
+def test_each_member_gets_one_place(families: dict[str, tuple[str, list[str]]]) -> None:
     members = {key: Member(Topic(key), *family) for key, family in families.items()}
     roots = joined(members)
     found = shape(roots)

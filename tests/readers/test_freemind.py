@@ -1,4 +1,4 @@
-"""FreeMind and Freeplane: the habits of real files, each in its smallest form."""
+"""FreeMind and Freeplane: cases from real files, each as a minimal example."""
 
 import pytest
 
@@ -144,7 +144,7 @@ def test_tags_one_a_line() -> None:
     assert root_of('<node TEXT="r" TAGS="one&#xa;two::three"/>').tags == ("one", "two::three")
 
 
-def test_map_is_as_old_as_its_centre_and_as_new_as_its_last_edit() -> None:
+def test_map_dates_are_of_the_centre_and_the_last_edit() -> None:
     outline = read(
         freemind(
             '<node TEXT="r" CREATED="1704067200000" MODIFIED="1704067200001">'
@@ -162,7 +162,7 @@ def test_node_without_id_is_not_taken_for_an_original() -> None:
     assert root_of(f'<node>{rich}<node TEXT="plain"/></node>').text == "rich"
 
 
-def test_clones_show_what_they_stand_for() -> None:
+def test_clones_show_their_original() -> None:
     root = root_of(
         '<node TEXT="r"><node ID="2" CONTENT_ID="1"/><node ID="1" TEXT="original" LINK="l">'
         '<node TEXT="below"/></node><node ID="3" TREE_ID="1"/><node ID="4" TREE_ID="none"/></node>'
@@ -203,7 +203,7 @@ def test_entities_stay_as_they_are_inside_cdata_and_comments() -> None:
     assert root == Topic(text="x", note="&nbsp;&eacute;")
 
 
-def test_emoji_written_as_two_halves() -> None:
+def test_emoji_written_as_surrogate_pairs() -> None:
     assert root_of('<node TEXT="&#xd83d;&#xde00; &#55357;&#56832; &#xd83d;"/>').text == "😀 😀"
 
 
@@ -221,7 +221,7 @@ def test_map_of_wisemapping_is_not_taken_for_freemind() -> None:
     assert read(data, LIMITS).software == "WiseMapping"
 
 
-def test_map_of_nobody() -> None:
+def test_an_html_image_map_is_refused() -> None:
     with pytest.raises(NotAMap):
         read(b'<map name="1" version="alpha"><area shape="rect"/></map>', LIMITS)
 

@@ -1,4 +1,4 @@
-"""FreeMind and Freeplane: what these programs show on the canvas, and where."""
+"""FreeMind and Freeplane: what these programs show on the canvas, and its position."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def numbers_of(nodes: str) -> dict[str, str]:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def test_numbers_count_numbered_siblings_and_follow_that_of_the_parent() -> None:
+def test_numbers_count_siblings_and_extend_the_number_of_the_parent() -> None:
     numbers = numbers_of(
         '<node TEXT="r" NUMBERED="true"><node TEXT="a" NUMBERED="true">'
         '<node TEXT="b"/><node TEXT="c" NUMBERED="true"/><node TEXT="d" NUMBERED="true"/></node>'
@@ -154,7 +154,7 @@ def arrow_of(attributes: str, side: str = "right") -> Relationship:
     return arrow
 
 
-def test_a_straight_arrow_to_its_own_topic_points_to_a_place() -> None:
+def test_a_straight_arrow_to_its_own_topic_points_to_a_position() -> None:
     straight = 'SHAPE="LINE" DESTINATION="a" STARTINCLINATION="-61;17.5 px;"'
     assert arrow_of(straight).point == (-61.0, 17.5)
     assert arrow_of(straight, "left").point == (61.0, 17.5)

@@ -1,4 +1,4 @@
-"""FreeMind and Freeplane: what authors put into maps besides words, each in its smallest form."""
+"""FreeMind and Freeplane: everything in maps besides text, each in a minimal example."""
 
 import base64
 import hashlib
@@ -49,7 +49,7 @@ def root_of(nodes: str) -> Topic:
 
 
 def with_files(nodes: str, **files: bytes) -> Topic:
-    """Return the central topic of a map beside which there are ``files`` (two lines: a dot)."""
+    """Return the central topic of a map next to these ``files`` (``__`` in a name is a dot)."""
     beside = {name.replace("__", "."): data for name, data in files.items()}
     return reader.read(Content(freemind(nodes), LIMITS, beside=beside.get)).sheets[0].root
 
@@ -75,7 +75,7 @@ def test_icons(icon: str, name: str) -> None:
     )
 
 
-def test_progress_is_a_task_and_a_number_is_none() -> None:
+def test_progress_icons_are_tasks_and_priorities_are_not() -> None:
     assert root_of('<node TEXT="r"><icon BUILTIN="25%"/></node>').task == Task(progress=25)
     assert root_of('<node TEXT="r"><icon BUILTIN="full-1"/></node>').task is None
 
@@ -89,7 +89,7 @@ def test_reminder_is_when_a_task_is_due() -> None:
     assert root_of(f'<node TEXT="r">{hook.replace("Parameters", "other")}</node>').task is None
 
 
-def test_looks_of_a_topic() -> None:
+def test_style_of_a_topic() -> None:
     root = root_of(
         '<node TEXT="r" COLOR="#ff0000" BACKGROUND_COLOR="#00ff00" BORDER_COLOR="#0000ff"'
         ' STYLE="bubble"><edge COLOR="#808080" WIDTH="thin"/>'
@@ -111,7 +111,7 @@ def test_shapes(shape: str, name: str) -> None:
     assert style.shape == name
 
 
-def test_topic_has_the_style_it_names_and_its_own_first() -> None:
+def test_own_style_overrides_the_named_style() -> None:
     sheet = sheet_of(
         f'<node ID="r" TEXT="r">{STYLES}<node ID="a" TEXT="a" STYLE_REF="Key" COLOR="#ff0000"/>'
         '<node TEXT="b" STYLE_REF="gone"/></node>'
@@ -148,7 +148,7 @@ def test_clouds_are_boundaries_even_of_nodes_without_id() -> None:
     assert second.id not in ("", first.id)
 
 
-def test_arrows_count_once_and_have_the_words_on_them() -> None:
+def test_arrows_are_read_once_with_their_labels() -> None:
     sheet = sheet_of(
         '<node ID="r" TEXT="r">'
         '<node ID="a" TEXT="a"><arrowlink DESTINATION="b" COLOR="#cc0000" MIDDLE_LABEL="leads to"'
@@ -162,7 +162,7 @@ def test_arrows_count_once_and_have_the_words_on_them() -> None:
     )
 
 
-def test_links_but_no_commands() -> None:
+def test_links_are_kept_and_commands_are_not() -> None:
     def links(link: str) -> tuple[str, ...]:
         return root_of(f'<node TEXT="r" LINK="{link}"/>').links
 
@@ -277,7 +277,7 @@ def summaries_of(nodes: str) -> list[tuple[tuple[str, ...], str]]:
     return [(summary.topics, summary.topic.text) for summary in sheet.summaries]
 
 
-def test_brace_is_no_topic_but_what_it_holds_is_the_summary() -> None:
+def test_the_content_of_a_brace_is_the_summary() -> None:
     sheet = sheet_of(
         f'<node TEXT="r"><node ID="a" TEXT="a"/>{FIRST}<node ID="b" TEXT="b"/>'
         f'<node ID="c" TEXT="c"/><node TEXT="">{SUMMARY}<node ID="s" TEXT="sum"/></node>'
@@ -290,7 +290,7 @@ def test_brace_is_no_topic_but_what_it_holds_is_the_summary() -> None:
     assert sheet.summaries[0].topic.kind is TopicKind.SUMMARY
 
 
-def test_brace_of_older_freeplanes_has_words_itself() -> None:
+def test_braces_of_older_freeplane_versions_have_text() -> None:
     nodes = (
         '<node ID="a" TEXT="a"/><node ID="b" TEXT="b"><hook NAME="FirstGroupNode"/></node>'
         '<node ID="c" TEXT="c"/><node TEXT="sum"><hook NAME="SummaryNode"/></node>'
@@ -326,12 +326,12 @@ def test_groups_stay_on_their_side() -> None:
     assert summaries_of(nodes) == [(("a",), "s")]
 
 
-def test_summary_of_nothing_is_a_topic() -> None:
+def test_summary_without_topics_is_a_topic() -> None:
     sheet = sheet_of('<node TEXT="r"><node TEXT="s"><hook NAME="SummaryNode"/></node></node>')
     assert (sheet.summaries, sheet.root.children) == ((), [Topic("s")])
 
 
-def test_hooks_on_nodes_that_are_none_do_no_harm() -> None:
+def test_hooks_on_other_nodes_are_ignored() -> None:
     root = root_of(
         '<node TEXT="r"><hook NAME="x"><node TEXT="a"><hook NAME="SummaryNode"/>'
         '<node TEXT="b"><hook NAME="FreeNode"/></node></node></hook></node>'

@@ -1,4 +1,4 @@
-"""iMindMap: the graph of its files as others found it."""
+"""iMindMap: the graph in its files, as other projects describe it."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_cells_inside_a_wrapper_and_properties_in_a_list() -> None:
     assert [topic.text for _, topic in outline.topics()] == ["Root", "A"]
 
 
-def test_words_on_the_node_count_where_the_branch_has_none() -> None:
+def test_node_text_is_used_if_the_branch_has_none() -> None:
     cells = f'{ROOT}<branch source="r" target="a"/><idea id="a">{text("A")}</idea>'
     assert [topic.text for _, topic in outline_of(cells).topics()] == ["Root", "A"]
 

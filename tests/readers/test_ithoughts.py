@@ -1,4 +1,4 @@
-"""iThoughts: the habits of real files, each in its smallest form."""
+"""iThoughts: cases from real files, each as a minimal example."""
 
 from dataclasses import replace
 
@@ -64,7 +64,7 @@ def test_topics_notes_and_links() -> None:
         "r", "u", "# a\nb", links=("http://x/",), children=children, style=CENTRAL
     )
     assert sheet.floating == (Topic("floating", position=(10, -20.5), style=PLAIN),)
-    assert (outline.software_version, outline.author) == ("7.4", "")  # the name of a device
+    assert (outline.software_version, outline.author) == ("7.4", "")  # the name of the device
     assert (outline.created, outline.modified) == (1704067200000, 1704153600000)
 
 
@@ -82,7 +82,7 @@ def test_icons_colours_and_fold() -> None:
     look = Style(fill="#ffb2b2", line="#ffb2b2", shape="ellipse", bold=True, italic=True, size=14)
     assert topic.style == look
     assert topic.folded
-    assert not topic.children[0].folded  # it has nothing to hide
+    assert not topic.children[0].folded  # it has no children to hide
     assert topic.children[0].style == Style(fill="#ffb2b2", line="#ffb2b2", shape="rounded")
 
 
@@ -142,7 +142,7 @@ def test_pictures_and_files() -> None:
     assert (neither.images, neither.attachments) == ((), ())
 
 
-def test_what_stands_beside_the_tree() -> None:
+def test_parts_of_a_sheet_besides_the_tree() -> None:
     sheet = sheet_of(
         '<topic uuid="r" text="r"><topic uuid="a" text="a" position="{100, 10}" boundary="1">'
         '<topic uuid="f" text="float" floating="1" position="{1, 2}"><topic text="below"/></topic>'
@@ -166,7 +166,7 @@ def test_what_stands_beside_the_tree() -> None:
     )
 
 
-def test_marks_of_markdown_are_what_they_mean() -> None:
+def test_markdown_marks_become_formatting() -> None:
     root = root_of('text="# **Plan** of &lt;x&gt;"', '<topic text="a * b # c"/>')
     assert (root.text, root.text_html) == ("Plan of <x>", "<b>Plan</b> of &lt;x&gt;")
     assert (root.children[0].text, root.children[0].text_html) == ("a * b # c", "")
@@ -190,7 +190,7 @@ def test_no_topics() -> None:
 
 
 @pytest.mark.slow
-def test_summaries_of_the_same_thousands_are_bounded() -> None:
+def test_summaries_of_the_same_thousands_are_limited() -> None:
     topics = "".join(f'<topic uuid="{n}"/>' for n in range(3_000))
     summaries = '<topic summary1="0" summary2="2999"/>' * 3_000
     sheet = sheet_of(f'<topic uuid="r">{topics}{summaries}</topic>')

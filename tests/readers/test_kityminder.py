@@ -1,4 +1,4 @@
-"""KityMinder and Naotu: the habits of real files, each in its smallest form."""
+"""KityMinder and Naotu: cases from real files, each as a minimal example."""
 
 import base64
 import hashlib
@@ -46,11 +46,11 @@ def test_root_and_facts() -> None:
     assert outline.created == 1704067200000
 
 
-def test_oldest_files_are_the_root_themselves() -> None:
+def test_oldest_files_have_the_root_at_the_top_level() -> None:
     assert read(json.dumps(ROOT).encode(), LIMITS).roots == (EXPECTED,)
 
 
-def test_what_else_is_attached_to_a_topic() -> None:
+def test_attachments_of_a_kityminder_topic() -> None:
     picture = as_file(drawn((40, 20)))
     data = {
         "text": "t",
@@ -82,6 +82,6 @@ def test_what_else_is_attached_to_a_topic() -> None:
         '{"root": [{"data": {"text": "a"}}]}',
     ],
 )
-def test_json_that_uses_the_same_words(text: str) -> None:
+def test_other_json_with_the_same_keys_is_refused(text: str) -> None:
     with pytest.raises(NotAMap, match="JSON of another kind"):
         read(text.encode(), LIMITS)

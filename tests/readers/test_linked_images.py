@@ -1,4 +1,4 @@
-"""Pictures that a map only points to: which files are read, and which must not be."""
+"""Pictures that a map links to: which files are read, and which must not be."""
 
 import os
 import zipfile
@@ -28,7 +28,7 @@ LIMITS = Limits()
 
 @pytest.fixture
 def maps(tmp_path: Path) -> Path:
-    """A folder that is imported, with a map's folder in it; beside it is what nobody may see."""
+    """An imported folder with a folder of maps in it; the files next to it are secret."""
     place = tmp_path / "Maps" / "plans"
     place.mkdir(parents=True)
     (tmp_path / "secret.png").write_bytes(RED)
@@ -37,7 +37,7 @@ def maps(tmp_path: Path) -> Path:
 
 
 def found(maps: Path, path: str, limits: Limits = LIMITS) -> bytes | None:
-    """Return what a map in ``plans`` finds at ``path``."""
+    """Return the file that a map in ``plans`` gets for ``path``."""
     with linked_files(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
         assert beside is not None
         return beside(path)
@@ -130,7 +130,7 @@ def test_nothing_else_is_found(maps: Path, path: str) -> None:
     assert found(maps, path) is None
 
 
-def test_the_imported_folder_may_be_the_root_of_all(maps: Path) -> None:
+def test_the_imported_folder_may_be_the_file_system_root(maps: Path) -> None:
     (maps / "plans" / "a.png").write_bytes(RED)
     with linked_files(str(maps / "plans" / "a.mm"), "/", LIMITS) as beside:
         assert beside is not None
@@ -138,9 +138,7 @@ def test_the_imported_folder_may_be_the_root_of_all(maps: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["", "/elsewhere"])
-def test_a_map_outside_of_every_imported_folder_has_nothing_beside_it(
-    maps: Path, folder: str
-) -> None:
+def test_a_map_outside_the_imported_folder_has_no_linked_files(maps: Path, folder: str) -> None:
     with linked_files(str(maps / "plans" / "a.mm"), folder, LIMITS) as beside:
         assert beside is None
 
@@ -151,7 +149,7 @@ def test_a_large_file_is_not_read(maps: Path) -> None:
     assert found(maps, "large.png") is None
 
 
-def test_as_much_is_read_as_pictures_may_take_together(maps: Path) -> None:
+def test_linked_files_share_the_size_limit_of_pictures(maps: Path) -> None:
     for number in range(4):
         (maps / "plans" / f"{number}.png").write_bytes(b"x" * 100)
     limits = Limits(pictures=250)
@@ -161,7 +159,7 @@ def test_as_much_is_read_as_pictures_may_take_together(maps: Path) -> None:
     assert read == [b"x" * 100, b"x" * 100, None, None] * 2
 
 
-def test_a_file_is_read_once_and_only_so_many_are_tried(
+def test_each_linked_file_is_read_once_and_attempts_are_limited(
     maps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (maps / "plans" / "a.png").write_bytes(RED)
@@ -178,7 +176,7 @@ def test_a_file_is_read_once_and_only_so_many_are_tried(
         monkeypatch.setattr(os, "open", counting)
         read = [beside("a.png") for _ in range(1000)]
         assert all(data is read[0] for data in read)
-        assert len(opened) == 3, "the imported folder, the folder of the map, the file"
+        assert len(opened) == 3, "expected the imported folder, the folder of the map, the file"
         for number in range(1000):
             assert beside(f"{number}.png") is None
         assert opened.count("plans") == 40
@@ -206,7 +204,7 @@ def zipped(folder: Path, **members: bytes) -> str:
         ("none.png", False),
     ],
 )
-def test_a_map_in_an_archive_finds_what_the_archive_holds(
+def test_a_map_in_an_archive_finds_files_of_the_archive(
     maps: Path, path: str, *, there: bool
 ) -> None:
     archive = zipped(
@@ -222,7 +220,7 @@ def test_a_map_in_an_archive_finds_what_the_archive_holds(
         assert beside(path) == (RED if there else None)
 
 
-def test_a_damaged_archive_holds_nothing(maps: Path) -> None:
+def test_a_damaged_archive_has_no_linked_files(maps: Path) -> None:
     archive = zipped(maps, a_dot_mm=b"", a_dot_png=RED)
     whole = Path(archive).read_bytes()
     Path(archive).write_bytes(whole.replace(RED[:20], b"x" * 20))
@@ -264,7 +262,7 @@ def test_a_file_is_read_with_its_pictures(maps: Path) -> None:
     assert result.images == {sha256(data).hexdigest(): data for data in (RED, blue)}
 
 
-def test_only_pictures_that_topics_have_are_kept(maps: Path) -> None:
+def test_the_number_of_pictures_is_limited(maps: Path) -> None:
     path = maps / "a.mm"
     many = [within(picture(size=(n, 1))) for n in range(1, 4)]
     path.write_bytes(illustrated(*many))
@@ -282,7 +280,7 @@ def reader() -> Iterator[SandboxedReader]:
 
 
 @pytest.mark.process
-def test_what_was_named_decides_what_is_beside(maps: Path, reader: SandboxedReader) -> None:
+def test_linked_files_depend_on_the_imported_path(maps: Path, reader: SandboxedReader) -> None:
     (maps / "plans" / "a.png").write_bytes(RED)
     path = maps / "plans" / "a.mm"
     path.write_bytes(illustrated("beside a.png"))
@@ -301,4 +299,4 @@ def test_what_was_named_decides_what_is_beside(maps: Path, reader: SandboxedRead
     assert imported(maps / "plans") == [True]
     assert imported(path) == [False]
     assert imported(Path(archive)) == [True]
-    assert imported(path, maps) == [False], "the first that was named counts"
+    assert imported(path, maps) == [False], "the first path named decides"

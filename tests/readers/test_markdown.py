@@ -1,4 +1,4 @@
-"""Markmap: what of a text is a topic, what a note, and which texts are maps at all."""
+"""Markmap: which parts of a text are topics or notes, and which texts are maps."""
 
 import time
 
@@ -119,7 +119,7 @@ def test_underlined_headings_rules_and_empty_ones() -> None:
         ("---\ntitle: T\nmarkmap: {}\n---\n", "# one\n", ["one"]),
     ],
 )
-def test_the_centre(front: str, body: str, roots: list[str]) -> None:
+def test_the_central_topic_of_a_text(front: str, body: str, roots: list[str]) -> None:
     assert [root.text for root in outline_of(body, front).roots] == roots
 
 
@@ -205,7 +205,7 @@ def test_only_marked_texts_are_maps_unless_named_so() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"prose only\n", b"\x89PNG\r\n\x1a\n\x00\x00\n# x\n"])
-def test_what_is_named_markdown_and_has_no_topics_is_no_map(data: bytes) -> None:
+def test_markdown_without_topics_is_refused(data: bytes) -> None:
     with pytest.raises(NotAMap):
         read(data, LIMITS, name="a.md")
 

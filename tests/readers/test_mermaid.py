@@ -1,4 +1,4 @@
-"""Mermaid: indentation, shapes and what decorates them."""
+"""Mermaid: indentation, shapes and decorations."""
 
 import pytest
 
@@ -98,7 +98,7 @@ def test_other_diagrams_are_named(text: str) -> None:
         outline_of(text)
 
 
-def test_word_that_only_begins_so() -> None:
+def test_longer_words_are_not_the_keyword() -> None:
     with pytest.raises(NotAMap):
         outline_of("mindmaps are useful\n")
 

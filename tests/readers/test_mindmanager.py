@@ -1,4 +1,4 @@
-"""MindManager: the habits of real files, each in its smallest form."""
+"""MindManager: cases from real files, each as a minimal example."""
 
 import base64
 from dataclasses import replace
@@ -25,7 +25,7 @@ NAMESPACE = "http://schemas.mindjet.com/MindManager/Application/2003"
 
 
 def document(inner: str, root: str = "Map", rest: str = "") -> str:
-    """Return a ``Document.xml`` whose central topic holds ``inner``."""
+    """Return a ``Document.xml`` whose central topic contains ``inner``."""
     return (
         f'<ap:{root} xmlns:ap="{NAMESPACE}" xmlns:cor="http://x.example/core"><ap:OneTopic>'
         f'<ap:Topic OId="c"><ap:Text PlainText="Centre"/>{inner}</ap:Topic></ap:OneTopic>{rest}'
@@ -46,7 +46,7 @@ def callout(text: str) -> str:
 
 
 def sub_topics(*inner: str) -> str:
-    """Return topics ``t0``, ``t1`` ... that hold ``inner``."""
+    """Return topics ``t0``, ``t1`` ... that contain ``inner``."""
     topics = (
         f'<ap:Topic OId="t{number}"><ap:Text PlainText="T{number}"/>{part}</ap:Topic>'
         for number, part in enumerate(inner)
@@ -154,7 +154,7 @@ def test_description_of_a_template_is_not_the_maps() -> None:
     assert outline.roots[0].note == "Plan"
 
 
-def test_what_describes_the_map_is_cleaned_like_all_else() -> None:
+def test_metadata_of_the_map_is_cleaned() -> None:
     outline = outline_of(
         "",
         rest='<ap:DocumentGroup><ap:Description Subject="a&#x202e;b"/>'
@@ -305,7 +305,7 @@ def test_boundaries_have_the_colour_of_the_lines_of_the_map() -> None:
     assert [line.colour for line in sheet.boundaries] == ["#102030", "#00ff00"]
 
 
-def test_main_topics_are_on_the_side_of_their_place_and_go_round() -> None:
+def test_sides_of_main_topics_of_mindmanager() -> None:
     places = ('<ap:Offset CX="9" CY="1"/>', '<ap:Offset CX="-9" CY="1"/>', "")
     (sheet,) = outline_of(sub_topics(places[0], places[1] + sub_topics(places[0]), "")).sheets
     assert [main.side for main in sheet.root.children] == ["right", "left", ""]
@@ -329,8 +329,8 @@ def test_boundary_that_is_a_brace_is_a_summary() -> None:
     assert (topics, summary.text, summary.kind) == (("t0",), "in short", TopicKind.SUMMARY)
 
 
-def test_only_topics_with_children_are_folded() -> None:
-    """MindManager writes it at leaves, too; and once for each view, of which the first counts."""
+def test_leaves_are_not_folded() -> None:
+    """MindManager also folds leaves, and writes the state for each view: the first one counts."""
     folded = '<ap:TopicViewGroup ViewIndex="0"><ap:Collapsed Collapsed="true"/></ap:TopicViewGroup>'
     other = folded.replace('"0"', '"1"')
     (root,) = outline_of(
@@ -352,10 +352,10 @@ def test_places_count_from_the_middle() -> None:
     (root,) = outline_of(sub_topics(offset + sub_topics(offset))).roots
     (main,) = root.children
     assert main.position == (96, -48)
-    assert main.children[0].position is None  # it counts from the topic above
+    assert main.children[0].position is None  # relative to the parent
 
 
-def test_levels_have_looks() -> None:
+def test_levels_have_styles() -> None:
     group = (
         "<ap:StyleGroup><ap:RootTopicDefaultsGroup>"
         '<ap:DefaultColor FillColor="fffee49e" LineColor="ff000000"/></ap:RootTopicDefaultsGroup>'
@@ -403,7 +403,7 @@ def test_styles_and_markers_of_the_document_are_no_topics() -> None:
     assert outline_of("", rest=rest).roots == (Topic("Centre", "c"),)
 
 
-def test_the_dialect_without_namespaces() -> None:
+def test_files_without_namespaces_are_read() -> None:
     data = (
         '<?xml version="1.0"?><Map><Topic Text="Centre"><Notes>said</Notes><Icon Name="FlagRed"/>'
         '<Hyperlink URL="http://a.example/"/><Topic Text="A"><Topic Text="B"/></Topic></Topic>'
@@ -422,6 +422,6 @@ def test_the_dialect_without_namespaces() -> None:
     assert outline.software == "MindManager"
 
 
-def test_a_map_of_another_kind_is_not_the_dialect() -> None:
+def test_other_maps_without_namespaces_are_refused() -> None:
     with pytest.raises(NotAMap):
         read(b"<Map><Layer Text='roads'/></Map>", LIMITS)

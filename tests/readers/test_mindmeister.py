@@ -1,4 +1,4 @@
-"""MindMeister: what others published of its files, each habit in its smallest form."""
+"""MindMeister: what other projects published about its files, each in a minimal example."""
 
 import json
 
@@ -96,6 +96,6 @@ def test_map_without_root_is_broken() -> None:
             read(archive(map__json=document), LIMITS)
 
 
-def test_map_of_a_game_is_none() -> None:
+def test_a_game_map_is_refused() -> None:
     with pytest.raises(NotAMap):
         read(archive(map__json='{"tiles": []}'), LIMITS)

@@ -1,4 +1,4 @@
-"""MindMup: the habits of real files, each in its smallest form."""
+"""MindMup: cases from real files, each as a minimal example."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ def outline_of(**file: object) -> Outline:
     return read(json.dumps(file).encode(), LIMITS)
 
 
-def test_ranks_are_numbers_and_the_right_side_comes_first() -> None:
+def test_ranks_are_compared_as_numbers_and_the_right_side_is_first() -> None:
     ranks = ["10", "-1", "9", "1.5", "-20", "1", "x"]
     ideas = {rank: {"title": rank} for rank in ranks}
     (root,) = outline_of(title="r", id=1, formatVersion=2, ideas=ideas).roots
@@ -126,7 +126,7 @@ def test_raw_control_characters_and_latin_1() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"ideas": []}', '{"my": {"ideas": {}}}', '{"ideas": "none"}'])
-def test_json_that_only_speaks_of_ideas(text: str) -> None:
+def test_other_json_with_ideas_is_refused(text: str) -> None:
     with pytest.raises(NotAMap, match="JSON of another kind"):
         read(text.encode(), LIMITS)
 

@@ -1,4 +1,4 @@
-"""MindNode: the habits of real files, each in its smallest form, and its property lists."""
+"""MindNode: cases from real files, each as a minimal example, and property lists."""
 
 import plistlib
 import struct
@@ -54,8 +54,8 @@ def test_nodes_of_both_kinds_of_list_and_of_a_compressed_folder(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_list_alone(form: plistlib.PlistFormat) -> None:
-    """As it lies in a document that is a folder."""
+def test_a_property_list_without_an_archive(form: plistlib.PlistFormat) -> None:
+    """The property list of a document that is a folder."""
     outline = read(plistlib.dumps(document({"title": "r"}), fmt=form), LIMITS)
     assert outline.roots == (Topic("r"),)
     with pytest.raises(NotAMap):
@@ -266,7 +266,7 @@ def array(references: list[int]) -> bytes:
 
 
 def test_objects_that_share_their_bytes() -> None:
-    """A thousand lists of a thousand entries that are all the same few bytes."""
+    """A thousand lists with a thousand entries each, all in the same few bytes."""
     with pytest.raises(BrokenFile, match="overlap"):
         parse_plist(binary([array([0] * 1000)], [8] * 1000), LIMITS)
 
@@ -282,8 +282,8 @@ def test_list_inside_itself() -> None:
         read(archive_of({"contents.xml": binary(tree + keys)}), LIMITS)
 
 
-def test_every_node_the_same_list() -> None:
-    """Each of forty lists holds the next one twice: a million million topics in a kilobyte."""
+def test_nested_lists_that_repeat_each_other() -> None:
+    """Each of forty lists contains the next one twice: a trillion topics in a kilobyte."""
     node: dict[str, object] = {"title": "x"}
     for _ in range(40):
         node = {"title": "x", "subnodes": [node, node]}
@@ -322,8 +322,8 @@ def test_broken_xml_list(text: str) -> None:
         parse_plist(text.encode(), LIMITS)
 
 
-def test_numbers_of_thousands_of_digits() -> None:
-    """Found by the fuzzer: plistlib reads them, and Python refuses to write them out."""
+def test_numbers_with_thousands_of_digits() -> None:
+    """Found by the fuzzer: plistlib reads such a number, but Python refuses to format it."""
     assert parse_plist(binary([array([1]), b"\x14" + bytes(15) + b"\x07"]), LIMITS) == [7]
     for length in (5, 15):
         number = bytes([0x10 | length]) + b"\x7f" * (1 << length)

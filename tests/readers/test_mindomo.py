@@ -1,4 +1,4 @@
-"""Mindomo: the elements that published programs read from its documents."""
+"""Mindomo: the elements that other published programs read from its documents."""
 
 import pytest
 

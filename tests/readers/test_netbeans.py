@@ -1,4 +1,4 @@
-"""NB MindMap and SciaReto: the plug-in's Markdown, which is not Markdown."""
+"""NB MindMap and SciaReto: the format of the plug-in, which only resembles Markdown."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""NovaMind: the habits of the one real file we have, in their smallest form."""
+"""NovaMind: cases from the only real file we have, as minimal examples."""
 
 import hashlib
 
@@ -81,7 +81,7 @@ def test_pictures_are_named_by_the_manifest() -> None:
     assert image == Image(hashlib.sha256(picture).hexdigest(), 40.0, 20.0, "b.png")
 
 
-def test_a_topic_that_is_to_be_ticked_off_is_a_task() -> None:
+def test_a_topic_with_a_check_box_is_a_task() -> None:
     for state, expected in (("Unchecked", "todo"), ("Checked", "done")):
         project = f'<topic id="b" checked-state="{state}"><project-task/>'
         content = CONTENT.replace('<topic id="b"><project-task percentage-complete="50"/>', project)
@@ -105,7 +105,7 @@ def test_an_icon_is_a_picture() -> None:
     assert icon.height == 24.0
 
 
-def test_a_picture_that_few_programs_show_is_there_a_second_time() -> None:
+def test_the_fallback_of_a_picture_is_used() -> None:
     manifest = (
         '<manifest><resources><resource id="p" url="a.pdf" fallback-url="a.png"/></resources>'
         "</manifest>"
@@ -136,7 +136,7 @@ def test_a_colour_may_be_one_of_the_theme(name: str, expected: str) -> None:
     assert root.children[1].style == (Style(fill=expected) if expected else None)
 
 
-def test_a_shape_lies_where_its_author_put_it() -> None:
+def test_shapes_keep_their_position() -> None:
     view = '<topic-node-view location="-93.5,-57"/>'
     content = CONTENT.replace(
         '<topic-node type="Boundary"',

@@ -1,4 +1,4 @@
-"""OPML: the habits of real files, each in its smallest form."""
+"""OPML: cases from real files, each as a minimal example."""
 
 from html import escape
 
@@ -69,7 +69,7 @@ def test_inline_markup() -> None:
     assert topic.links == ("https://x/",)
 
 
-def test_places_in_a_web_page_that_is_not_there_are_no_links() -> None:
+def test_fragments_of_a_missing_page_are_not_links() -> None:
     text = '<b>a</b> <a href="#top">up</a>'
     (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots
     assert (topic.text, topic.links) == ("a up", ())
@@ -116,7 +116,7 @@ def test_facts() -> None:
     )
 
 
-def test_nothing_in_it() -> None:
+def test_opml_without_outlines() -> None:
     with pytest.raises(BrokenFile, match="no topics"):
         outline_of("", "<title>t</title>")
 

@@ -1,4 +1,4 @@
-"""Pictures made to do harm: none gets further than it may, and none costs more than itself."""
+"""Pictures made to do harm: each is refused or drawn at little cost, and affects no other."""
 
 import resource
 import struct
@@ -62,7 +62,7 @@ def svg(content: str = "", attributes: str = 'width="40" height="30"', before: s
 
 
 def tiff(width: int, height: int) -> bytes:
-    """Return a TIFF that says so of its size, and has one row."""
+    """Return a TIFF that claims this size, but has one row."""
     facts = {256: width, 257: height, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: height, 279: 1}
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, fact) for tag, fact in facts.items())
     return b"II*\0" + struct.pack("<IH", 8, len(facts)) + entries + bytes(4)
@@ -113,7 +113,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_bad_picture_is_left_out_and_soon(name: str) -> None:
+def test_bad_pictures_are_left_out_quickly(name: str) -> None:
     data = REFUSED[name]()
     began = time.process_time()
     with pytest.raises(UnreadableFile):
@@ -147,7 +147,7 @@ def test_the_size_of_an_svg(attributes: str, size: tuple[int, int]) -> None:
     assert svg_size(data, LIMITS) == measure(data, LIMITS) == size
 
 
-def test_an_svg_may_begin_as_programs_write_it() -> None:
+def test_svg_prologs_of_other_programs_are_accepted() -> None:
     doctype = (
         '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN"'
         ' "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
@@ -158,7 +158,7 @@ def test_an_svg_may_begin_as_programs_write_it() -> None:
     assert measure(prefixed, LIMITS) == (5, 4)
 
 
-def test_an_svg_keeps_nothing_but_what_draws(tmp_path: Path) -> None:
+def test_only_drawing_elements_of_an_svg_are_kept(tmp_path: Path) -> None:
     secret = tmp_path / "secret.png"
     secret.write_bytes(picture())
     inner = f"data:image/svg+xml,{quote(svg())}"
@@ -182,7 +182,7 @@ def test_an_svg_keeps_nothing_but_what_draws(tmp_path: Path) -> None:
     assert 'viewBox="0 0 40 30"' in safe
 
 
-def test_so_many_pictures_are_looked_at_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_checked_pictures_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
 
     def measured(data: bytes, _: Limits) -> tuple[int, int]:
@@ -194,20 +194,20 @@ def test_so_many_pictures_are_looked_at_and_no_more(monkeypatch: pytest.MonkeyPa
     kept = [images.add(b"%d" % n) for n in range(5000)]
     assert len(images.found) == len(looked) == LIMITS.most_pictures
     assert [bool(image.digest) for image in kept] == [n < LIMITS.most_pictures for n in range(5000)]
-    assert images.add(b"7").digest, "one that is there may be in any number of topics"
+    assert images.add(b"7").digest, "a known picture was refused in another topic"
 
 
 @pytest.mark.slow
-def test_so_many_bytes_are_looked_at_and_no_more() -> None:
+def test_the_bytes_of_checked_pictures_are_limited() -> None:
     images = Images(LIMITS, lambda _: None)
     began = time.process_time()
     for number in range(1000):
         images.add((b"no picture %d" % number).ljust(MIB))
     assert time.process_time() - began < 2.0
-    assert not images.add(picture()).digest, "16 MiB of what is no picture are enough"
+    assert not images.add(picture()).digest, "a picture was read after 16 MiB of other data"
 
 
-def test_the_same_picture_is_looked_at_once() -> None:
+def test_the_same_picture_is_checked_once() -> None:
     images = Images(LIMITS, lambda _: None)
     large = picture() + bytes(7 * MIB)
     began = time.process_time()
@@ -216,7 +216,7 @@ def test_the_same_picture_is_looked_at_once() -> None:
 
 
 @pytest.mark.process
-def test_thousands_of_pictures_in_one_map_cost_what_is_allowed(tmp_path: Path) -> None:
+def test_thousands_of_pictures_stay_within_the_limits(tmp_path: Path) -> None:
     path = tmp_path / "a.mm"
     many = [picture(size=(n % 250 + 1, n // 250 + 1)) for n in range(5000)]
     for number, data in enumerate(many[:2000]):
@@ -237,12 +237,12 @@ def test_thousands_of_pictures_in_one_map_cost_what_is_allowed(tmp_path: Path) -
 
 
 def icon(inside: bytes, side: int = 16) -> bytes:
-    """Return an ICO whose header says that the picture in it is small."""
+    """Return an ICO whose header claims that the picture inside is small."""
     head = b"\0\0\1\0\1\0" + bytes((side, side, 0, 0, 1, 0, 32, 0))
     return head + len(inside).to_bytes(4, "little") + (22).to_bytes(4, "little") + inside
 
 
-def test_an_icon_is_no_larger_than_icons_are() -> None:
+def test_too_large_icons_are_refused() -> None:
     assert measure(icon(picture(size=(16, 16))), LIMITS) == (16, 16)
     with pytest.raises(TooLarge, match="icon"):
         measure(icon(png(30_000, 30_000)), LIMITS)
@@ -270,12 +270,12 @@ MAPS = count(1)
 
 
 def shown(worker: ImageWorker, data: bytes) -> object:
-    # Each in a map of its own, whose time others have not used up.
+    # Each picture is in its own map, because all pictures of a map share a time limit.
     return worker.image(ImageRequest(sha256(data).hexdigest(), 1600), data, next(MAPS))
 
 
 def copies() -> bytes:
-    """Copies of copies: a thousand million rectangles."""
+    """Return an SVG of nested copies: a billion rectangles."""
     groups = "".join(
         f'<g id="g{n}">' + f'<use href="#g{n - 1}"/>' * 10 + "</g>" for n in range(1, 10)
     )
@@ -298,7 +298,7 @@ DRAWN_IN_VAIN: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.process
-def test_effects_on_effects_are_left_out(worker: ImageWorker) -> None:
+def test_nested_effects_are_left_out(worker: ImageWorker) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert shown(worker, blurred()) is not None
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 5
@@ -306,14 +306,14 @@ def test_effects_on_effects_are_left_out(worker: ImageWorker) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", DRAWN_IN_VAIN)
-def test_what_cannot_be_shown_costs_a_few_seconds_once(worker: ImageWorker, name: str) -> None:
+def test_broken_pictures_are_tried_once(worker: ImageWorker, name: str) -> None:
     data = DRAWN_IN_VAIN[name]()
     measure(data, LIMITS)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert shown(worker, data) is None
     assert worker.has_refused(ImageRequest(sha256(data).hexdigest(), 1600))
     assert shown(worker, data) is None
-    assert shown(worker, picture()) is not None, "others are shown all the same"
+    assert shown(worker, picture()) is not None, "another picture is not shown"
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 30
 
 
@@ -356,7 +356,7 @@ def test_filters_that_take_too_long_are_dropped(bomb: bytes) -> None:
 
 
 def covered(kind: str, used: str, levels: int, each: int) -> bytes:
-    """Masks of masks: each level has ``each`` shapes with the mask of the one before."""
+    """Return nested masks: each level has ``each`` shapes with the mask of the level before."""
     shapes = "".join(
         f'<{kind} id="c{n}">' + f"<rect {used % (n - 1)}/>" * each + f"</{kind}>"
         for n in range(1, levels)
@@ -380,7 +380,7 @@ def test_masks_within_masks_are_dropped(kind: str, used: str, levels: int, each:
     assert kept.count("<rect") == each * (levels - 1) + 2
 
 
-def test_masks_that_a_style_sheet_uses_are_counted() -> None:
+def test_masks_used_by_a_style_sheet_are_counted() -> None:
     rules = "".join(f".c{n}{{mask:url(#c{n})}}" for n in range(9))
     bomb = covered("mask", 'class="c%d"', 9, 9).replace(
         b"<mask", f"<style>{rules}</style><mask".encode(), 1
@@ -408,7 +408,7 @@ def test_ordinary_filters_stay() -> None:
     assert safe_svg(shadows, LIMITS, (1600, 1600), measure).count("url(#f)") == 40
 
 
-def test_slow_pictures_of_a_map_take_so_much_time_and_no_more(
+def test_slow_pictures_of_a_map_share_a_time_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = ImageWorker(DiskCache(tmp_path, 1 << 24))
@@ -430,7 +430,7 @@ def test_slow_pictures_of_a_map_take_so_much_time_and_no_more(
 
     assert [made(number, b"slow", 1) for number in range(6)] == [b"made"] * 3 + [None] * 3
     assert len(calls) == 3
-    assert made(0, b"slow", 1) == b"made", "it is in the cache"
+    assert made(0, b"slow", 1) == b"made", "not taken from the cache"
     assert made(7, b"quick", 1) is None
     assert worker.may_be_shown_later(ImageRequest(f"{7:064d}", 320), 1)
     assert [made(number, b"quick", 2) for number in range(10, 210)] == [b"made"] * 200
@@ -453,5 +453,7 @@ def test_a_refusal_holds_for_every_width(tmp_path: Path, monkeypatch: pytest.Mon
         assert worker.image(request, b"x", 1) is None
         assert worker.has_refused(request)
     assert calls == [320]
-    assert worker.may_be_shown_later(ImageRequest("d" * 64, 320), 1)  # the machine was busy
+    assert worker.may_be_shown_later(
+        ImageRequest("d" * 64, 320), 1
+    )  # the machine may just have been busy
     worker.close()

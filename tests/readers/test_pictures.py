@@ -1,4 +1,4 @@
-"""Pictures that files carry: sound ones are known and copied, all others cost nothing."""
+"""Preview pictures in map files: valid ones are copied, all others are ignored at little cost."""
 
 import hashlib
 import io
@@ -33,7 +33,7 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png(width: int, height: int, *chunks: bytes) -> bytes:
-    """Return a PNG of so many pixels that holds no more than ``chunks``."""
+    """Return a PNG that claims this size, but has only these ``chunks``."""
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + chunk(b"IEND", b"")
 
@@ -44,7 +44,7 @@ def moving(kind: str) -> bytes:
 
 
 def scanned_often() -> bytes:
-    """Return a JPEG that says again and again that there is more to come."""
+    """Return a progressive JPEG with 10,000 extra scans."""
     data = as_file(drawn(), "JPEG", progressive=True)
     start = data.index(b"\xff\xda")
     scan = data[start : data.index(b"\xff", start + 16)]
@@ -55,7 +55,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</
 
 
 def palette_with(transparency: bytes) -> bytes:
-    """Return a picture with a palette, and with this chunk about what shows through."""
+    """Return a picture with a palette and this transparency chunk."""
     whole = as_file(drawn().convert("P"))
     at = whole.index(b"IDAT") - 4
     return whole[:at] + chunk(b"tRNS", transparency) + whole[at:]
@@ -99,13 +99,13 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 @cache
 def hostile(kind: str) -> bytes:
-    """Return a picture that does harm; making one may take a second."""
+    """Return a harmful picture; making it may take a second."""
     return HOSTILE[kind]()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_picture_is_none_and_the_map_is_read(kind: str) -> None:
+def test_a_map_with_a_hostile_picture_is_read_without_it(kind: str) -> None:
     picture = hostile(kind)
     before = time.process_time()
     outline = read(with_picture(picture), Limits())
@@ -115,14 +115,14 @@ def test_a_hostile_picture_is_none_and_the_map_is_read(kind: str) -> None:
         preview_png(with_picture(picture), hashlib.sha256(picture).hexdigest(), Limits(), BOX)
 
 
-def test_another_picture_than_was_asked_for_is_none() -> None:
-    """The map was replaced in between; what is kept under a digest must be what it says."""
+def test_a_changed_picture_is_refused() -> None:
+    """If the map was replaced meanwhile, its picture must not be stored under the old digest."""
     with pytest.raises(PreviewChanged):
         preview_png(with_picture(as_file(drawn())), "0" * 64, Limits(), BOX)
 
 
 @pytest.mark.process
-def test_hostile_pictures_hold_up_no_import(tmp_path: Path) -> None:
+def test_hostile_pictures_do_not_stop_an_import(tmp_path: Path) -> None:
     for number, kind in enumerate(HOSTILE):
         (tmp_path / f"{number}.xmind").write_bytes(with_picture(hostile(kind)))
     with SandboxedReader(workers=1) as reader:
@@ -134,7 +134,7 @@ def test_hostile_pictures_hold_up_no_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "CMYK", "YCbCr"])
-def test_every_kind_of_sound_picture_is_copied(mode: str) -> None:
+def test_every_valid_picture_mode_is_copied(mode: str) -> None:
     kind = "JPEG" if mode in ("CMYK", "YCbCr") else "PNG"
     data = with_picture(as_file(drawn(mode="L" if mode == "I;16" else mode).convert(mode), kind))
     assert read(data, Limits()).picture
@@ -147,13 +147,13 @@ def test_small_pictures_stay_small() -> None:
     assert Image.open(io.BytesIO(copy)).size == (40, 30)
 
 
-def test_what_is_see_through_lies_on_paper() -> None:
+def test_transparent_pictures_get_a_white_background() -> None:
     copy = copy_of(with_picture(as_file(Image.new("RGBA", (9, 9)))))
     assert Image.open(io.BytesIO(copy)).getpixel((4, 4)) == (255, 255, 255)
 
 
-def test_nothing_else_that_was_in_the_file_is_in_the_copy() -> None:
-    """Neither where it was taken, nor what could be hidden behind its end."""
+def test_the_copy_has_no_metadata() -> None:
+    """The copy has no metadata, and no data from behind the end of the picture."""
     facts = PngImagePlugin.PngInfo()
     facts.add_text("Comment", "SECRET")
     jpeg = drawn()
@@ -171,7 +171,7 @@ def test_nothing_else_that_was_in_the_file_is_in_the_copy() -> None:
             assert not opened.getexif()
 
 
-def test_its_digest_travels_with_the_outline() -> None:
+def test_the_digest_is_stored_with_the_outline() -> None:
     picture = as_file(drawn())
     outline = read(with_picture(picture), Limits())
     assert outline.picture == hashlib.sha256(picture).hexdigest()
@@ -185,11 +185,11 @@ def test_its_digest_travels_with_the_outline() -> None:
     large = encode_outline(
         replace(outline, sheets=sheets_of((Topic(text="Root", children=topics),)))
     )
-    # What follows the metadata is not even read: that would keep others waiting.
+    # Only the metadata at the start is read: reading the rest would delay others.
     assert outline_picture(large[: len(large) // 2]) == outline.picture
 
 
-def test_of_two_by_one_name_neither_is_taken() -> None:
+def test_pictures_with_a_duplicate_name_are_ignored() -> None:
     data = with_picture(as_file(drawn()))
     buffer = io.BytesIO(data)
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(buffer, "a") as file:
@@ -203,7 +203,7 @@ CARRIERS = [reader for reader in READERS if reader.pictures]
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", CARRIERS, ids=lambda reader: reader.name)
 def test_pictures_are_found_where_the_table_says(reader: Reader) -> None:
-    """In our own samples, into which a picture is put."""
+    """Put a picture into each place of one of our samples."""
     sample = next(
         path.read_bytes()
         for path in SAMPLES
@@ -219,7 +219,7 @@ def test_pictures_are_found_where_the_table_says(reader: Reader) -> None:
         assert copy_of(data).startswith(b"\x89PNG")
 
 
-def test_files_without_one_carry_none() -> None:
+def test_files_without_a_picture() -> None:
     assert read(xmind_json({"title": "Bare"}), Limits()).picture == ""
     assert read(b'<map version="1.0.1"><node TEXT="a"/></map>', Limits()).picture == ""
     with pytest.raises(UnreadableFile):
@@ -228,8 +228,8 @@ def test_files_without_one_carry_none() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.exists(), reason=f"the corpus of real maps is not at {CORPUS}")
-def test_real_files_carry_sound_pictures() -> None:
-    """All that have the member have the picture: counted here by the names alone."""
+def test_real_files_have_valid_pictures() -> None:
+    """Every file with a preview member gets a picture; the test finds members by name."""
     places = ("thumbnails/thumbnail.png", "preview.png", "quicklook/preview.jpg", "thumbnail.jpeg")
     carriers = []
     for path in sorted(CORPUS.rglob("*")):
@@ -244,6 +244,6 @@ def test_real_files_carry_sound_pictures() -> None:
         try:
             outline = read(data, Limits(), name=path.name)
         except UnreadableFile:
-            continue  # protected by a password, say
+            continue  # such as one with a password
         assert outline.picture, path
         assert copy_of(data).startswith(b"\x89PNG"), path

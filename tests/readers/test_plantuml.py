@@ -1,4 +1,4 @@
-"""PlantUML: its notations for depth, and all that stands in a mind map without being a topic."""
+"""PlantUML: notations for depth, and lines of a mind map that are not topics."""
 
 import pytest
 
@@ -67,7 +67,7 @@ def test_text_over_several_lines() -> None:
     ]
 
 
-def test_what_is_no_topic() -> None:
+def test_lines_that_are_no_topics() -> None:
     body = (
         "title * no\ncaption x\nskinparam x y\n!include other.puml\n' * comment\n"
         "/' * block\n* of comment '/\n/' one line '/\n<style>\n* no\n</style>\n"

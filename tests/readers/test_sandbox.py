@@ -1,4 +1,4 @@
-"""The sandbox with real child processes: what each limit does, and that the rest goes on."""
+"""The sandbox with real child processes: each limit refuses one file, and the others are read."""
 
 import hashlib
 import itertools
@@ -33,7 +33,7 @@ HOSTILE_LIMITS = Limits(cpu_seconds=1, wall_seconds=60.0, memory=256 * MIB)
 
 @pytest.fixture(scope="module", autouse=True)
 def lending() -> None:
-    """Each test has children of its own."""
+    """Replace the fixture that shares child processes: each test here starts its own."""
 
 
 def write_map(folder: Path, name: str, text: str = "Root") -> str:
@@ -65,7 +65,7 @@ def misbehaving(folder: Path, name: str) -> str:
         ("mistake", "the reader failed (KeyError), please report"),
     ],
 )
-def test_limit_costs_one_file_only(
+def test_exceeding_a_limit_refuses_one_file_only(
     hostile: SandboxedReader, tmp_path: Path, name: str, reason: str
 ) -> None:
     before = write_map(tmp_path, "a.mm", "before")
@@ -78,8 +78,8 @@ def test_limit_costs_one_file_only(
     assert (first.title, last.title) == ("before", "after")
 
 
-def test_a_file_that_takes_too_long_costs_itself_only(tmp_path: Path) -> None:
-    # Long enough for a sound file on a machine that is busy with other things.
+def test_a_slow_file_is_the_only_one_refused(tmp_path: Path) -> None:
+    # Long enough for a valid file on a busy machine.
     limits = replace(HOSTILE_LIMITS, wall_seconds=4.0)
     bad = misbehaving(tmp_path, "sleep")
     after = write_map(tmp_path, "z.mm", "after")
@@ -104,11 +104,11 @@ def test_child_has_few_descriptors(hostile: SandboxedReader, tmp_path: Path) -> 
     assert 1 <= int(result.title) < 32
 
 
-def test_processor_time_is_granted_anew_for_each_file(
-    hostile: SandboxedReader, tmp_path: Path
-) -> None:
+def test_the_processor_time_limit_is_per_file(hostile: SandboxedReader, tmp_path: Path) -> None:
     path = misbehaving(tmp_path, "work")
-    results = list(hostile.read([path] * 15))  # 3 seconds together, where one may take one
+    results = list(
+        hostile.read([path] * 15)
+    )  # 3 seconds together; the limit is one second per file
     assert [result for result in results if isinstance(result, RefusedFile)] == []
 
 
@@ -127,7 +127,7 @@ def test_death_of_idle_children_is_survived(tmp_path: Path) -> None:
     assert set(multiprocessing.active_children()) <= others
 
 
-def test_result_says_all_there_is_to_say(tmp_path: Path) -> None:
+def test_sandboxed_results_are_complete(tmp_path: Path) -> None:
     path = write_map(tmp_path, "map.mm", "Tïtle")
     with SandboxedReader(workers=1) as reader:
         (result,) = reader.read([path])
@@ -161,7 +161,7 @@ def test_order_is_kept_and_look_ahead_bounded(tmp_path: Path) -> None:
     assert next(taken) <= 40 + 16
 
 
-def test_deepest_tree_comes_through(tmp_path: Path) -> None:
+def test_the_deepest_tree_passes_the_sandbox(tmp_path: Path) -> None:
     path = tmp_path / "deep.mm"
     path.write_bytes(freemind("<node>" * 256 + "</node>" * 256))
     with SandboxedReader(workers=1) as reader:
@@ -177,8 +177,8 @@ def refusal(path: str, limits: Limits | None = None) -> str:
     return result.reason
 
 
-def test_links_that_come_after_the_scan_are_not_followed(tmp_path: Path) -> None:
-    """A file or a folder of an imported folder can be exchanged before it is read."""
+def test_links_created_after_the_scan_are_not_followed(tmp_path: Path) -> None:
+    """Somebody could replace a file or folder by a link between the scan and the reading."""
     secret, maps = tmp_path / "secret", tmp_path / "maps"
     secret.mkdir()
     maps.mkdir()
@@ -190,7 +190,9 @@ def test_links_that_come_after_the_scan_are_not_followed(tmp_path: Path) -> None
     (maps / "archive").symlink_to(secret / "all.zip")
     for name in ("file.mm", "folder/kept.mm", "archive/kept.mm"):
         path = str(maps / name)
-        assert isinstance(read_file(path, Limits()), ReadFile)  # who names it may follow links
+        assert isinstance(
+            read_file(path, Limits()), ReadFile
+        )  # links in a path that the user named are followed
         refused = read_file(path, Limits(), folder=str(maps))
         assert isinstance(refused, RefusedFile)
         assert refused.reason.startswith("it cannot be opened")
@@ -198,7 +200,7 @@ def test_links_that_come_after_the_scan_are_not_followed(tmp_path: Path) -> None
     assert isinstance(read_file(inside, Limits(), folder=str(maps)), ReadFile)
 
 
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_special_files_are_refused_at_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.mm"
     os.mkfifo(pipe)
     start = time.monotonic()
@@ -280,7 +282,7 @@ def test_no_child_survives_the_parent(
         finally:
             parent.kill()
     assert parent.returncode != 0
-    # One for the parent's own KeyboardInterrupt at most; the children say nothing.
+    # At most one, for the KeyboardInterrupt of the parent; the children print nothing.
     assert errors.count("Traceback") <= (signal_number == signal.SIGINT)
     assert wait_until_none(parent.pid) == []
 
@@ -291,7 +293,7 @@ def processes_of_session(session: int) -> list[int]:
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         if int(fields[3]) == session and fields[0] != "Z":
             found.append(int(entry.parent.name))
@@ -299,7 +301,7 @@ def processes_of_session(session: int) -> list[int]:
 
 
 def wait_until_none(session: int) -> list[int]:
-    """Give the processes of ``session`` ten seconds to end; return those that did not."""
+    """Wait up to ten seconds until the processes of ``session`` end; return those left."""
     deadline = time.monotonic() + 10
     while (left := processes_of_session(session)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -315,12 +317,12 @@ def test_children_load_no_part_of_the_store(tmp_path: Path) -> None:
     assert heavy.isdisjoint(output.split())
 
 
-def test_children_that_still_start_end_in_silence(
+def test_children_that_are_still_starting_end_without_errors(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """With many children the first has read its file long before the last has started."""
+    """The first child has read its file long before the last of several has started."""
     path = write_map(tmp_path, "map.mm")
-    for _ in range(few(8)):  # whether one is at the wrong point just then is a matter of luck
+    for _ in range(few(8)):  # several attempts, because it depends on timing
         with SandboxedReader(workers=6) as reader:
             assert list(reader.read([path]))
     assert capfd.readouterr().err == ""

@@ -1,4 +1,4 @@
-"""What stands beside topics is cleaned, and refers to topics that are there."""
+"""Relationships, boundaries and summaries refer to existing topics, and everything is cleaned."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -29,7 +29,7 @@ def sound(sheet: Sheet) -> Sheet:
     return sound_sheets(Outline((sheet,))).sheets[0]
 
 
-def test_what_refers_to_nothing_is_left_out() -> None:
+def test_references_to_missing_topics_are_left_out() -> None:
     sheet = sound(
         Sheet(
             ROOT,
@@ -43,7 +43,7 @@ def test_what_refers_to_nothing_is_left_out() -> None:
     assert [summary.topics for summary in sheet.summaries] == [("b",)]
 
 
-def test_topics_beside_the_centre_can_be_referred_to_and_know_their_kind() -> None:
+def test_floating_topics_and_summaries_can_be_referred_to() -> None:
     floating, summary = Topic("f", id="f"), Topic("s", id="s")
     sheet = sound(
         Sheet(
@@ -57,7 +57,7 @@ def test_topics_beside_the_centre_can_be_referred_to_and_know_their_kind() -> No
     assert (floating.kind, summary.kind) == (TopicKind.FLOATING, TopicKind.SUMMARY)
 
 
-def test_words_and_colours_are_cleaned() -> None:
+def test_texts_and_colours_of_a_sheet_are_cleaned() -> None:
     sheet = sound(
         Sheet(
             ROOT,
@@ -73,7 +73,7 @@ def test_words_and_colours_are_cleaned() -> None:
     assert arrow.colour == ""
 
 
-def test_arrows_are_bounded_and_each_is_there_once() -> None:
+def test_arrows_are_limited_and_unique() -> None:
     arrows = tuple(Relationship("a", "b", str(number)) for number in range(MOST_RELATIONSHIPS + 5))
     assert sound(Sheet(ROOT, relationships=arrows)).relationships == arrows[:MOST_RELATIONSHIPS]
     assert len(sound(Sheet(ROOT, relationships=arrows[:1] * 3)).relationships) == 1
@@ -114,14 +114,12 @@ PLAIN: Final = Topic("t")
         ),
     ],
 )
-def test_what_is_attached_to_a_topic_is_cleaned(
-    given: dict[str, Any], wanted: dict[str, Any]
-) -> None:
+def test_attachments_of_a_topic_are_cleaned(given: dict[str, Any], wanted: dict[str, Any]) -> None:
     (found,) = grow([replace(PLAIN, **given)], lambda topic: topic, lambda _: (), Limits())
     assert found == replace(PLAIN, **wanted)
 
 
-def test_what_is_attached_to_a_topic_is_bounded() -> None:
+def test_attachments_of_a_topic_are_limited() -> None:
     many = tuple(str(number) for number in range(1000))
     given = Topic(
         "t",
@@ -134,7 +132,7 @@ def test_what_is_attached_to_a_topic_is_bounded() -> None:
     assert len(found.attributes[0][1].encode()) <= 4096
 
 
-def test_what_boundaries_and_summaries_name_is_bounded() -> None:
+def test_members_of_boundaries_and_summaries_are_limited() -> None:
     children = [Topic(str(number), f"t{number}") for number in range(200)]
     root = Topic("root", "r", children=children)
     everything = tuple(child.id for child in children)
@@ -147,6 +145,6 @@ def test_what_boundaries_and_summaries_name_is_bounded() -> None:
         )
     )
     assert len(kept.boundaries) == count // 5
-    assert len(kept.summaries) == count, "the words of all are kept"
+    assert len(kept.summaries) == count, "a summary was lost"
     assert {len(summary.topics) for summary in kept.summaries[: count // 5]} == {200}
     assert {len(summary.topics) for summary in kept.summaries[count // 5 + 1 :]} == {1}

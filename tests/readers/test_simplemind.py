@@ -1,4 +1,4 @@
-"""SimpleMind: the habits of real files, each in its smallest form."""
+"""SimpleMind: cases from real files, each as a minimal example."""
 
 import pytest
 

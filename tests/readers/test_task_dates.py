@@ -1,4 +1,4 @@
-"""Dates of tasks, which are in the author's time."""
+"""Dates of tasks, which are in the time zone of the author."""
 
 import pytest
 

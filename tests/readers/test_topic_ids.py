@@ -1,4 +1,4 @@
-"""Every topic has an id of its own, and the same one after the file was edited elsewhere."""
+"""Every topic has a unique id, which stays the same when other parts of the file are edited."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,20 +34,20 @@ def test_an_id_given_twice_is_kept_once() -> None:
     assert second.startswith("t")
 
 
-def test_a_made_id_stays_when_siblings_come_and_go() -> None:
+def test_a_generated_id_does_not_depend_on_siblings() -> None:
     _, _, before = ids(Topic("root", children=[Topic("a"), Topic("b")]))
     _, _, _, after = ids(Topic("root", children=[Topic("new"), Topic("a"), Topic("b")]))
     assert before == after
 
 
-def test_a_made_id_changes_with_the_words_above() -> None:
+def test_a_generated_id_depends_on_the_parent() -> None:
     _, before = ids(Topic("root", children=[Topic("a")]))
     _, after = ids(Topic("another", children=[Topic("a")]))
     assert before != after
 
 
 @given(st.lists(TREES, min_size=1, max_size=3))
-def test_every_id_is_unlike_all_others(roots: list[Topic]) -> None:
+def test_every_id_is_unique(roots: list[Topic]) -> None:
     found = ids(*roots)
     assert all(found)
     assert len(set(found)) == len(found)

@@ -1,4 +1,4 @@
-"""Files of other kinds that bear a map's extension."""
+"""Files of other kinds that have the extension of a map format."""
 
 import pytest
 

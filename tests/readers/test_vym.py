@@ -1,4 +1,4 @@
-"""VYM: the habits of real files, each in its smallest form."""
+"""VYM: cases from real files, each as a minimal example."""
 
 import hashlib
 
@@ -72,7 +72,7 @@ def test_links_across_and_frames() -> None:
     assert [boundary.colour for boundary in sheet.boundaries] == ["#112233"]
 
 
-def test_links_to_copied_topics_lead_to_their_places() -> None:
+def test_links_to_copied_topics_lead_to_the_copies() -> None:
     sheet = outline_of(
         '<mapcenter><branch uuid="a"/><branch uuid="a"/></mapcenter>'
         '<xlink beginID="mc:0,bo:0" endID="mc:0,bo:1"/>'
@@ -95,7 +95,7 @@ def test_pictures_are_in_the_archive() -> None:
 
 
 @pytest.mark.parametrize("name", ["map.xml", "time-management.xml"])
-def test_xml_may_bear_any_name(name: str) -> None:
+def test_the_xml_member_may_have_any_name(name: str) -> None:
     assert outline_of("<mapcenter><heading>r</heading></mapcenter>", name).roots[0].text == "r"
 
 
@@ -139,7 +139,7 @@ def test_notes_and_the_comment_on_the_map() -> None:
     assert (outline.software, outline.software_version) == ("VYM", "2.8.18")
 
 
-def test_what_comes_from_freemind() -> None:
+def test_maps_converted_from_freemind() -> None:
     flags = ("priority-3", "desktopnew", "mail", "warning", "gohome", "korn", "new")
     elements = "".join(f"<standardflag>freemind-{flag}</standardflag>" for flag in flags)
     root = outline_of(

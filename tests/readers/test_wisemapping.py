@@ -1,4 +1,4 @@
-"""WiseMapping: the habits of real files, each in its smallest form."""
+"""WiseMapping: cases from real files, each as a minimal example."""
 
 import base64
 
@@ -100,8 +100,8 @@ def test_formatted_text_and_notes() -> None:
     assert (root.text, root.note, root.note_html) == ("bold title", "a b", "<p>a <b>b</b></p>")
 
 
-def test_html_that_nothing_announces() -> None:
-    """As newer versions write it into texts and notes."""
+def test_undeclared_html() -> None:
+    """Newer versions write HTML into texts and notes without declaring it."""
     topic = root_of(
         "",
         "<text><![CDATA[<p>a <b>bold</b> <a href='http://x/?a=1&amp;b'>link</a></p>]]></text>"

@@ -1,4 +1,4 @@
-"""XMind: both kinds of container, and the XML without one."""
+"""XMind: both kinds of archive, and XML without an archive."""
 
 import json
 

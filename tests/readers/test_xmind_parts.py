@@ -1,4 +1,4 @@
-"""XMind: what authors put into maps besides words, in both kinds of file, and the traps in it."""
+"""XMind: everything in maps besides text, in both kinds of file, and invalid forms of it."""
 
 import json
 import sys
@@ -32,7 +32,7 @@ LIMITS = Limits()
 
 
 def older(topic: str, sheet: str = "", members: dict[str, str | bytes] | None = None) -> Outline:
-    """Return the outline of an older file: ``topic`` is inside the central one, ``sheet`` after."""
+    """Return the outline of an older file, with XML in its central topic and its sheet."""
     content = XMIND_XML.format(
         sheets=f'<sheet id="s" style-id="paper"><topic id="c"><title>C</title>{topic}</topic>'
         f"{sheet}</sheet>"
@@ -45,7 +45,7 @@ def newer(
     sheet: dict[str, object] | None = None,
     members: dict[str, str | bytes] | None = None,
 ) -> Outline:
-    """Return the outline of a newer file, of the members of its central topic and its sheet."""
+    """Return the outline of a newer file, from the members of its central topic and its sheet."""
     root = {"id": "c", "title": "C", **topic}
     content = json.dumps([{"rootTopic": root, **(sheet or {})}])
     return finished(archive_of({"content.json": content, **(members or {})}))
@@ -59,7 +59,7 @@ def finished(data: bytes) -> Outline:
 
 
 def branches(group: str, *inner: str) -> str:
-    """Return children of the older kind, with ids like ``attached0``."""
+    """Return children in the older format, with ids like ``attached0``."""
     topics = (
         f'<topic id="{group}{number}"><title>{group} {number}</title>{part}</topic>'
         for number, part in enumerate(inner)
@@ -136,7 +136,7 @@ BOTH = pytest.mark.parametrize("outline", [OLDER, NEWER], ids=["older", "newer"]
 
 
 @BOTH
-def test_what_stands_beside_the_tree(outline: Outline) -> None:
+def test_parts_of_a_sheet_besides_the_tree(outline: Outline) -> None:
     (sheet,) = outline.sheets
     attached = [f"attached{number}" for number in range(3)]
     assert sheet == Sheet(
@@ -201,7 +201,7 @@ def test_a_summary_that_names_no_topic_takes_them_in_order() -> None:
 
 
 @pytest.mark.parametrize("span", ["", "(7,9)", "(x)", "(2,1)", "(99999999,1)"])
-def test_ranges_that_mean_nothing(span: str) -> None:
+def test_invalid_ranges_are_ignored(span: str) -> None:
     outline = newer(
         {"children": json_branches("attached", {}), "boundaries": [{"range": span}]},
     )
@@ -218,7 +218,7 @@ def test_floating_topics_below_others_stand_alone_too() -> None:
         }
     )
     (topic,) = outline.sheets[0].floating
-    assert (topic.text, topic.position) == ("F", None)  # it does not count from the middle
+    assert (topic.text, topic.position) == ("F", None)  # its position is not relative to the centre
 
 
 def test_folded() -> None:
@@ -250,7 +250,7 @@ def test_pictures_that_are_not_there(source: str, alt: str) -> None:
     assert (image.digest, image.alt) == ("", alt)
 
 
-def test_a_picture_too_large_costs_only_itself() -> None:
+def test_a_too_large_picture_is_left_out() -> None:
     limits = Limits(unpacked=5_000, picture=50_000)
     content = json.dumps([{"rootTopic": {"title": "C", "image": {"src": "xap:a.png"}}}])
     data = archive_of({"content.json": content, "a.png": bytes(20_000)})
@@ -284,7 +284,7 @@ def test_links() -> None:
 
 
 def test_attachments() -> None:
-    """Members of the archive have made-up names: the title tells the real one."""
+    """Members of the archive have generated names: the title has the real one."""
     members: dict[str, str | bytes] = {"resources/ab12.pdf": b"12345", "r/p.png": as_file(drawn())}
     named = newer({"title": "plan.PDF", "href": "xap:resources/ab12.pdf"}, members=members)
     assert named.roots[0].attachments == (Attachment("plan.PDF", 5),)
@@ -362,7 +362,7 @@ LOOK = Style(
 )
 
 
-def test_styles_of_the_older_kind_are_beside_it() -> None:
+def test_styles_of_older_xmind_files() -> None:
     children = (
         '<children><topics type="attached"><topic style-id="own"/><topic style-id="gone"/>'
         "<topic/></topics></children>"
@@ -373,7 +373,7 @@ def test_styles_of_the_older_kind_are_beside_it() -> None:
     assert root.children[0].style is None
 
 
-def test_styles_of_the_newer_kind_are_at_the_topic() -> None:
+def test_styles_of_newer_xmind_files() -> None:
     properties = {
         "svg:fill": "#DCE6F2",
         "fo:color": "#376092",
@@ -423,7 +423,7 @@ def test_notes_with_the_operations_of_an_editor() -> None:
     )
 
 
-def test_notes_that_only_say_they_are_formatted_stay_plain() -> None:
+def test_notes_without_formatting_stay_plain() -> None:
     notes = {
         "plain": {"content": "words"},
         "ops": {"ops": [{"insert": "words\n"}]},
@@ -477,7 +477,7 @@ def test_comments() -> None:
 
 
 def test_members_that_are_empty() -> None:
-    """One real file gives every topic all of them."""
+    """In one real file, every topic has all of these members."""
     empty: dict[str, object] = {
         "image": {},
         "labels": [],
@@ -630,7 +630,7 @@ def test_themes_of_the_newer_kind_colour_branches() -> None:
     assert outline.sheets[0].background == "#f5f5fa"
 
 
-def test_a_boundary_costs_the_same_however_many_siblings_there_are() -> None:
+def test_the_cost_of_a_boundary_does_not_depend_on_siblings() -> None:
     def steps(siblings: int, boundaries: int) -> int:
         attached = [{"id": f"k{n}", "title": "t"} for n in range(siblings)]
         around = [{"id": f"b{n}", "range": "(1,2)"} for n in range(boundaries)]
@@ -662,7 +662,7 @@ BRANCHES = ("", "", f"<children>{branches('attached', '', '', '')}</children>", 
 
 
 def sides_of(structure: str, right_number: str = "", *inner: str) -> tuple[list[str], bool]:
-    """Return the sides of main topics, and whether they go round, as both kinds of file say."""
+    """Return the sides of main topics and whether they run clockwise; both kinds of file agree."""
     name, extension = f"org.xmind.ui.{structure}", "org.xmind.ui.map.unbalanced"
     xml = XMIND_XML.format(
         sheets=f'<sheet><topic id="c" structure-class="{name if structure else ""}"><title/>'
@@ -693,7 +693,7 @@ def sides_of(structure: str, right_number: str = "", *inner: str) -> tuple[list[
         ("map.unbalanced", "1", 1, True),
         ("map.unbalanced", "0", 0, True),
         ("map.unbalanced", "9", 4, True),
-        ("map.clockwise", "", 3, True),  # half of what is shown is not reached before
+        ("map.clockwise", "", 3, True),  # half of the visible topics is only reached there
         ("map.unbalanced", "-1", 3, True),
         ("map", "2", 2, False),
         ("", "", 3, False),
@@ -701,7 +701,7 @@ def sides_of(structure: str, right_number: str = "", *inner: str) -> tuple[list[
         ("tree.left", "", 0, False),
     ],
 )
-def test_sides_of_main_topics(
+def test_sides_of_main_topics_of_xmind(
     structure: str, right_number: str, rights: int, clockwise: bool
 ) -> None:
     sides = ["right"] * rights + ["left"] * (4 - rights)

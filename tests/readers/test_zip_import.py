@@ -1,4 +1,4 @@
-"""Maps in a zip archive that is read like a folder, member by member."""
+"""Maps in a zip archive, which is read like a folder, member by member."""
 
 import os
 import zipfile
@@ -23,7 +23,7 @@ def archive(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return a list to which each directory of an archive is added that is read from now on."""
+    """Return a list that records every archive whose directory is read from now on."""
     close_archive()
     found: list[Any] = []
     real = zipfile.ZipFile
@@ -55,7 +55,7 @@ def test_the_directory_of_an_archive_is_read_once_for_all_its_members(
     assert len(opened) == 1
 
 
-def test_an_archive_that_has_changed_is_read_anew(archive: Path) -> None:
+def test_a_changed_archive_is_read_again(archive: Path) -> None:
     assert read_member(str(archive), "0.mm", Limits())[0] == MAP.format("map 0").encode()
     fill(archive, ["another"])
     assert read_member(str(archive), "0.mm", Limits())[0] == MAP.format("another").encode()

@@ -1,1 +1,1 @@
-"""Whether search finds what people mean: judged queries over a catalogue made for them."""
+"""Tests of the quality of search: judged queries on a catalogue made for them."""

@@ -1,7 +1,8 @@
-"""Prints how good search is: ``python -m tests.relevance [--write] [--worst N]``.
+"""Print the scores of search: ``python -m tests.relevance [--write] [--worst N]``.
 
-``--write`` makes the scores the new floor (``floor.json``), below which the tests let none fall.
-Do so when they have risen, or on purpose when something else is worth more; commit the file.
+``--write`` saves the scores as the new minimum (``floor.json``): the tests fail if a score falls
+below it. Use it when scores have risen, or if you accept lower ones for a good reason. Commit the
+file.
 """
 
 import argparse
@@ -17,7 +18,7 @@ LINES_A_QUERY: Final = 3
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.relevance", description=__doc__)
     parser.add_argument("--write", action="store_true", help="make the scores the new floor")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Asks the service every judged query, over HTTP and as any client would."""
+"""Send every judged query to the service over HTTP, as any client would."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +13,11 @@ from tests.relevance.scoring import OVERALL, PAGE, Answer, Summary
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A running service over the judged maps.
+    """A running service with the judged maps.
 
     Attributes:
         service: the service.
-        keys: what to call each map, by its public id.
+        keys: the key of each map, by its public id.
     """
 
     service: Service
@@ -26,7 +26,7 @@ class Judged:
 
 @contextmanager
 def judged(folder: Path) -> Iterator[Judged]:
-    """Build the catalogue in ``folder`` and serve it."""
+    """Build the catalogue in ``folder`` and run a service for it."""
     with shelf_with(folder) as shelf:
         keys = _fill(shelf)
         with serve(shelf) as service:
@@ -39,9 +39,9 @@ def ask_everything(asked: Judged) -> list[Answer]:
 
 
 def failures_table(answers: list[Answer]) -> str:
-    """Return the answers that leave something to wish for, the worst first, as a table.
+    """Return the answers that are not perfect, the worst first, as a table.
 
-    Maps nobody judged are shown by their title; grades are told apart by ``>``.
+    Maps without a judgement are shown by their title; ``>`` separates grades.
     """
     faulty = [answer for answer in answers if not answer.flawless]
     faulty.sort(key=_badness)
@@ -76,7 +76,7 @@ def summary_table(by_kind: dict[str, Summary]) -> str:
 
 
 def _fill(shelf: Shelf) -> dict[str, str]:
-    """Put all maps into ``shelf``; return what to call each by its public id."""
+    """Put all maps into ``shelf``; return the key of each by its public id."""
     maps = all_maps()
     ids = shelf.put(*(draft for _, draft in maps))
     shelf.publish()

@@ -1,6 +1,6 @@
-"""The catalogue that judged queries are asked of: our samples, maps written for it, and filler.
+"""The catalogue for judged queries: our samples, maps written for it, and filler.
 
-The maps written for it lie in ``maps/*.txt``, in the notation of ``examples/sources`` with a head::
+The maps written for it are in ``maps/*.txt``, in the notation of ``examples/sources`` with a head::
 
     == key | owner=ann | category=Health | views=10 downloads=2 up=1 down=0 | date=2020-01-31
     Title, which is the central topic too
@@ -8,8 +8,8 @@ The maps written for it lie in ``maps/*.txt``, in the notation of ``examples/sou
       Topic
         Topic below it / another / a third
 
-Everything but key and title may be left out; then it is chosen by the key, so that adding a map
-changes no other. Judgements name maps by their keys. ``file=folder/name.mm`` gives a map a source.
+Everything but key and title is optional. What is missing is derived from the key, so that adding a
+map changes no other. Judgements refer to maps by key. ``file=folder/name.mm`` gives a map a source.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ CATEGORIES: Final = (
 OWNERS: Final = (
     "bergstrom", "chiara", "dmitri", "eve.okafor", "fatima", "george_w", "hiro", "ines",
 )  # fmt: skip
-"""Who made the maps that do not say so. No judged query asks for them."""
+"""Owners of maps without a given owner. No judged query contains them."""
 
 SAMPLES: Final = {
     "colours": "Arts and Culture/Mixing colours.mindnode",
@@ -83,18 +83,18 @@ SAMPLES: Final = {
 
 
 def named_maps() -> dict[str, MapDraft]:
-    """Return the maps that judgements speak of, by key."""
+    """Return the maps that judgements refer to, by key."""
     named = {key: _sample(name) for key, name in SAMPLES.items()}
     for path in sorted((HERE / "maps").glob("*.txt")):
         for block in _HEAD.split(path.read_text("utf-8"))[1:]:
             key, draft = _written(block)
-            assert key not in named, f"two maps are called {key}"
+            assert key not in named, f"two maps have the key {key}"
             named[key] = draft
     return named
 
 
 def filler_maps() -> Iterator[MapDraft]:
-    """Yield the maps that no judgement speaks of."""
+    """Yield the maps that no judgement refers to."""
     chance = random.Random(SEED)
     for filler in fillers(FILLERS, chance):
         yield MapDraft(
@@ -115,7 +115,7 @@ def filler_maps() -> Iterator[MapDraft]:
 def all_maps() -> list[tuple[str, MapDraft]]:
     """Return every map with its key, empty for filler, in the order in which they are added.
 
-    Neither the oldest nor the newest are the ones that matter, so that age alone is no help.
+    The judged maps are neither the oldest nor the newest, so that age alone does not help.
     """
     others = [("", draft) for draft in filler_maps()]
     half = len(others) // 2
@@ -123,7 +123,7 @@ def all_maps() -> list[tuple[str, MapDraft]]:
 
 
 def _sample(name: str) -> MapDraft:
-    """Return a sample as the importer would bring it in."""
+    """Return a sample as the importer would import it."""
     found = read_file(str(EXAMPLES / name), Limits())
     assert isinstance(found, ReadFile), found
     return MapDraft(
@@ -166,13 +166,13 @@ def _encoded(root: Topic) -> bytes:
 
 
 def _pairs(group: str) -> list[str]:
-    """Return the pairs in a part of a head: several numbers, or one text with blanks in it."""
+    """Return the pairs in a part of a head: several numbers, or one text with spaces."""
     parts = group.split()
     return parts if all("=" in part for part in parts) else [group]
 
 
 def _topics(lines: list[str]) -> list[Topic]:
-    """Return the topics that indented lines stand for, two blanks a level."""
+    """Return the topics of indented lines, with two spaces for each level."""
     top = Topic("")
     path = [top]
     for line in filter(str.strip, lines):
@@ -190,7 +190,7 @@ def _source(name: str) -> Source:
 
 
 def _by_chance(key: str, below: int) -> int:
-    """Return a number that looks random and is always the same for ``key``."""
+    """Return a pseudorandom number that is always the same for ``key``."""
     return zlib.crc32(key.encode()) * below >> 32
 
 

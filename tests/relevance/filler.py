@@ -1,11 +1,11 @@
-"""Maps that nobody in the judgements looks for, as many as it takes for ranking to be hard.
+"""Maps that no judged query looks for, enough of them to make ranking hard.
 
-A word is only rare in a catalogue of some size, and a good map only stands out among others that
-hold the same words in passing. So these are what most of a real catalogue is: minutes, lesson
-notes, lists, each with a few topics in one language, and in some a remark (``REMARKS``) with words
-that other maps are about. A remark lies deep in the map or, seldom, in its description.
+A word is only rare in a catalogue of some size, and ranking is only tested if other maps mention
+the words of a query in passing. So these maps resemble most of a real catalogue: minutes, lesson
+notes and lists, each with a few topics in one language. Some have a remark (``REMARKS``) with words
+that other maps are about. A remark is deep in the map or, rarely, in its description.
 
-What judged queries ask for must not be the subject of a map here.
+No map here may be about the subject of a judged query.
 """
 
 import random
@@ -18,15 +18,15 @@ from mapshelf.model import Topic
 
 @dataclass(frozen=True, slots=True)
 class Tongue:
-    """The tables of one language.
+    """The texts of one language, from which maps are made.
 
     Attributes:
-        share: how many maps in a hundred are in it.
-        titles: what maps are called; ``{subject}``, ``{place}`` and numbers are filled in.
-        descriptions: what is said of them.
-        subjects: what they are about.
+        share: the percentage of maps in it.
+        titles: titles of maps; ``{subject}``, ``{place}`` and numbers are filled in.
+        descriptions: descriptions of maps.
+        subjects: subjects of maps.
         branches: the main topics.
-        leaves: what is below them.
+        leaves: the topics below them.
     """
 
     share: int
@@ -229,11 +229,11 @@ REMARKS: Final = {
 }
 
 TINY: Final = 0.06
-"""The part of the maps that hold a remark and hardly anything else."""
+"""The share of maps with a remark and hardly any other text."""
 DESCRIBED: Final = 0.06
-"""The part of the maps of which the description is a remark."""
+"""The share of maps whose description is a remark."""
 REMARKED: Final = 0.6
-"""The part of the maps, with the one before, that have a remark below some topic."""
+"""The share of maps with a remark below some topic, including the share before."""
 
 PLACES: Final = ("Leeds", "Graz", "Lyon", "Porto", "Turin", "Bergen", "Basel", "Utrecht", "Brno")
 OWNERS: Final = (
@@ -244,7 +244,7 @@ OWNERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Filler:
-    """One of these maps: its title, description and topics, and where its file lay."""
+    """One of these maps: its title, description and topics, and the path of its file."""
 
     title: str
     description: str
@@ -279,7 +279,7 @@ def _filler(number: int, tongue: Tongue, chance: random.Random) -> Filler:
     description = one_of(tongue.descriptions)
     place = chance.random()
     if place < TINY:
-        # There is little else in such a map, so that the remark weighs heavily.
+        # Such a map has little other text, so that the remark has a high weight.
         branches = [Topic(chance.choice(tongue.branches), children=[Topic(remark)])]
     else:
         branches = _branches(tongue, facts, chance)

@@ -1,4 +1,4 @@
-"""The scores that were reached once (``floor.json``): search must not get worse unnoticed."""
+"""The minimum scores (``floor.json``), so that search does not get worse unnoticed."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -13,13 +13,13 @@ NUMBERS: Final = ("mrr", "recall", "order")
 
 
 def write_floor(by_kind: dict[str, Summary]) -> None:
-    """Make these scores the floor."""
+    """Save these scores as the minimum."""
     kinds = {kind: asdict(summary) for kind, summary in by_kind.items()}
     FILE.write_bytes(orjson.dumps(kinds, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def below_floor(by_kind: dict[str, Summary]) -> list[str]:
-    """Return a line for every score that is lower than the floor, or has none."""
+    """Return a line for every score that is below its minimum, or has no minimum."""
     floor = orjson.loads(FILE.read_bytes())
     return [
         f"{kind}: {number} is {getattr(summary, number):.4f}, was {least:.4f}"

@@ -1,4 +1,4 @@
-"""Reads ``judgements.toml``, the one place where it stands what people want."""
+"""Read ``judgements.toml``, which defines the maps that people want for each query."""
 
 import tomllib
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ FILE: Final = Path(__file__).resolve().parent / "judgements.toml"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A query, and the maps a person wants who asks it.
+    """A query, and the maps that a person who types it wants.
 
     Attributes:
         kind: what makes the query hard.
         query: as it is typed.
         wanted: keys of maps by grade, the most wanted first.
         never: keys of maps that must not be shown.
-        meant: the words as the maps have them.
+        meant: the intended words, as the maps have them.
     """
 
     kind: str

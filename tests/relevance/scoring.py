@@ -1,13 +1,13 @@
-"""How good answers are, in three numbers from 0 to 1.
+"""Scores of answers: three numbers from 0 to 1.
 
-* **reciprocal rank**: 1 if a map of the best grade comes first, 1/2 if the first such comes
+* **reciprocal rank**: 1 if a map of the best grade comes first, 1/2 if the first such map comes
   second, and so on; 0 if none is on the page. Its mean is MRR.
-* **recall@10**: the part of the wanted maps, of whatever grade, that is on the first page. Where
-  more than ten are wanted, ten of them are all that fit.
-* **order**: of all pairs of wanted maps of different grades, the part that comes in the right
-  order. A map that is not found comes after all that are; two that are not found are out of order.
+* **recall@10**: the share of the wanted maps, of any grade, that is on the first page. If more than
+  ten are wanted, ten of them count as all.
+* **order**: the share of pairs of wanted maps with different grades that are in the right order. A
+  map that is not found ranks after all found ones; two that are not found are in the wrong order.
 
-An answer that shows what must not be shown scores 0 throughout.
+An answer with a map that must not be shown scores 0 in all three.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,15 +20,15 @@ from typing import Final, Self
 from tests.relevance.judgements import Judgement
 
 PAGE: Final = 10
-"""Maps that are looked at."""
+"""The number of maps that count, those on the first page."""
 
 OVERALL: Final = "all"
-"""What the scores over all kinds go by."""
+"""The name of the scores over all kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How good one answer is; ``order`` is ``None`` where all maps are wanted alike."""
+    """The score of one answer; ``order`` is ``None`` if all wanted maps have the same grade."""
 
     reciprocal_rank: float
     recall: float
@@ -37,19 +37,19 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found for a judged query: the keys of the maps, best first, and how good that is."""
+    """The answer to a judged query: the keys of the maps, best first, and their score."""
 
     judgement: Judgement
     found: tuple[str, ...]
 
     @property
     def score(self) -> Score:
-        """How good this answer is."""
+        """The score of this answer."""
         return score(self.judgement, self.found)
 
     @property
     def flawless(self) -> bool:
-        """Whether nothing is left to wish for."""
+        """Whether all scores are 1."""
         return self.score in {Score(1.0, 1.0, 1.0), Score(1.0, 1.0, None)}
 
 
@@ -74,7 +74,7 @@ class Summary:
 
 
 def score(judgement: Judgement, found: Sequence[str]) -> Score:
-    """Return how good it is to answer with ``found``, keys of maps with the best first."""
+    """Return the score of the answer ``found``, keys of maps with the best first."""
     page = list(found[:PAGE])
     ordered = len(judgement.wanted) > 1
     if set(page) & judgement.never:
@@ -111,5 +111,5 @@ def _order(grades: Sequence[frozenset[str]], ranks: dict[str, int]) -> float:
 
 
 def _mean(values: Iterable[float]) -> float:
-    # Rounded after rounding off what binary fractions leave behind.
+    # Remove the error of binary fractions before rounding down.
     return floor(round(fmean([*values] or [1.0]) * 10_000, 6)) / 10_000

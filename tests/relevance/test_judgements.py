@@ -1,6 +1,6 @@
-"""Whether the judgements can be defended: against the maps, and not against the service.
+"""The judgements are consistent with the maps, independently of the service.
 
-Words are compared by a fold of our own, so that a fault of the service's cannot hide here.
+These tests fold words with their own function, so that they do not share faults with the service.
 """
 
 import re
@@ -65,13 +65,13 @@ def of_kind(*kinds: str) -> list[Judgement]:
 
 
 def wanted_words(judgement: Judgement) -> list[str]:
-    """Return the words that a wanted map must hold: what is meant, without what is excluded."""
+    """Return the words that a wanted map must contain: the intended ones without excluded ones."""
     spoken = re.sub(r'(?<!\S)-("[^"]*"|\S+)', "", judgement.meant)
     return re.findall(r"[\w\u0e00-\u0e7f\u0900-\u0dff]+", fold(spoken))
 
 
 def distance(one: str, other: str, most: int | None = None) -> int:
-    """Return the least number of letters to add, drop, change or swap with their neighbour.
+    """Return the smallest number of letters to add, drop, change or swap with their neighbour.
 
     Above ``most``, it is ``most + 1``.
     """
@@ -93,7 +93,7 @@ def test_no_query_is_judged_twice_in_a_kind() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("judgement", judgements(), ids=lambda each: f"{each.kind}: {each.query}")
-def test_wanted_maps_hold_what_is_meant(judgement: Judgement) -> None:
+def test_wanted_maps_contain_the_intended_words(judgement: Judgement) -> None:
     named = [*judgement.wanted, judgement.never]
     keys = [key for grade in named for key in grade]
     assert all(judgement.wanted)
@@ -113,7 +113,7 @@ def test_wanted_maps_hold_what_is_meant(judgement: Judgement) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("judgement", of_kind("deep"), ids=lambda each: each.query)
-def test_deep_words_occur_together_in_one_map_alone(judgement: Judgement) -> None:
+def test_deep_words_occur_together_in_one_map_only(judgement: Judgement) -> None:
     (key,) = judgement.wanted[0]
     words = set(wanted_words(judgement))
     assert [each for each, text in texts() if words <= set(WORD.findall(text))] == [key]
@@ -121,7 +121,7 @@ def test_deep_words_occur_together_in_one_map_alone(judgement: Judgement) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("judgement", of_kind("typo"), ids=lambda each: each.query)
-def test_a_typo_is_small_and_makes_a_word_that_no_map_has(judgement: Judgement) -> None:
+def test_a_typo_is_small_and_is_not_a_word_of_any_map(judgement: Judgement) -> None:
     typed, meant = (WORD.findall(fold(text)) for text in (judgement.query, judgement.meant))
     slips = [(one, other) for one, other in zip(typed, meant, strict=True) if one != other]
     ((typo, word),) = slips
@@ -129,7 +129,7 @@ def test_a_typo_is_small_and_makes_a_word_that_no_map_has(judgement: Judgement) 
     assert min(len(typo), len(word)) >= 4
     assert 1 <= distance(typo, word) <= allowed
     assert not [each for each in vocabulary() if each.startswith(typo)]
-    # Nothing else that is written anywhere is as near, but for other forms of the word itself.
+    # No other word in the maps is as near, except other forms of the intended word.
     slip = distance(typo, word)
     like = [each for each in vocabulary() if abs(len(each) - len(typo)) <= slip]
     near = [each for each in like if each[:3] != word[:3]]
@@ -137,7 +137,7 @@ def test_a_typo_is_small_and_makes_a_word_that_no_map_has(judgement: Judgement) 
 
 
 @pytest.mark.parametrize("judgement", of_kind("inflection"), ids=lambda each: each.query)
-def test_an_inflection_is_another_form_of_what_is_meant(judgement: Judgement) -> None:
+def test_an_inflection_is_a_form_of_the_intended_word(judgement: Judgement) -> None:
     typed, meant = (WORD.findall(fold(text)) for text in (judgement.query, judgement.meant))
     for one, other in zip(typed, meant, strict=True):
         assert one[:2] == other[:2]
@@ -150,8 +150,8 @@ def test_distance() -> None:
     assert distance("kitten", "sitting", 1) == 2
 
 
-def test_filler_is_about_nothing_that_is_asked_for() -> None:
-    """No filler has all the words of a query in its title, where it would deserve to be first."""
+def test_filler_titles_match_no_query() -> None:
+    """A filler with all words of a query in its title would deserve to be found first."""
     titles = [fold(draft.title or "") for key, draft in maps() if not key]
     asked = [set(wanted_words(each)) for each in judgements() if each.kind != "prefix"]
     held = [set(WORD.findall(title)) for title in dict.fromkeys(titles)]

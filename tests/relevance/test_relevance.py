@@ -1,7 +1,7 @@
-"""Search finds what people mean, as often as we promise and no less often than before.
+"""Search reaches the promised scores, and is no worse than before.
 
-What is asked and what is wanted stand in ``judgements.toml``, the catalogue in ``catalogue.py``.
-``python -m tests.relevance`` prints the scores of each kind and the queries that go wrong.
+The queries and the wanted maps are in ``judgements.toml``, the catalogue is in ``catalogue.py``.
+``python -m tests.relevance`` prints the scores of each kind and the queries with wrong answers.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,19 +28,19 @@ PROMISES: Final[dict[str, tuple[str, Callable[[Summary], float], float]]] = {
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
-    """The service that has the judged maps."""
+    """A service with the judged maps."""
     with judged(tmp_path_factory.mktemp("relevance")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def answers(asked: Judged) -> list[Answer]:
-    """What the service answers to every judged query."""
+    """The answers of the service to all judged queries."""
     return ask_everything(asked)
 
 
 @pytest.mark.parametrize("promise", PROMISES)
-def test_search_is_as_good_as_promised(promise: str, answers: list[Answer]) -> None:
+def test_search_reaches_the_promised_scores(promise: str, answers: list[Answer]) -> None:
     kind, number, least = PROMISES[promise]
     by_kind = summaries(answers)
     concerned = [answer for answer in answers if kind in {OVERALL, answer.judgement.kind}]
@@ -63,13 +63,13 @@ def test_search_is_no_worse_than_before(answers: list[Answer]) -> None:
         lines = "\n".join(fallen)
         pytest.fail(
             f"{lines}\n{failures_table(concerned)}\n"
-            "If that is on purpose: python -m tests.relevance --write",
+            "If you accept these scores: python -m tests.relevance --write",
             pytrace=False,
         )
 
 
-def test_every_order_finds_the_same(asked: Judged) -> None:
-    """What is not put in order by relevance is searched for in another, faster way."""
+def test_every_order_finds_the_same_maps(asked: Judged) -> None:
+    """Results in another order than relevance come from another, faster search."""
     for judgement in judgements():
         found = [_found(asked.service, judgement.query, order) for order in ("", "views", "alpha")]
         assert found[0] == found[1] == found[2], judgement.query
@@ -78,7 +78,7 @@ def test_every_order_finds_the_same(asked: Judged) -> None:
 
 
 def _found(service: Service, query: str, order: str) -> tuple[str, str, set[str]]:
-    """Return how many maps there are, what was searched for, and which maps unless too many."""
+    """Return the number of maps, the corrected query, and the ids of maps unless too many."""
     response = service.maps(query=query, order_by=order, limit=MAXIMUM_LIMIT)
     total = response.headers["X-Total-Count"]
     ids = {found["ID"] for found in response.json()} if int(total) <= MAXIMUM_LIMIT else set()

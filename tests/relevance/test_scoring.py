@@ -1,4 +1,4 @@
-"""The scores of answers, against numbers worked out by hand."""
+"""Scores of answers, compared with numbers calculated by hand."""
 
 import pytest
 
@@ -22,9 +22,9 @@ TWENTY = " ".join(f"m{number}" for number in range(20))
         (judged("a"), "", Score(0, 0, None)),
         (judged("a"), "1 2 3 4 5 6 7 8 9 a", Score(1 / 10, 1, None)),
         (judged("a"), "1 2 3 4 5 6 7 8 9 10 a", Score(0, 0, None)),
-        # Any map of the best grade counts as the first.
+        # Any map of the best grade counts for the reciprocal rank.
         (judged("a b c"), "x c a", Score(1 / 2, 2 / 3, None)),
-        # The second grade is no substitute for the first, and coming first it is out of order.
+        # The second grade does not replace the first; before it, it is in the wrong order.
         (judged("a", "b"), "b x a", Score(1 / 3, 1, 0)),
         (judged("a", "b"), "a x b", Score(1, 1, 1)),
         (judged("a", "b"), "b", Score(0, 1 / 2, 0)),
@@ -32,10 +32,10 @@ TWENTY = " ".join(f"m{number}" for number in range(20))
         (judged("a", "b"), "", Score(0, 0, 0)),
         # Pairs: a-b wrong, a-c wrong, a-d right, b-d right, c-d right; b and c are alike.
         (judged("a", "b c", "d"), "b c a d", Score(1 / 3, 1, 3 / 5)),
-        # Ten are all that fit of twenty.
+        # Ten of twenty count as all.
         (judged(TWENTY), " ".join(TWENTY.split()[:10]), Score(1, 1, None)),
         (judged(TWENTY), "x " + " ".join(TWENTY.split()[:4]), Score(1 / 2, 4 / 10, None)),
-        # What must not be shown spoils the rest, but not beyond the page.
+        # A map that must not be shown makes all scores 0, but only on the first page.
         (judged("a", never="z"), "a z", Score(0, 0, None)),
         (judged("a", "b", never="z"), "a b z", Score(0, 0, 0)),
         (judged("a", never="z"), "a 2 3 4 5 6 7 8 9 10 z", Score(1, 1, None)),
@@ -60,6 +60,6 @@ def test_means_by_kind() -> None:
     assert [answer.flawless for answer in answers] == [True, False, False]
 
 
-def test_means_are_rounded_down_but_not_for_a_binary_fraction() -> None:
+def test_means_are_rounded_down_without_binary_errors() -> None:
     assert Summary.of([Score(1, 0.7, None)] * 3 + [Score(1, 0.7, 0)] * 7).recall == 0.7
     assert Summary.of([Score(1, 1, 1)] * 29_999 + [Score(0, 1, 1)]).mrr == 0.9999

@@ -1,1 +1,1 @@
-"""Tests of the pictures of maps."""
+"""Tests of thumbnails and drawings of maps."""

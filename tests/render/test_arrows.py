@@ -1,4 +1,4 @@
-"""Arrows from a topic to itself are loops, in thumbnails and in whole drawings alike."""
+"""Arrows from a topic to itself are drawn as loops, in thumbnails and in drawings of whole maps."""
 
 import re
 from dataclasses import replace
@@ -37,7 +37,7 @@ def test_a_loop_is_in_every_drawing() -> None:
 
 
 @pytest.mark.parametrize("label", ["", LABEL, "words " * 8])
-def test_a_loop_and_its_words_cover_no_topic(label: str) -> None:
+def test_a_loop_and_its_label_cover_no_topic(label: str) -> None:
     sheet = replace(SHEET, relationships=(Relationship("again", "again", label),))
     placed = layout(whole(sheet), PAGE)
     ((link, curve),) = routed(placed.nodes, links(sheet.relationships, by_id(placed.nodes)))
@@ -53,7 +53,7 @@ def test_a_loop_and_its_words_cover_no_topic(label: str) -> None:
     assert room.left < min(point[0] for point in (curve.start, curve.end))
 
 
-def test_what_is_hidden_in_the_same_topic_is_no_loop() -> None:
+def test_arrows_within_a_visible_topic_are_not_loops() -> None:
     root = Topic("Root", "r", children=[Topic("Inside", "inside"), Topic("Beside", "beside")])
     node = layout(whole(Sheet(root)), PAGE).nodes[0]
     shown = dict.fromkeys(("r", "inside", "beside"), node)

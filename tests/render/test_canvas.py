@@ -1,4 +1,4 @@
-"""What programs show in topics and between them is drawn, in the same places."""
+"""Numbers, attributes, details, callouts and arrows are drawn where other programs show them."""
 
 import re
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def callout(text: str, *children: Topic, at: tuple[float, float] | None, **more:
 # -- in topics ------------------------------------------------------------------------------------
 
 
-def test_numbers_are_before_the_text() -> None:
+def test_numbers_are_drawn_before_the_text() -> None:
     root = topic("r", topic("In node core", number="1.2", text_html="In <b>node core</b>"))
     drawn = drawing(root)
     assert "1.2 In node core" in texts(drawn)
@@ -70,7 +70,7 @@ def test_a_number_stands_alone_where_there_is_no_text() -> None:
     assert "7" in texts(drawing(topic("r", topic("", id="a", number="7"))))
 
 
-def test_attributes_that_are_shown_are_a_table_below_the_text() -> None:
+def test_visible_attributes_are_a_table_below_the_text() -> None:
     one = topic(
         "Budget",
         attributes=(("cost", "<b>12</b>"), ("secret", "no"), ("when", "")),
@@ -96,7 +96,7 @@ def check_inside(node: Node) -> None:
         assert 0 <= piece.y <= piece.y + piece.height <= node.height + 0.01
 
 
-def test_attributes_are_drawn_up_to_a_number_and_a_length() -> None:
+def test_attributes_are_limited_in_number_and_length() -> None:
     many = tuple((f"name {n} " * 100, "v" * 4000) for n in range(100))
     wide = topic("wide", attributes=many, shown_attributes=tuple(name for name, _ in many))
     _, nodes = laid_out(Sheet(topic("r", wide)))
@@ -110,7 +110,7 @@ def test_attributes_are_drawn_up_to_a_number_and_a_length() -> None:
     assert sum(bool(node.pieces) for node in found.nodes) == 500
 
 
-def test_details_are_below_the_text_and_need_no_mark() -> None:
+def test_details_are_drawn_below_the_text_without_a_mark() -> None:
     told = topic("Told", note="At <hand>", details="At <hand>")
     more = topic("More", note="At hand\nand apart", details="At hand")
     long = topic("Long", note="x", details="word " * 400)
@@ -159,7 +159,7 @@ def test_callouts_are_where_their_author_put_them() -> None:
     assert nodes["four"].middle == pytest.approx(nodes["three"].middle)
 
 
-def test_callouts_are_not_on_other_topics_and_not_far_off() -> None:
+def test_callouts_overlap_no_topics_and_stay_near() -> None:
     children = [topic(f"c{n}", callout(f"n{n}", at=(0.0, 0.0))) for n in range(6)]
     far = callout("far", at=(90_000.0, -90_000.0))
     found, nodes = laid_out(Sheet(topic("r", topic("m", *children, far))))
@@ -173,7 +173,7 @@ def test_callouts_are_not_on_other_topics_and_not_far_off() -> None:
             assert across <= 0 or down <= 0
 
 
-def test_a_boundary_holds_the_callouts_on_its_topics() -> None:
+def test_a_boundary_contains_the_callouts_of_its_topics() -> None:
     held = topic("held", topic("leaf", callout("out", at=(0.0, -90.0))))
     ringed = callout("ringed", callout("more", at=(0.0, 90.0)), at=(300.0, 50.0))
     sheet = Sheet(
@@ -207,14 +207,14 @@ def test_hidden_lines_are_not_drawn() -> None:
     (main, line), (main_alone, rest) = paths(joined), paths(alone)
     assert main == main_alone
     assert "C" in line
-    # What is left is below the topic, as long as it.
+    # Only the line below the topic is left, as long as the topic.
     assert re.fullmatch(r"M[\d.-]+ [\d.-]+H[\d.-]+", rest)
     assert rest.partition("H")[2] == line.partition("H")[2]
     boxed = topic("r", topic("m", style=BARE))
     assert paths(boxed) == []
 
 
-def test_an_arrow_points_to_a_place() -> None:
+def test_an_arrow_points_to_a_position() -> None:
     sheet = Sheet(
         topic("r", topic("m", topic("a"))),
         relationships=(Relationship("a", "a", point=(-60.0, 30.0)),),
@@ -245,7 +245,7 @@ def test_arrows_have_heads_where_the_author_put_them(heads: str, count: int) -> 
         assert tips.startswith(f"M{points[ends[heads]]}L")
 
 
-def test_a_thumbnail_has_no_arrows_to_places_of_which_part_is_hidden() -> None:
+def test_a_thumbnail_has_no_arrows_to_hidden_positions() -> None:
     arrows = (Relationship("m", "m", point=(-60.0, 30.0)),)
     few, many = (topic("r", topic("m"), *map(topic, "abcd"[:count])) for count in (1, 4))
     many.children[1].children = [topic(f"t{n}") for n in range(200)]

@@ -1,4 +1,4 @@
-"""What is drawn more simply because it takes long: counted, not timed."""
+"""Expensive parts of a map are drawn in a simpler way. The tests count work instead of time."""
 
 import io
 import re
@@ -46,7 +46,7 @@ def around(branches: int, count: int) -> tuple[Boundary, ...]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[Outline], str]:
-    """Return what is made into pixels, which nobody waits for here."""
+    """Draw as SVG what would become pixels: converting it would take too long here."""
 
     def text(svg: str, *_: object, **__: object) -> bytes:
         return svg.encode()
@@ -60,7 +60,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[Outline], str]:
     return draw
 
 
-def test_what_is_small_is_drawn_as_ever(drawn: Callable[[Outline], str]) -> None:
+def test_small_maps_are_drawn_in_full_quality(drawn: Callable[[Outline], str]) -> None:
     arrow = Relationship("k0", "k5")
     text = drawn(wide(9, relationships=(arrow,), boundaries=around(9, 2)))
     assert ROUGH not in text
@@ -81,7 +81,7 @@ def test_long_arrows_are_not_smoothed(drawn: Callable[[Outline], str]) -> None:
     assert text.count(DASHED) == text.count(f"{DASHED} {ROUGH}") == len(across)
 
 
-def test_boundaries_fill_so_many_pixels_and_no_more(drawn: Callable[[Outline], str]) -> None:
+def test_the_area_filled_by_boundaries_is_limited(drawn: Callable[[Outline], str]) -> None:
     text = drawn(wide(60, depth=12, boundaries=around(60, 40)))
     scale = float(SCALE.findall(text)[0])
     areas = [float(across) * float(down) * scale**2 for across, down in FILLED.findall(text)]
@@ -98,7 +98,7 @@ def test_the_smallest_boundaries_are_filled(drawn: Callable[[Outline], str]) -> 
 
 
 @pytest.mark.parametrize("format_name", ["svg", "png"])
-def test_a_picture_is_shown_in_so_many_places(
+def test_the_number_of_shown_pictures_is_limited(
     drawn: Callable[[Outline], str], format_name: str
 ) -> None:
     outline = wide(drawing_costs.MOST_SHOWN + 100)
@@ -110,7 +110,7 @@ def test_a_picture_is_shown_in_so_many_places(
 
 
 @pytest.mark.slow
-def test_arrows_are_drawn_up_to_a_length(drawn: Callable[[Outline], str]) -> None:
+def test_the_total_length_of_arrows_is_limited(drawn: Callable[[Outline], str]) -> None:
     far = tuple(Relationship("k0", "k2999") for _ in range(60))
     near = (Relationship("k0", "k1"),)
     text = drawn(wide(3000, relationships=far + near))
@@ -121,7 +121,7 @@ def test_arrows_are_drawn_up_to_a_length(drawn: Callable[[Outline], str]) -> Non
 
 
 def steps(outline: Outline) -> int:
-    """Return how many lines of the layout are run, those of comprehensions once for each turn."""
+    """Return how many lines of the layout run; comprehensions count once for each iteration."""
     count = 0
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
@@ -147,7 +147,7 @@ def traced_by(trace: Callable[..., Any]) -> Iterator[None]:
 
 
 @pytest.mark.slow
-def test_a_boundary_costs_the_same_however_many_topics_there_are() -> None:
+def test_the_cost_of_a_boundary_does_not_depend_on_topics() -> None:
     def boundaries(count: int) -> tuple[Boundary, ...]:
         return tuple(Boundary((f"k{n}",)) for n in range(count))
 

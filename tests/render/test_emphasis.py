@@ -1,4 +1,4 @@
-"""Bold, italic, underlined and struck words and code are drawn, and boxes are as wide as they."""
+"""Bold, italic, underlined and struck words and code are drawn, and their boxes fit."""
 
 import io
 import re
@@ -26,7 +26,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def below(text: str, html: str, style: Style | None = None) -> Outline:
-    """Return a map with a topic so deep that its letters are not all bold."""
+    """Return a map with a topic so deep that its text is not bold as a whole."""
     topic = Topic(text, "t", text_html=html, style=style)
     return Outline((Sheet(Topic("Map", "r", children=[Topic("Branch", "b", children=[topic])])),))
 
@@ -52,13 +52,13 @@ def drawing(outline: Outline, kind: str = "svg") -> bytes:
         ("<p>a <b><i>word</i></b></p><p>here</p>", {"font-weight": "600", "font-style": "italic"}),
     ],
 )
-def test_a_word_looks_as_its_author_made_it(html: str, look: dict[str, str]) -> None:
+def test_emphasised_words_have_their_style(html: str, look: dict[str, str]) -> None:
     text = "a word\nhere" if "</p>" in html else "a word here"
     spans = ET.fromstring(drawing(below(text, html))).iter(f"{SVG}tspan")
     assert [(span.text, dict(span.attrib)) for span in spans] == [("word", look)]
 
 
-def test_code_has_a_line_around_it_as_wide_as_it_is() -> None:
+def test_code_has_a_frame_of_its_width() -> None:
     outline = below("run make check now", "run <code>make check</code> now")
     boxes = ET.fromstring(drawing(outline)).iter(f"{SVG}rect")
     (box,) = [one for one in boxes if one.get("stroke-opacity") == "0.45"]
@@ -87,7 +87,7 @@ def test_lines_are_as_wide_as_their_parts() -> None:
     assert node.text_width == max(line.width for line in node.lines) * node.kind.size
 
 
-def test_a_text_that_is_cut_keeps_what_is_left() -> None:
+def test_a_cut_text_keeps_its_emphasis() -> None:
     words = " ".join(f"word{number}" for number in range(400))
     node = node_of(below(words, f"<b>{words}</b>"))
     assert node.lines[-1].text.endswith("…")
@@ -106,7 +106,7 @@ def test_a_text_that_is_cut_keeps_what_is_left() -> None:
         ("", "<b></b>"),
     ],
 )
-def test_what_does_not_fit_the_text_is_drawn_plain(text: str, html: str) -> None:
+def test_formatting_that_differs_from_the_text_is_ignored(text: str, html: str) -> None:
     assert not any(run.marks for run in marked_runs(Topic(text, text_html=html)))
     assert b"<tspan" not in drawing(below(text, html))
 
@@ -127,7 +127,7 @@ def test_every_letter_keeps_its_mark(letters: list[tuple[str, str]]) -> None:
         assert not any(tag for _, tag in letters)
 
 
-def test_pixels_show_it() -> None:
+def test_emphasis_shows_in_pixels() -> None:
     plain, bold, slanted = (
         Pillow.open(io.BytesIO(drawing(below("some words", html), "png"))).convert("L")
         for html in ("some words", "some words<b></b>", "<i>some</i> words")
@@ -136,19 +136,19 @@ def test_pixels_show_it() -> None:
     assert plain.size != slanted.size or ImageChops.difference(plain, slanted).getbbox()
 
 
-def test_a_pdf_has_the_faces() -> None:
+def test_a_pdf_embeds_the_font_faces() -> None:
     text = "bold and both"
     made = drawing(below(text, "<b>bold</b> and <b><i>both</i></b>"), "pdf")
     faces = {name.decode() for name in re.findall(rb"/BaseFont\s*/[A-Z]+\+([\w-]+)", made)}
     assert {"OpenSans-Regular", "OpenSans-SemiBold", "OpenSans-SemiBoldItalic"} <= faces
 
 
-def test_a_topic_that_is_all_italic_is_measured_so() -> None:
+def test_an_italic_topic_is_measured_in_italic() -> None:
     node = node_of(below("some words", "", Style(italic=True)))
     assert node.lines[0].width == font(bold=False, italic=True).width("some words")
 
 
-def test_pages_get_the_parts() -> None:
+def test_pages_get_the_emphasised_parts() -> None:
     outline = below("a bold word", "a <b>bold</b> <code><i>word</i></code>")
     data = orjson.loads(map_data(outline, {}))
     (line,) = data["sheets"][0]["topics"][2][4]

@@ -1,4 +1,4 @@
-"""FontFallback that our font lacks come from the system, and are never drawn as empty boxes."""
+"""Characters that our font lacks come from fonts of the system, and are never empty boxes."""
 
 from pathlib import Path
 
@@ -63,11 +63,11 @@ def fonts(tmp_path: Path) -> SystemFonts:
         ("long word 中", FontRuns((Run("long word "),), fitted=False)),
     ],
 )
-def test_how_lines_are_set(fonts: SystemFonts, text: str, font_runs: FontRuns) -> None:
+def test_lines_use_fallback_fonts(fonts: SystemFonts, text: str, font_runs: FontRuns) -> None:
     assert FontFallback(fonts, text)(text) == font_runs
 
 
-def test_only_the_files_that_are_needed_are_used(fonts: SystemFonts) -> None:
+def test_only_needed_font_files_are_used(fonts: SystemFonts) -> None:
     letters = FontFallback(fonts, "")
     letters("Latin")
     assert not letters.files

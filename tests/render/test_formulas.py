@@ -1,4 +1,4 @@
-"""Formulas are drawn and written as MathML, and whatever somebody writes, it costs little."""
+"""Formulas are drawn and written as MathML; hostile formulas cost little."""
 
 import os
 import re
@@ -116,7 +116,7 @@ def test_formulas_are_drawn_as_one_shape() -> None:
 
 
 def test_a_shape_fills_its_size() -> None:
-    """The points of the path lie within the size that the layout is made with, and reach it."""
+    """The points of the path fill the size that the layout uses, and do not exceed it."""
     for formula, drawing in drawings((r"\frac{a}{b}", r"\sqrt{x}", r"\boxed{y}")).items():
         xs, ys = zip(*ends(drawing.path), strict=True)
         assert -60 <= min(xs) < max(xs) <= 1000 * drawing.width + 60, formula
@@ -126,14 +126,14 @@ def test_a_shape_fills_its_size() -> None:
 
 
 def ends(path: str) -> list[tuple[int, int]]:
-    """Return the points that the steps of a path end at."""
+    """Return the end point of each step of a path."""
     x = y = 0
     start = (0, 0)
     found = []
     for command, numbers in re.findall(r"([mlcz])([-\d ]*)", path):
         values = [int(value) for value in re.findall(r"-?\d+", numbers)]
         pairs = [*zip(values[::2], values[1::2], strict=True)]
-        if pairs:  # the others of a curve are what bends it
+        if pairs:  # the other points of a curve are control points
             x, y = x + pairs[-1][0], y + pairs[-1][1]
         if command == "m":
             start = (x, y)
@@ -150,7 +150,7 @@ def test_a_fraction_is_higher_than_its_letters() -> None:
 
 
 @pytest.mark.parametrize("formula", NOT_DRAWN)
-def test_what_cannot_be_drawn_whole_is_not_drawn(formula: str) -> None:
+def test_partly_drawable_formulas_are_not_drawn(formula: str) -> None:
     assert drawings([formula]) == {}
 
 
@@ -167,7 +167,7 @@ def test_formulas_are_written_as_mathml() -> None:
     assert "".join(ET.fromstring(found[r"\textsf{so $\log(x)$}"]).itertext()) == "so\xa0log(x)"
 
 
-def test_a_command_that_is_not_known_is_not_written() -> None:
+def test_formulas_with_unknown_commands_have_no_mathml() -> None:
     assert mathml([r"\unknown{x}", r"\ce{H2O}"]) == {}
     assert "Α" in mathml([r"\Alpha"])[r"\Alpha"]
 
@@ -200,7 +200,7 @@ def test_hostile_formulas_cost_little(formula: str) -> None:
         max_size=40,
     ).map("".join)
 )
-def test_anything_gives_harmless_shapes_and_markup(formula: str) -> None:
+def test_any_formula_gives_harmless_paths_and_markup(formula: str) -> None:
     if is_drawable(formula):
         for drawing in drawings([formula]).values():
             assert PATH.fullmatch(drawing.path)
@@ -209,7 +209,7 @@ def test_anything_gives_harmless_shapes_and_markup(formula: str) -> None:
 
 
 def check_harmless(written: str) -> None:
-    """Check that MathML has no elements and attributes but those that are known."""
+    """Check that MathML has only known elements and attributes."""
     root = ET.fromstring(written)
     for element in root.iter():
         assert element.tag in ELEMENTS
@@ -218,7 +218,7 @@ def check_harmless(written: str) -> None:
                 assert ATTRIBUTES[name].fullmatch(value), (name, value)
 
 
-def test_formulas_too_long_too_deep_or_too_many_are_left_alone() -> None:
+def test_formulas_too_long_too_deep_or_too_many_are_ignored() -> None:
     assert is_drawable("x" * LONGEST)
     assert not is_drawable("x" * (LONGEST + 1))
     assert not is_drawable("{" * 41)
@@ -230,7 +230,7 @@ def test_formulas_too_long_too_deep_or_too_many_are_left_alone() -> None:
 
 
 def rows(row: str, count: int, at: int) -> str:
-    """Return a formula of several rows, which no other number makes."""
+    """Return a formula of several rows, different for each number ``at``."""
     inside = (row + r"\\") * count
     return rf"\begin{{gathered}}{inside}{at}\end{{gathered}}"
 
@@ -250,7 +250,7 @@ COSTLY: Final[dict[str, Callable[[int], str]]] = {
 def test_the_work_for_the_formulas_of_a_map_is_bounded(
     name: str, make: Callable[[Iterable[str]], dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a quarter of what is allowed, for time's sake."""
+    """Use a quarter of the limit to save time."""
     most, tried = MOST_WORK // 4, 0
     monkeypatch.setattr(formulas_module, "MOST_WORK", most)
 
@@ -269,7 +269,7 @@ def test_the_work_for_the_formulas_of_a_map_is_bounded(
 
 
 @pytest.mark.slow
-def test_what_comes_after_a_bomb_is_shown_as_its_source() -> None:
+def test_formulas_beyond_the_limit_are_shown_as_source() -> None:
     bomb = [Topic("", f"t{at}", formula=f"{at:05}") for at in range(8000)]
     outline = Outline(
         (Sheet(Topic("Bomb", "r", children=[*bomb, Topic("", "end", formula="e^x")])),)
@@ -292,7 +292,7 @@ def test_what_comes_after_a_bomb_is_shown_as_its_source() -> None:
         (r"\bgcolor{00ff00}{a}", "{a}"),
     ],
 )
-def test_what_programs_write_becomes_plain_latex(formula: str, plain: str) -> None:
+def test_latex_of_other_programs_becomes_plain_latex(formula: str, plain: str) -> None:
     assert plain_latex(formula) == plain
 
 
@@ -304,7 +304,7 @@ def outline_of(*formulas: str) -> Outline:
 
 
 @pytest.mark.process
-def test_a_child_makes_formulas_once(tmp_path: Path) -> None:
+def test_formulas_are_rendered_once_by_a_child(tmp_path: Path) -> None:
     outline = outline_of(*DRAWN, *HOSTILE.values())
     worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
     drawn, written = worker.drawings(outline), worker.mathml(outline)
@@ -312,7 +312,7 @@ def test_a_child_makes_formulas_once(tmp_path: Path) -> None:
     formulas = formulas_of(topic for _, topic in outline.topics())
     assert drawn == Rendered(drawings(formulas))
     assert written == Rendered(mathml(formulas))
-    # One that can start no child finds them on disk.
+    # A worker that cannot start a child process finds the results on disk.
     closed = FormulaWorker(DiskCache(tmp_path, 1 << 24))
     closed.close()
     assert closed.drawings(outline) == drawn
@@ -325,7 +325,7 @@ def endless(_: object) -> dict[str, str]:
 
 
 @pytest.mark.process
-def test_formulas_that_take_too_long_are_left_out_and_tried_again_after_a_while(
+def test_slow_formulas_are_left_out_and_retried_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = [0.0]
@@ -333,7 +333,7 @@ def test_formulas_that_take_too_long_are_left_out_and_tried_again_after_a_while(
     with monkeypatch.context() as patched:
         patched.setattr(formula_worker, "WALL_SECONDS", 0.2)
         patched.setattr(formula_worker, "_drawings", endless)
-        for _ in range(2):  # it is not tried again at once
+        for _ in range(2):  # it is not retried at once
             assert worker.drawings(outline_of("x")) == Rendered({}, complete=False)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     clock[0] += TRIED_AGAIN_AFTER
@@ -343,18 +343,18 @@ def test_formulas_that_take_too_long_are_left_out_and_tried_again_after_a_while(
 
 
 @pytest.mark.process
-def test_a_formula_that_ends_its_child_costs_the_formulas_only(
+def test_a_formula_that_crashes_its_child_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(formula_worker, "_mathml", deadly)
     clock = [0.0]
     worker = FormulaWorker(DiskCache(tmp_path, 1 << 24), now=lambda: clock[0])
-    for _ in range(2):  # it is never tried again
+    for _ in range(2):  # it is never retried
         assert worker.mathml(outline_of("x")) == Rendered({})
         clock[0] += TRIED_AGAIN_AFTER
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     drawn = worker.drawings(outline_of("x"))
-    assert [*drawn.formulas] == ["x"], "another child takes its place"
+    assert [*drawn.formulas] == ["x"], "no new child process was started"
     worker.close()
 
 

@@ -1,4 +1,4 @@
-"""Every marker has a picture and a meaning, whatever the map calls it."""
+"""Every marker has a glyph and a meaning, whatever its name in the map."""
 
 import re
 
@@ -28,7 +28,7 @@ DOT = glyph("other-thing")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARY)
-def test_every_name_of_the_vocabulary_has_a_glyph_of_its_own(name: str) -> None:
+def test_every_name_of_the_vocabulary_has_a_glyph(name: str) -> None:
     assert is_known(name)
     found = glyph(name)
     assert found
@@ -50,20 +50,20 @@ def every_name() -> list[str]:
     return sorted(markers._VOCABULARY)
 
 
-def test_colours_are_those_that_the_name_says() -> None:
+def test_names_of_markers_set_their_colour() -> None:
     assert [glyph(f"flag-{colour}").colour for colour in COLOURS] == [*COLOURS]  # type: ignore[union-attr]
     assert glyph("priority-1") != glyph("priority-2")
     assert glyph("progress-25") != glyph("progress-75")
 
 
 @given(st.text() | st.sampled_from(["progress-999", "priority-77", "flag-mauve", "month-"]))
-def test_whatever_else_is_a_dot_or_the_usual_one(name: str) -> None:
+def test_unknown_markers_get_a_dot(name: str) -> None:
     found = glyph(name)
     assert found is None if name.startswith("emoji-") or name == "emoji" else found
     assert isinstance(said(Marker(name, "")), str)
 
 
-def test_meanings_are_words() -> None:
+def test_meanings_of_markers_are_readable() -> None:
     wanted = {
         "priority-1": "priority 1",
         "progress-50": "progress 50 %",
@@ -80,5 +80,5 @@ def test_a_task_is_shown_unless_a_marker_says_the_same() -> None:
     assert [one.name for one in markers_of(topic)] == ["priority-1", "task-started", "progress-50"]
 
 
-def test_marks_have_shapes() -> None:
+def test_each_mark_has_its_own_shape() -> None:
     assert len({mark(name) for name in MARKS}) == len(MARKS)

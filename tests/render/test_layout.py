@@ -1,4 +1,4 @@
-"""Maps are laid out so that nothing lies on anything else, in the order of the map."""
+"""The layout of maps: nothing overlaps, and topics keep the order of the map."""
 
 from itertools import pairwise
 
@@ -40,7 +40,7 @@ def overlap(one: Node, other: Node) -> bool:
 
 @pytest.mark.slow
 @given(sheets(), st.booleans())
-def test_topics_of_a_whole_sheet_have_their_own_places(sheet: Sheet, mirrored: bool) -> None:
+def test_topics_of_a_whole_sheet_do_not_overlap(sheet: Sheet, mirrored: bool) -> None:
     found = layout(whole(sheet), PAGE, right_to_left=mirrored)
     assert len(found.nodes) == sum(1 for tree in sheet.trees() for _ in tree.walk())
     for at, one in enumerate(found.nodes):
@@ -66,7 +66,7 @@ def test_main_topics_keep_the_side_that_their_author_chose() -> None:
     assert node["deeper"].side == -1
 
 
-def test_main_topics_that_go_round_begin_below_on_the_left() -> None:
+def test_clockwise_main_topics_start_at_the_bottom_on_the_left() -> None:
     sides = ["right", "left", "right", "left", "left"]
     mains = [topic(f"m{number}", side=side) for number, side in enumerate(sides)]
     sheet = Sheet(topic("r", *mains), clockwise=True)
@@ -77,13 +77,13 @@ def test_main_topics_that_go_round_begin_below_on_the_left() -> None:
     assert [main.id for main in sheet.root.children] == ["m0", "m1", "m2", "m3", "m4"]
 
 
-def test_a_few_sides_among_many_topics_do_not_count() -> None:
+def test_sides_of_only_a_few_topics_are_ignored() -> None:
     mains = [topic(f"m{number}", side="left" if number == 0 else "") for number in range(6)]
     sides = [node.side for node in placed(topic("r", *mains)).nodes[1:]]
     assert sides == [1, 1, 1, -1, -1, -1]
 
 
-def test_floating_topics_are_where_their_author_put_them_or_near() -> None:
+def test_floating_topics_are_at_or_near_their_position() -> None:
     _, node = on_tour()
     far, near, rest = (node[name] for name in ("far-away", "in-the-way", "anywhere"))
     assert (far.x + far.width / 2, far.middle) == pytest.approx((-140, -320))
@@ -93,7 +93,7 @@ def test_floating_topics_are_where_their_author_put_them_or_near() -> None:
     assert rest.y > max(one.y for one in node.values() if one is not rest)
 
 
-def test_floating_topics_far_off_are_drawn_in() -> None:
+def test_distant_floating_topics_are_moved_closer() -> None:
     far = topic("far", position=(-90_000.0, 45_000.0))
     found = layout(whole(Sheet(tree(4, 3), floating=(far,))), PAGE)
     assert found.width < 2000
@@ -102,7 +102,7 @@ def test_floating_topics_far_off_are_drawn_in() -> None:
     assert last.x < 0 < last.y
 
 
-def test_boundaries_hold_their_topics_and_nothing_else() -> None:
+def test_boundaries_contain_their_topics_only() -> None:
     found, _ = on_tour()
     held = {
         boundary.group.label.text if boundary.group.label else "": {
@@ -132,7 +132,7 @@ def test_a_summary_is_beyond_its_topics_and_a_brace_between() -> None:
     assert node["more-of-it"].x < node["in-short"].x
 
 
-def test_summaries_about_each_other_come_to_an_end() -> None:
+def test_summaries_of_each_other_do_not_loop() -> None:
     one, other = topic("one", topic("one below")), topic("other", topic("other below"))
     sheet = Sheet(
         topic("r"), summaries=(Summary(("other-below",), one), Summary(("one-below",), other))
@@ -155,7 +155,7 @@ def test_pictures_keep_their_proportions_in_little_room() -> None:
 
 
 @pytest.mark.parametrize("size", [(0, 0), (-5, 3), (float("nan"), 9), (float("inf"), 1e300)])
-def test_sizes_that_nobody_means_are_unknown(size: tuple[float, float]) -> None:
+def test_impossible_sizes_count_as_unknown(size: tuple[float, float]) -> None:
     (piece,) = placed(topic("r", images=(Image("a" * 64, *size),))).nodes[0].pieces
     assert 2 <= piece.width <= 240
     assert 2 <= piece.height <= 180
@@ -200,7 +200,7 @@ def test_both_sides_are_as_high_as_the_main_branches_allow(root: Topic) -> None:
 
 
 @given(trees())
-def test_from_right_to_left_is_the_mirror_image(root: Topic) -> None:
+def test_a_right_to_left_layout_is_mirrored(root: Topic) -> None:
     for node, mirrored in zip(
         placed(root).nodes, placed(root, right_to_left=True).nodes, strict=True
     ):
@@ -261,7 +261,7 @@ def test_topics_keep_their_ids() -> None:
 
 
 @given(trees())
-def test_whatever_is_left_out_is_counted(root: Topic) -> None:
+def test_hidden_topics_are_counted(root: Topic) -> None:
     for rows in (4, 6, 12):
         for depth in (1, 2, 3):
             shown = layout(
@@ -274,7 +274,7 @@ def test_whatever_is_left_out_is_counted(root: Topic) -> None:
             assert max(node.depth for node in shown) <= depth
 
 
-def test_room_is_given_out_evenly() -> None:
+def test_space_is_divided_evenly() -> None:
     root = Topic("r", children=[tree(2), tree(100), tree(2), tree(100)])
     shown = summarised(Sheet(root), sizes(Sheet(root)), Room(16, 3)).root
     assert [len(branch.children) for branch in shown.children] == [2, 6, 2, 6]

@@ -1,4 +1,4 @@
-"""The worker makes each picture once, and has one for every map."""
+"""The worker draws each picture once, and returns one for every map."""
 
 import time
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 
 class Clock:
-    """Tells the seconds that a test sets."""
+    """A clock that returns the seconds that a test sets."""
 
     seconds = 0.0
 
@@ -38,33 +38,33 @@ def worker(tmp_path: Path, clock: Clock) -> Iterator[RenderWorker]:
     made.close()
 
 
-def test_a_picture_is_made_once(worker: RenderWorker) -> None:
+def test_a_picture_is_drawn_once(worker: RenderWorker) -> None:
     wanted = render_request(tree(3))
     assert worker.cached(wanted) is None
     picture = worker.picture(wanted)
     assert picture.key == wanted.key()
     assert picture.body.startswith(b"<svg")
     assert worker.cached(wanted) == picture
-    worker.close()  # it makes nothing more
+    worker.close()  # from now on it draws nothing
     assert worker.picture(wanted) == picture
     with pytest.raises(StoreUnavailable):
         worker.picture(replace(wanted, width=160))
 
 
 def draw_cards_only(request: RenderRequest) -> bytes:
-    """Be busy for long with any map; cards are done at once."""
+    """Never finish a map; draw cards at once."""
     while request.outline is not None:
         time.sleep(0.01)
     return b"card of " + request.title.encode()
 
 
-def test_a_map_that_takes_too_long_gets_its_card_and_is_tried_again_after_a_while(
+def test_a_slow_map_gets_a_card_and_is_retried_later(
     worker: RenderWorker,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    worker.picture(render_request(None))  # starts the child
+    worker.picture(render_request(None))  # starts the child process
     wanted = render_request(tree(3))
     with monkeypatch.context() as patched:
         patched.setattr(module, "draw", draw_cards_only)
@@ -84,12 +84,12 @@ def test_a_map_that_takes_too_long_gets_its_card_and_is_tried_again_after_a_whil
     assert drawn.complete
 
 
-def test_a_damaged_outline_gets_the_card_of_the_map(worker: RenderWorker) -> None:
+def test_a_damaged_outline_gets_a_card(worker: RenderWorker) -> None:
     damaged = replace(render_request(None), outline=b"damaged")
     assert worker.picture(damaged) == worker.picture(render_request(None))
 
 
-def test_a_closed_worker_makes_nothing(worker: RenderWorker) -> None:
+def test_a_closed_worker_draws_nothing(worker: RenderWorker) -> None:
     worker.picture(render_request(None))
     worker.close()
     with pytest.raises(StoreUnavailable):

@@ -1,4 +1,4 @@
-"""Thumbnails can be read, do no harm, and are the same each time."""
+"""Thumbnails are legible, harmless and reproducible."""
 
 import hashlib
 import io
@@ -56,7 +56,7 @@ DRAWN = {
     },
     "tspan": {"font-family"},
 }
-"""Every element and attribute that a picture may have: nothing acts, and nothing refers."""
+"""Every element and attribute that a picture may have: no scripts and no references."""
 
 
 def drawn(wanted: RenderRequest) -> str:
@@ -74,7 +74,7 @@ def texts(picture: str) -> list[str]:
 @pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(outlines(), TEXTS, st.sampled_from(WIDTHS), st.sampled_from([*THEMES]))
-def test_pictures_hold_nothing_that_acts_whatever_the_map_says(
+def test_pictures_of_hostile_maps_contain_nothing_active(
     outline: Outline, text: str, width: int, theme: str
 ) -> None:
     shown = encode_outline(sendable(outline))
@@ -85,7 +85,7 @@ def test_pictures_hold_nothing_that_acts_whatever_the_map_says(
         for element in parsed(drawn(wanted)).iter():
             name = element.tag.removeprefix(SVG)
             assert set(element.attrib) <= DRAWN[name]
-            # A reference is written as a function, a script address with a colon.
+            # References look like functions, and addresses of scripts have a colon.
             assert not any(re.search("[:#]", value) and not is_colour(value)
                            for value in element.attrib.values())  # fmt: skip
 
@@ -95,7 +95,7 @@ def is_colour(value: str) -> bool:
 
 
 def sendable(outline: Outline) -> Outline:
-    """Return an outline as the store could hold it: without lone surrogates."""
+    """Return an outline that the store could contain: without lone surrogates."""
     for _, topic in outline.topics():
         for name in ("text", "id", "note", "note_html"):
             setattr(topic, name, getattr(topic, name).encode("utf-8", "replace").decode())
@@ -133,23 +133,23 @@ def test_large_maps_show_their_main_branches_and_count_the_rest(root: Topic) -> 
         assert root.children[0].text in found
         assert len(found) < width / 2
         if root.children[0].children and width == 160:
-            continue  # twigs, or a count
+            continue  # at this width, small branches or a count
         named = sum(not text.startswith("+") for text in found)
         counted = sum(int(text[1:]) for text in found if text.startswith("+"))
         assert named + counted <= sum(1 for _ in root.walk())
 
 
-def test_a_picture_of_more_pixels_shows_more_topics() -> None:
+def test_larger_pictures_show_more_topics() -> None:
     shown = [len(texts(drawn(render_request(tree(8, 8, 8), width)))) for width in WIDTHS]
     assert shown == sorted(set(shown))
 
 
-def test_nothing_is_hidden_of_a_small_map() -> None:
+def test_small_maps_are_shown_completely() -> None:
     found = texts(drawn(render_request(tree(3, 2))))
     assert len(found) == 1 + 3 + 6
 
 
-def test_several_sheets_show_the_first_with_topics_and_a_dot_for_each() -> None:
+def test_several_sheets_show_the_first_real_one_and_a_dot_for_each() -> None:
     sheets = (Topic("Cover"), tree(2), Topic("Notes"))
     wanted = replace(render_request(None), outline=encode_outline(Outline(sheets_of(sheets))))
     picture = parsed(drawn(wanted))
@@ -170,7 +170,7 @@ def test_the_whole_canvas_is_shown() -> None:
     dashed = [
         one.attrib for one in parsed(picture).iter(f"{SVG}path") if "stroke-dasharray" in one.attrib
     ]
-    # Three arrows (one is between topics that are one here), and the line to the callout.
+    # Three arrows and the line to the callout; the other arrow is within one visible topic.
     assert len(dashed) >= 4
     assert any(one["stroke"] == "#cc00cc" for one in dashed)
 
@@ -181,13 +181,13 @@ def test_formulas_are_drawn_in_the_colour_of_the_words(theme: str) -> None:
     made = drawn(tour(theme=theme))
     fills = {one.get("d"): one.get("fill") for one in parsed(made).iter(f"{SVG}path")}
     assert {fills[one.path] for one in shown.values()} == {THEMES[theme].text}
-    # What cannot be drawn stays as it is written.
+    # A formula that cannot be drawn is shown as its source.
     assert {"Area", "Unknown", r"\unknown{x}"} <= set(texts(made))
     assert not {"r^2", "$x_1$"} & set(texts(made))
 
 
 @pytest.mark.parametrize("theme", [*THEMES])
-def test_colours_of_the_author_are_kept_and_can_be_read(theme: str) -> None:
+def test_colours_of_the_author_are_kept_but_legible(theme: str) -> None:
     picture = parsed(drawn(tour(theme=theme)))
     fills = {one.attrib["fill"] for one in picture.iter(f"{SVG}rect")}
     assert "#ffff88" in fills
@@ -196,19 +196,19 @@ def test_colours_of_the_author_are_kept_and_can_be_read(theme: str) -> None:
     assert contrast(colours["Yellow box"], "#ffff88") >= 4.5
     assert contrast(colours["Hexagon"], "#113355") >= 4.5
     assert contrast(colours["Red words"], ground) >= 4.5
-    assert rgb(colours["Red words"])[0] > 180, "red stays red"
+    assert rgb(colours["Red words"])[0] > 180, "red is no longer red"
     assert contrast(colours["Styles"], ground) >= 4.5
 
 
 @given(st.from_regex("#[0-9a-f]{6}", fullmatch=True), st.from_regex("#[0-9a-f]{6}", fullmatch=True))
-def test_any_colour_is_made_legible_on_any_other(colour: str, ground: str) -> None:
+def test_any_colour_can_be_made_legible_on_any_other(colour: str, ground: str) -> None:
     changed = legible(colour, ground)
     assert contrast(changed, ground) >= 4.5
     assert changed == colour or contrast(colour, ground) < 4.5
 
 
 @given(st.from_regex("#[0-9a-f]{6}", fullmatch=True), st.from_regex("#[0-9a-f]{6}", fullmatch=True))
-def test_a_tint_leaves_words_on_a_ground_legible(colour: str, ground: str) -> None:
+def test_text_on_a_tinted_background_stays_legible(colour: str, ground: str) -> None:
     tinted = tint(colour, ground)
     assert contrast(tinted, ground) <= 1.17
     for words in ("#000000", "#ffffff"):
@@ -227,7 +227,7 @@ def test_boundaries_are_filled_with_the_colour_of_their_author(theme: str, kept:
 
 @pytest.mark.parametrize("theme", [*THEMES])
 @pytest.mark.parametrize("background", ["#101010", "#ffffff", "#ffd700", "#7f7f7f", "nonsense"])
-def test_the_ground_of_the_author_is_kept_unless_it_is_white_in_the_dark(
+def test_the_background_is_kept_unless_it_is_white_in_dark_mode(
     theme: str, background: str
 ) -> None:
     sheet = Sheet(tree(2), background=background)
@@ -239,7 +239,7 @@ def test_the_ground_of_the_author_is_kept_unless_it_is_white_in_the_dark(
 
 
 @pytest.mark.slow
-def test_pictures_are_in_the_thumbnail_if_they_are_at_hand() -> None:
+def test_available_pictures_are_in_the_thumbnail() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (12, 9), "#00ff00").save(buffer, "PNG")
     wanted = replace(tour(), pictures=((PICTURE, buffer.getvalue()),))
@@ -270,7 +270,7 @@ def test_any_sheet_is_drawn_inside_its_picture(sheet: Sheet, width: int) -> None
         assert -1 <= y + scale * float(text.attrib["y"]) <= 0.75 * width + 1
 
 
-def test_a_centre_without_text_bears_the_title() -> None:
+def test_an_empty_centre_shows_the_title() -> None:
     assert texts(drawn(render_request(Topic("", children=[Topic("a")]))))[0] == "A title"
 
 
@@ -308,19 +308,19 @@ def test_another_process_draws_the_same(picture: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "theme"), [*product(WIDTHS, THEMES)])
-def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
+def test_pictures_have_the_requested_size(width: int, theme: str) -> None:
     picture = thumbnail(render_request(tree(5, 4), width, "png", theme), NO_FONTS)
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")
     assert struct.unpack(">II", picture[16:24]) == (width, width * 3 // 4)
     with Image.open(io.BytesIO(picture)) as opened:
-        assert opened.mode == "P", "with a palette it takes half as much"
+        assert opened.mode == "P", "without a palette it is twice as large"
         ground = "#{:02x}{:02x}{:02x}".format(*opened.convert("RGB").getpixel((0, 0)))  # type: ignore[misc]
         assert ground == THEMES[theme].ground
 
 
 @pytest.mark.slow
 def test_pictures_of_one_version_do_not_change() -> None:
-    """If this fails, pictures look different: raise RENDER_VERSION, so that they are remade."""
+    """If this fails, pictures look different: raise RENDER_VERSION, so that they are redrawn."""
     everything = "".join(
         drawn(render_request(root, width, "svg", theme))
         for root in (tree(4, 6, 3), chain(9), wordy(), Topic("日本 and עברית"), None)
@@ -339,14 +339,14 @@ def test_pictures_of_one_version_do_not_change() -> None:
 
 
 def wordy() -> Topic:
-    """Return a map of long texts."""
+    """Return a map with long texts."""
     root = tree(5, 4)
     for depth, topic in root.walk():
         topic.text = f"Extraordinarily {topic.text} goes on and on, " * (4 - depth)
     return root
 
 
-def test_keys_differ_when_pictures_do() -> None:
+def test_different_pictures_have_different_keys() -> None:
     same = render_request(tree(2))
     assert same.key() == render_request(tree(2)).key()
     others = [
@@ -364,7 +364,7 @@ def test_keys_differ_when_pictures_do() -> None:
     assert replace(same, owner="bob").key() == same.key()
 
 
-def test_an_outline_that_cannot_be_read_is_told() -> None:
+def test_a_damaged_outline_raises_an_error() -> None:
     with pytest.raises(StoreDamaged):
         thumbnail(replace(render_request(None), outline=b"no outline"), NO_FONTS)
 
@@ -381,7 +381,7 @@ def test_a_whole_map_is_drawn_with_the_ids_of_its_topics() -> None:
 
 
 @pytest.mark.parametrize("theme", [*THEMES.values()], ids=[*THEMES])
-def test_colours_can_be_read_and_told_apart(theme: Theme) -> None:
+def test_colours_of_themes_are_legible_and_distinct(theme: Theme) -> None:
     assert contrast(theme.text, theme.ground) >= 7
     assert contrast(theme.quiet, theme.ground) >= 4.5
     assert contrast(theme.on_centre, theme.centre) >= 7

@@ -1,4 +1,4 @@
-"""Lines are as wide as they may be, and hold what the text says."""
+"""Wrapped lines use the allowed width, and no text is lost."""
 
 import unicodedata
 
@@ -33,7 +33,7 @@ def test_lines_fit_and_none_is_blank(text: str, width: float, most: int) -> None
 
 
 @given(WORDS, st.floats(3, 30))
-def test_nothing_is_lost_or_added_where_there_is_room(text: str, width: float) -> None:
+def test_wrapping_loses_and_adds_no_text(text: str, width: float) -> None:
     lines = wrapped(text, REGULAR, width, 1000)
     assert "".join("".join(line.text.split()) for line in lines) == "".join(text.split())
 
@@ -57,7 +57,7 @@ def test_where_lines_break(text: str, lines: list[str]) -> None:
     assert lines_of(text) == lines
 
 
-def test_what_is_too_long_is_cut_with_an_ellipsis() -> None:
+def test_long_text_is_cut_with_an_ellipsis() -> None:
     lines = lines_of("word " * 100)
     assert len(lines) == 3
     assert lines[-1].endswith(ELLIPSIS)
@@ -65,16 +65,16 @@ def test_what_is_too_long_is_cut_with_an_ellipsis() -> None:
 
 
 @pytest.mark.parametrize("cluster", ["👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "e\u0301", "กำ", "❤️"])
-def test_what_readers_take_for_one_character_is_never_cut(cluster: str) -> None:
+def test_grapheme_clusters_are_never_cut(cluster: str) -> None:
     for line in lines_of(cluster * 40, 5):
         assert not line.removesuffix(ELLIPSIS).replace(cluster, "")
 
 
 @pytest.mark.parametrize("cluster", ["👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "🚀", "🏳️‍🌈"])
-def test_what_is_shown_as_one_picture_is_as_wide_as_one(cluster: str) -> None:
+def test_emoji_sequences_are_as_wide_as_one_emoji(cluster: str) -> None:
     assert REGULAR.width(cluster) == REGULAR.width("🚀")
 
 
-def test_an_endless_text_takes_no_longer_than_what_is_shown_of_it() -> None:
+def test_endless_text_is_wrapped_quickly() -> None:
     assert len(wrapped("\u0301" * 10_000_000, REGULAR, 8, 3)) <= 3
     assert lines_of("x" * 10_000_000)[-1].endswith(ELLIPSIS)

@@ -1,4 +1,4 @@
-"""A map with a bit of everything that is drawn, as an author might have made it."""
+"""A map with every feature that is drawn, as an author might have made it."""
 
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ OTHER_PICTURE: Final = "b" * 64
 
 
 def topic(text: str, *children: Topic, marks: str = "", **rest: Any) -> Topic:
-    """Return a topic whose id is its text, in small letters with hyphens; ``marks`` are markers."""
+    """Return a topic; its id is its text in lower case with hyphens. ``marks`` are markers."""
     markers = tuple(marker(name, name) for name in marks.split())
     name = rest.pop("id", text.lower().replace(" ", "-"))
     return Topic(text, name, children=list(children), markers=markers, **rest)

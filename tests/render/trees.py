@@ -1,4 +1,4 @@
-"""Maps to draw: any shape, any text, and some that are known."""
+"""Maps to draw: random ones of any shape and text, and fixed ones."""
 
 from typing import Final
 
@@ -22,14 +22,14 @@ from mapshelf.render.render_request import RenderRequest
 from tests.writers.outlines import TEXTS
 
 SOUND: Final = TEXTS.map(lambda text: text.encode("utf-8", "replace").decode())
-"""What the store can hold."""
+"""Text that the store can contain."""
 
 WORDS: Final = st.text("ab Γж中אع👍-", max_size=60)
 
 
 @st.composite
 def trees(draw: st.DrawFn, most: int = 40) -> Topic:
-    """Draw a tree: each topic after the first hangs on one before it."""
+    """Draw a tree: the parent of each topic is one of the topics before it."""
     first, *others = draw(st.lists(st.builds(Topic, WORDS | SOUND), min_size=1, max_size=most))
     placed = [first]
     for topic in others:
@@ -44,7 +44,7 @@ PLACES: Final = st.none() | st.tuples(st.integers(-3000, 3000), st.integers(-300
 
 @st.composite
 def sheets(draw: st.DrawFn) -> Sheet:
-    """Draw a sheet with everything that takes room, about topics that are there."""
+    """Draw a sheet with everything that takes space; references are to existing topics."""
     root, *others = (draw(trees(most=12)) for _ in range(draw(st.integers(1, 5))))
     summing = [others.pop() for _ in range(draw(st.integers(0, len(others))))]
     topics = [topic for tree in (root, *others, *summing) for _, topic in tree.walk()]
@@ -88,7 +88,7 @@ def sheets(draw: st.DrawFn) -> Sheet:
 
 
 def tree(*counts: int) -> Topic:
-    """Return a tree in which each topic of a level has so many children."""
+    """Return a tree; each argument is the number of children of every topic of a level."""
     root = Topic("Root")
     level = [root]
     for depth, count in enumerate(counts):
@@ -99,7 +99,7 @@ def tree(*counts: int) -> Topic:
 
 
 def chain(length: int) -> Topic:
-    """Return topics each below the one before."""
+    """Return a chain of topics, each the only child of the one before."""
     top = Topic("Top")
     last = top
     for depth in range(length):
@@ -111,6 +111,6 @@ def chain(length: int) -> Topic:
 def render_request(
     root: Topic | None, width: int = 320, picture: str = "svg", theme: str = "light"
 ) -> RenderRequest:
-    """Return the request for a picture of a map with one sheet, or of one without topics."""
+    """Return the request for a picture of a map with one sheet, or without topics."""
     outline = encode_outline(Outline(sheets_of((root,)))) if root else None
     return RenderRequest(outline, "A title", "ada", "Science", width, theme, picture)

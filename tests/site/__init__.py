@@ -1,1 +1,1 @@
-"""Pages, as programs and as people see them."""
+"""Tests of the website: over HTTP and in a real browser."""

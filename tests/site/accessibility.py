@@ -1,4 +1,4 @@
-"""Asking axe what is wrong with a page, and nothing else: all that it finds right is megabytes."""
+"""Run axe on a page and return only the violations: its full report takes megabytes."""
 
 from typing import Any, Final
 from zlib import crc32
@@ -23,22 +23,22 @@ _ASKED: Final = """async ([left_out, only]) => {
 
 
 def faults(page: Page, *, serious: bool = False, left_out: str = "") -> list[Any]:
-    """Return what axe finds wrong with a page as it is shown now: its rule, and where.
+    """Return the violations that axe finds on the page as it is shown now: rule and elements.
 
     Args:
-        page: what is tested.
-        serious: leave out what axe itself calls minor or moderate.
-        left_out: a selector of what is not ours.
+        page: the page to check.
+        serious: leave out violations that axe rates minor or moderate.
+        left_out: a selector of the elements to ignore.
     """
     return _found(page, serious, left_out, "")
 
 
 def faults_in_both_schemes(page: Page, *, serious: bool = False) -> list[Any]:
-    """Return what axe finds wrong with a page, in light and in dark.
+    """Return the violations that axe finds on a page in light and dark mode.
 
-    The schemes differ in colours alone (``site.css``), so axe is asked about all else once. With
-    ``full`` it is asked in both; otherwise in one, which depends on the title of the page: pages
-    share their colours.
+    The modes differ only in colours (``site.css``), so all other rules run once. With ``full``
+    both modes are checked. Otherwise only one is, chosen by the title of the page: all pages use
+    the same colours.
     """
     found = []
     asked = list(zip(SCHEMES, ("", "color-contrast"), strict=True))

@@ -1,9 +1,8 @@
-"""A real browser in front of a real ``mapshelf serve``.
+"""A real browser that opens pages of a real ``mapshelf serve``.
 
-The browser is Chromium as Debian packages it, driven over its own protocol; its variant without a
-screen takes half the time. Whoever has neither has these tests skipped. Whatever a page complains
-about (its console, an error of a script, a request that fails, a policy that is broken) fails the
-test that opened it.
+The browser is Debian's Chromium, driven over its own protocol; the headless variant takes half the
+time. Without either, these tests are skipped. A test fails if a page it opened logs a warning or an
+error, has a script error, a failed request or a violation of its content security policy.
 """
 
 import os
@@ -25,7 +24,7 @@ CHROMIUM: Final = (
     or shutil.which("chromium-headless-shell")
     or shutil.which("chromium")
 )
-"""The browser's program, ``None`` if there is none."""
+"""The path of the browser, or ``None`` if there is none."""
 
 OPTIONS: Final = (
     "--no-sandbox",
@@ -36,19 +35,19 @@ OPTIONS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-"""The sandbox needs rights that containers seldom give; nothing but our own pages is opened."""
+"""No sandbox: it needs rights that containers rarely have, and only our own pages are opened."""
 
 PATIENCE: Final = 120.0
-"""Seconds for the service to start, and for a page to be all there."""
+"""The most seconds until the service has started, or a page has loaded completely."""
 
 QUIET: Final = 4
-"""Looks, a fortieth of a second apart, at which no request may be unanswered."""
+"""Checks in a row, 25 ms apart, without an unanswered request: then a page is settled."""
 
 DRAWN: Final = """() => {
     const stage = document.querySelector("#stage[data-drawing]");
     return !stage || stage.classList.contains("alive");
 }"""
-"""Tells whether the map of a page is drawn, if it has one."""
+"""JavaScript that returns whether the map of a page is drawn, if there is one."""
 
 
 def launched(playwright: Playwright) -> Browser:
@@ -58,7 +57,7 @@ def launched(playwright: Playwright) -> Browser:
 
 @contextmanager
 def served(data: Path, *options: str, host: str = "127.0.0.1") -> Iterator[str]:
-    """Give the address of a service over the catalogue in ``data``, at a name of this machine."""
+    """Run a service for the catalogue in ``data``; yield its address, at a name of this machine."""
     with socket.socket() as trial:
         trial.bind(("127.0.0.1", 0))
         port = trial.getsockname()[1]
@@ -89,20 +88,20 @@ def _wait(address: str, log: Path) -> None:
 
 
 class Reader:
-    """Somebody with a browser, who notes everything that goes wrong in it."""
+    """A browser context that records every error on its pages."""
 
     def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
         self.address = address
         self.context = browser.new_context(base_url=address, **settings)
         self.context.set_default_timeout(30_000)
-        self.context.set_default_navigation_timeout(90_000)  # a page of 20,000 topics, say
-        expect.set_options(timeout=30_000)  # like all else: a busy machine is slow, not wrong
+        self.context.set_default_navigation_timeout(90_000)  # such as for a page of 20,000 topics
+        expect.set_options(timeout=30_000)  # long, because the machine may be busy
         self.complaints: list[str] = []
         self._scripts = settings.get("java_script_enabled", True)
         self._unanswered: set[Request] = set()
 
     def open(self, path: str) -> Page:
-        """Open a page, and wait until it is all there."""
+        """Open a new page, and wait until it has loaded completely."""
         page = self.context.new_page()
         page.on("console", self._said)
         page.on("pageerror", lambda error: self._note("error", str(error)))
@@ -114,14 +113,14 @@ class Reader:
         return page
 
     def go(self, page: Page, path: str) -> None:
-        """Open another address in ``page``, and wait until it is all there."""
+        """Open another address in ``page``, and wait until it has loaded completely."""
         page.goto(path)
         self.settle(page)
 
     def settle(self, page: Page) -> None:
         """Wait until the map is drawn, if there is one, and every request has been answered.
 
-        The browser's own state "networkidle" says the same, but always waits half a second more.
+        The browser's own state "networkidle" means the same, but always takes half a second longer.
         """
         if self._scripts:
             page.wait_for_function(DRAWN)
@@ -133,7 +132,7 @@ class Reader:
             assert time.monotonic() < deadline, [sent.url for sent in self._unanswered]
 
     def rest(self) -> None:
-        """Forget everything, for somebody else; what the browser complained of is an error."""
+        """Reset the context for the next test, and fail if a page had an error."""
         for page in self.context.pages:
             if self._scripts and page.url.startswith(self.address):
                 page.evaluate("localStorage.clear()")
@@ -145,12 +144,12 @@ class Reader:
         assert not complaints, complaints
 
     def close(self) -> None:
-        """End the session; what the browser complained of is an error."""
+        """Close the context, and fail if a page had an error."""
         self.context.close()
         assert not self.complaints, self.complaints
 
     def _said(self, message: ConsoleMessage) -> None:
-        """Note a message, unless it is about a thumbnail: the page asks for it again."""
+        """Record a console message, except a 503 for a thumbnail: the page requests it again."""
         busy = "status of 503" in message.text and "/thumbnails/" in message.location["url"]
         if not busy:
             self._note(message.type, message.text)
@@ -165,13 +164,13 @@ class Reader:
     def _failed(self, sent: Request) -> None:
         self._unanswered.discard(sent)
         why = sent.failure or ""
-        if "ERR_ABORTED" not in why:  # what was typed next, or a download that began
+        if "ERR_ABORTED" not in why:  # the next search, or the start of a download
             self.complaints.append(f"{sent.url}: {why}")
 
     def _asked(self, sent: Request) -> None:
         self._unanswered.add(sent)
         if not sent.url.startswith((self.address, "data:", "blob:", "about:")):
-            self.complaints.append(f"asked somebody else: {sent.url}")
+            self.complaints.append(f"request to another host: {sent.url}")
 
 
 def settled(page: Page) -> None:

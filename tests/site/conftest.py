@@ -1,4 +1,4 @@
-"""Fixtures for tests with a browser: one service and one browser for all of them."""
+"""Fixtures for tests in a browser, which share one service and one browser."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,12 +23,12 @@ from tests.site.shelves import (
 )
 
 ReaderWith = Callable[..., Reader]
-"""Called with settings of a browser's context, gives somebody who uses it."""
+"""Returns a reader with these settings of the browser context."""
 
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service with all maps of ``shelves``."""
+    """The address of a service with all maps of the module ``shelves``."""
     folder = tmp_path_factory.mktemp("library")
     with shelf_with(
         folder,
@@ -51,13 +51,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser; tests that need one are skipped where there is none.
+    """A browser; tests that need it are skipped if none is installed.
 
-    While it is there an event loop is, so that other tests cannot have theirs.
+    An event loop runs as long as the browser does, so tests cannot start their own meanwhile.
     """
     if CHROMIUM is None:
         pytest.skip(
-            "needs a browser: install chromium-headless-shell, or name one in MAPSHELF_CHROMIUM"
+            "needs a browser: install chromium-headless-shell, or set MAPSHELF_CHROMIUM to one"
         )
     with sync_playwright() as playwright:
         launched_browser = launched(playwright)
@@ -67,16 +67,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def resting() -> dict[str, Reader]:
-    """Readers that have finished a test, by their settings.
+    """Readers of finished tests, by their settings, for later tests to use again.
 
-    Half of what it takes to open a page is to begin a session; they end with the browser.
+    Creating a browser context takes half of the time to open a page. They end with the browser.
     """
     return {}
 
 
 @pytest.fixture
 def reader_with(browser: Browser, address: str, resting: dict[str, Reader]) -> Iterator[ReaderWith]:
-    """Readers with the settings they are given."""
+    """A function that returns a reader with the given settings."""
     readers: list[tuple[str, Reader]] = []
 
     def start(**settings: Any) -> Reader:
@@ -93,11 +93,11 @@ def reader_with(browser: Browser, address: str, resting: dict[str, Reader]) -> I
 
 @pytest.fixture
 def reader(reader_with: ReaderWith) -> Reader:
-    """Somebody at a desk."""
+    """A reader with a desktop screen."""
     return reader_with(viewport={"width": 1440, "height": 900})
 
 
 @pytest.fixture
 def phone(reader_with: ReaderWith) -> Reader:
-    """Somebody with a small phone."""
+    """A reader with a small phone."""
     return reader_with(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)

@@ -10,7 +10,7 @@ from tests.readers.illustrated import picture
 from tests.site.shelves import encoded
 
 LONG: Final = "+".join(f"\\frac{{a_{{{n:040}}}}}{{b_{{{n}}}}}" for n in range(20))
-"""A formula of several thousand pixels; long numbers make it so with few elements."""
+"""A formula several thousand pixels wide; long numbers keep the number of elements small."""
 
 WIDE: Final = MapDraft(
     id="Wide0001",
@@ -42,7 +42,7 @@ WIDE: Final = MapDraft(
 )
 
 LEVEL_COUNT: Final = 5_000
-"""So many topics are some 20,000 elements, far more than may be drawn at once."""
+"""This many topics take about 20,000 elements, far more than may be drawn at once."""
 
 LEVEL: Final = MapDraft(
     id="Level001",
@@ -65,7 +65,7 @@ LEVEL: Final = MapDraft(
 )
 
 ARROW_COUNT: Final = 1_500
-"""So many arrows are, with their words, more elements than may be drawn at once."""
+"""This many arrows with labels take more elements than may be drawn at once."""
 
 ARROWS: Final = MapDraft(
     id="Arrows01",
@@ -160,7 +160,7 @@ TALL: Final = MapDraft(
         )
     ),
 )
-"""A narrow map of several pages."""
+"""A narrow map that takes several pages."""
 
 
 def _chain(length: int) -> Topic:
@@ -197,7 +197,7 @@ CORNERS: Final = MapDraft(
         )
     ),
 )
-"""A high branch on one side, a long one on the other: nothing is in two corners."""
+"""A high branch on one side and a long one on the other, so that two corners are empty."""
 
 _COLUMN: Final = picture("red", (200, 1600))
 _COLUMN_DIGEST: Final = sha256(_COLUMN).hexdigest()
@@ -232,6 +232,6 @@ MARKED: Final = MapDraft(
     category="Home",
     outline=encoded(Topic("Marked", "r", children=[Topic("Branch", "b", children=[_MARKED])])),
 )
-"""A text with all that marks words."""
+"""A text with every kind of emphasis."""
 
 DIFFICULT: Final = (WIDE, LEVEL, ARROWS, LOOPS, TALL, CORNERS, PICTURED, MARKED)

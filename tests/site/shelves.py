@@ -1,6 +1,6 @@
-"""The maps that tests of the pages look at: ordinary ones, and such as the hostile would put in.
+"""The maps for tests of the pages: ordinary ones, and hostile ones as an attacker makes them.
 
-Every text of a hostile map is meant to run; a page on which ``window.struck`` is set was struck.
+Every text of a hostile map tries to run a script. If one runs, it sets ``window.struck``.
 """
 
 import zlib
@@ -72,14 +72,14 @@ LINKS: Final = (
 
 
 def topic(text: str, *children: Topic, note: str = "", links: tuple[str, ...] = ()) -> Topic:
-    """Return a topic whose id is its text, in small letters with hyphens."""
+    """Return a topic whose id is its text in lower case, with hyphens for spaces."""
     return Topic(
         text, text.lower().replace(" ", "-"), note=note, links=links, children=list(children)
     )
 
 
 def encoded(*roots: Topic, language: str = "", **beside: Any) -> bytes:
-    """Return an outline as the store keeps it, with what else its sheets have."""
+    """Return an outline as the store keeps it, with the other parts of its sheets."""
     sheets = tuple(replace(sheet, **beside) for sheet in sheets_of(roots))
     return encode_outline(Outline(sheets=sheets, language=language))
 
@@ -168,7 +168,7 @@ FOLDED: Final = MapDraft(
         )
     ),
 )
-"""Its author folded so much that fewer than ten topics would be seen."""
+"""A map folded by its author so much that fewer than ten topics would be visible."""
 
 _TABLE: Final = (
     "<p>Before the table.</p>\n\n<table><tr>"
@@ -218,13 +218,13 @@ NOTED: Final = MapDraft(
         )
     ),
 )
-"""Every topic has a note; there are many sheets."""
+"""A map with many sheets, where every topic has a note."""
 
 BARE: Final = MapDraft(id="Bare0001", title="Only a title", owner="flora", category="Home")
 
 
 def hostile() -> Iterator[MapDraft]:
-    """Yield a map for each strike, which has it in every place that is shown."""
+    """Yield one map for each attack in ``STRIKES``, which has it in every text that pages show."""
     for number, strike in enumerate(STRIKES):
         one_line = " ".join(strike.split())
         yield MapDraft(
@@ -275,7 +275,7 @@ def hostile() -> Iterator[MapDraft]:
 
 
 def filler(count: int) -> Iterator[MapDraft]:
-    """Yield ordinary maps, to have pages of them."""
+    """Yield enough ordinary maps to fill several pages of a list."""
     for number in range(count):
         yield MapDraft(
             id=f"Filler{number:02}",
@@ -288,7 +288,7 @@ def filler(count: int) -> Iterator[MapDraft]:
 
 
 def deep() -> MapDraft:
-    """Return a map of a hundred and fifty levels."""
+    """Return a map with 150 levels."""
     root = Topic("The very bottom", "l150")
     for level in reversed(range(150)):
         root = Topic(f"Level {level}", f"l{level}", children=[root])
@@ -296,7 +296,7 @@ def deep() -> MapDraft:
 
 
 def large() -> MapDraft:
-    """Return a map of eleven thousand topics."""
+    """Return a map with 11,000 topics."""
     topics = [Topic(f"Branch {number}", f"b{number}") for number in range(10)]
     for branch in list(topics):
         for twig in range(10):

@@ -1,4 +1,4 @@
-"""The pages as people use them, in a real browser in front of the real service."""
+"""The pages in a real browser, with a real service."""
 
 import re
 from pathlib import Path
@@ -91,7 +91,7 @@ def test_search_as_you_type(reader: Reader) -> None:
     expect(page.locator("#stage .current")).to_have_attribute("data-topic", "sow-in-april")
 
 
-def test_search_that_finds_nothing_and_everything_again(reader: Reader) -> None:
+def test_an_empty_result_and_a_cleared_search(reader: Reader) -> None:
     page = reader.open("/")
     page.fill("#query", "zzzzqqqq")
     expect(page.locator(".nothing")).to_be_visible()
@@ -99,7 +99,7 @@ def test_search_that_finds_nothing_and_everything_again(reader: Reader) -> None:
     expect(page.locator("h1")).to_have_text("All maps")
 
 
-def test_back_leads_to_where_one_was(reader: Reader) -> None:
+def test_back_restores_the_list(reader: Reader) -> None:
     page = reader.open("/owners/many")
     page.fill("#query", "map number 7")
     expect(page.locator(".hit").first).to_contain_text("Map number 7")
@@ -188,8 +188,8 @@ def test_search_within_a_list_stays_there(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/?query=map"])
-def test_what_the_library_loads_is_light(reader: Reader, path: str) -> None:
-    """As the browser counts it, with headers; titles in any script fetch no fonts."""
+def test_the_library_loads_few_bytes(reader: Reader, path: str) -> None:
+    """Bytes as the browser counts them, with headers. Titles in other scripts load no fonts."""
     page = reader.context.new_page()
     session = reader.context.new_cdp_session(page)
     loaded: list[float] = []
@@ -221,7 +221,7 @@ def test_the_map_is_drawn_and_folds(reader: Reader) -> None:
     expect(topics).to_have_count(10)
 
 
-def test_the_map_obeys_the_keyboard(reader: Reader) -> None:
+def test_the_map_can_be_used_with_the_keyboard(reader: Reader) -> None:
     page = reader.open(PAGE)
     page.locator("#stage").focus()
     current = page.locator("#stage .current")
@@ -263,7 +263,7 @@ def test_pan_and_zoom(reader: Reader) -> None:
     page.mouse.move(x, y)
     page.mouse.wheel(0, 100)
     page.wait_for_timeout(100)
-    assert world.get_attribute("transform") == before, "the page scrolls past the map"
+    assert world.get_attribute("transform") == before, "the page scrolled instead of the map"
     page.evaluate("scrollTo(0, 0)")
     page.mouse.move(x, y)
     page.mouse.down()
@@ -326,13 +326,13 @@ def test_a_very_large_map_stays_usable(reader: Reader) -> None:
     page.get_by_role("button", name="Unfold everything").click()
     expect(page.locator("[data-topic]").first).to_be_visible()
     settled(page)
-    assert page.locator("[data-topic]").count() < 300, "letters too small to be read are drawn"
+    assert page.locator("[data-topic]").count() < 300, "topics too small to read are drawn"
     assert page.locator(".lines path").count() < 300
     for _ in range(30):
         page.get_by_role("button", name="Zoom in").click()
     expect(page.locator("[data-topic] text").first).to_be_attached()
-    assert page.locator("[data-topic]").count() < 1500, "what is far from the view is drawn"
-    # All of it stands in the page, to be found by whoever searches it.
+    assert page.locator("[data-topic]").count() < 1500, "topics far outside the view are drawn"
+    # The text below the map has all topics, so that the browser can search them.
     assert page.locator("#outline [id]").count() == 1 + 10 + 100 + 10_900
 
 
@@ -346,9 +346,7 @@ def test_downloads(reader: Reader, tmp_path: Path) -> None:
         assert (tmp_path / wanted).stat().st_size > 0
 
 
-def test_other_pages_may_show_the_map_and_nothing_else(
-    reader_with: ReaderWith, address: str
-) -> None:
+def test_only_the_embedded_map_can_be_framed(reader_with: ReaderWith, address: str) -> None:
     reader = reader_with()
     reader.context.route(
         "**/elsewhere",
@@ -365,7 +363,7 @@ def test_other_pages_may_show_the_map_and_nothing_else(
     reader.complaints.clear()
 
 
-# -- for everybody ------------------------------------------------------------------------------
+# -- accessibility ------------------------------------------------------------------------------
 
 
 def test_all_of_it_works_without_scripts(reader_with: ReaderWith) -> None:
@@ -384,12 +382,10 @@ def test_all_of_it_works_without_scripts(reader_with: ReaderWith) -> None:
     "path",
     [*EVERYWHERE, "/mindmaps/Deepest1", "/mindmaps/Bare0001", "/mindmaps/none", "/?query=zzqq"],
 )
-def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(
-    reader_with: ReaderWith, path: str
-) -> None:
+def test_pages_are_accessible_and_fit_the_screen(reader_with: ReaderWith, path: str) -> None:
     reader = reader_with(bypass_csp=True)
     page = reader.open(path)
-    if "Deepest1" not in path:  # it looks at each of a hundred and fifty levels, which say the same
+    if "Deepest1" not in path:  # too slow: axe would check all 150 levels, which are alike
         assert not faults_in_both_schemes(page, serious=True)
     for width in (1440, 768, 360):
         page.set_viewport_size({"width": width, "height": 740})
@@ -397,7 +393,7 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(
     reader.complaints = [one for one in reader.complaints if "404" not in one]
 
 
-def test_maps_are_mirrored_for_those_who_read_leftwards(reader: Reader) -> None:
+def test_right_to_left_maps_are_mirrored(reader: Reader) -> None:
     page = reader.open(ARABIC_PAGE)
     first = page.locator('[data-topic="الحروف-الشمسية"]').bounding_box()
     second = page.locator('[data-topic="الحروف-القمرية"]').bounding_box()
@@ -415,7 +411,7 @@ def test_addresses_of_any_script_work(reader: Reader) -> None:
 
 @pytest.mark.parametrize("draft", [GARDEN, CHINESE, ARABIC, TOUR], ids=lambda draft: draft.id)
 def test_the_browser_places_topics_as_the_server_does(reader: Reader, draft: MapDraft) -> None:
-    """``static/layout.js`` is the arithmetic of ``render.layout`` again."""
+    """``static/layout.js`` computes the same layout as ``render.layout``."""
     with_pictures(reader)
     page = reader.open(f"/mindmaps/{draft.id}")
     page.get_by_role("button", name="Unfold everything").click()
@@ -435,11 +431,11 @@ def test_the_browser_places_topics_as_the_server_does(reader: Reader, draft: Map
         assert found == pytest.approx(wanted, abs=0.2)
 
 
-# -- what authors put into maps besides words -----------------------------------------------------
+# -- icons, images and colours of the author ------------------------------------------------------
 
 
 def with_pictures(reader: Reader) -> list[str]:
-    """Answer for the pictures in topics; return the addresses that are asked for."""
+    """Serve a picture for every image in a topic; return the list of requested addresses."""
     asked: list[str] = []
     drawn = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><path d="M0 0H4V3"/></svg>'
@@ -469,17 +465,17 @@ def test_icons_marks_and_tags_are_drawn(reader: Reader) -> None:
     expect(beside.locator(".mark")).to_have_count(3)
 
 
-def test_what_programs_show_on_the_canvas_is_drawn(reader: Reader) -> None:
+def test_details_shown_by_other_programs_are_drawn(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     cells = page.locator('[data-topic="beside"] .cell')
     assert cells.locator("text").all_text_contents()[:3] == ["Cost", "12", "Where"]
     assert cells.locator("text").all_text_contents()[3].startswith("a <b>far</b> away")
-    expect(cells.locator("title")).to_have_count(1)  # of the value that is cut
+    expect(cells.locator("title")).to_have_count(1)  # the full value of the one that is cut off
     numbered = page.locator('[data-topic="numbered"]')
     assert numbered.locator("text").all_text_contents() == ["1.1 Numbered", "In short"]
     expect(page.locator("#outline .number")).to_have_text(["1", "1.1"])
-    # An arrow points away from the topic that the author placed, and has no other topic at its end.
+    # One arrow has no target topic: it ends where the author put its end, relative to its topic.
     pointer = page.locator(".arrow .curve").last.get_attribute("d") or ""
     (x0, y0), *_, (x3, y3) = points_of(pointer)
     assert (x3 - x0, y3 - y0) == pytest.approx((-60, 30), abs=0.2)
@@ -497,7 +493,7 @@ def points_of(path: str) -> list[tuple[float, float]]:
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-def test_formulas_are_drawn_and_written(reader: Reader) -> None:
+def test_formulas_are_drawn_and_in_the_text(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     square = page.locator('[data-topic="area"] .formula')
@@ -513,14 +509,14 @@ def test_formulas_are_drawn_and_written(reader: Reader) -> None:
     )
     box = page.locator('#outline [id="t=root"] mfrac').bounding_box()
     assert box
-    assert box["height"] > 15, "the browser lays it out as mathematics"
-    # What is written in LaTeX is found, and read out.
+    assert box["height"] > 15, "the fraction has no height: MathML is not laid out"
+    # "Find in this map" finds the LaTeX source, and screen readers read it out.
     page.get_by_role("searchbox", name="Find in this map").fill("\\frac")
     expect(page.locator("#stage .match")).to_have_attribute("data-topic", "root")
     expect(page.locator("#stage [aria-live]")).to_contain_text(r"\sqrt{\frac{a}{b}}, Level 3")
 
 
-def test_pictures_are_asked_for_when_they_are_seen(reader: Reader) -> None:
+def test_pictures_are_loaded_when_they_are_visible(reader: Reader) -> None:
     asked = with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     picture = page.locator('[data-topic="a-flower"] image')
@@ -535,7 +531,7 @@ def test_relationships_end_at_what_is_shown(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     arrows = page.locator(".arrow")
-    # The author folded "Four": one arrow starts there instead, another is inside, and not drawn.
+    # The author folded "Four". One arrow now starts at "Four"; one within it is not drawn.
     expect(page.locator('[data-topic="deeper"]')).to_have_count(0)
     expect(arrows).to_have_count(4)
     expect(page.locator(".arrows text")).to_have_text(["depends on", "about"])
@@ -547,7 +543,7 @@ def test_relationships_end_at_what_is_shown(reader: Reader) -> None:
     expect(page.locator('[data-topic="in-short"]')).to_have_count(0)
 
 
-def test_the_colours_of_the_author_can_be_exchanged_for_ours(reader: Reader) -> None:
+def test_colours_of_the_author_can_be_replaced(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
 
@@ -572,7 +568,7 @@ def test_the_colours_of_the_author_can_be_exchanged_for_ours(reader: Reader) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_can_be_read_whatever_colours_the_author_chose(
+def test_texts_are_readable_in_any_colours_of_the_author(
     reader_with: ReaderWith, scheme: str
 ) -> None:
     reader = reader_with(color_scheme=scheme, viewport={"width": 1440, "height": 900})
@@ -597,7 +593,7 @@ def hexadecimal(colour: str) -> str:
     return "#" + "".join(f"{int(value):02x}" for value in re.findall(r"\d+", colour)[:3])
 
 
-def test_a_map_opens_as_its_author_folded_it_unless_little_would_be_left(reader: Reader) -> None:
+def test_a_map_opens_folded_unless_too_few_topics_are_left(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     expect(page.locator(".topic.folded")).to_have_count(1)
@@ -606,7 +602,7 @@ def test_a_map_opens_as_its_author_folded_it_unless_little_would_be_left(reader:
     expect(page.locator("[data-topic]")).to_have_count(21)
 
 
-def test_sheets_are_named_and_floating_topics_are_none(reader: Reader) -> None:
+def test_sheets_are_named_and_floating_topics_are_not_sheets(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)
     sheets = page.get_by_role("tablist", name="Sheets").get_by_role("tab")
@@ -635,13 +631,13 @@ def test_everything_is_in_the_text(reader: Reader) -> None:
     expect(page.locator(".detail")).to_contain_text("Cost: 12")
 
 
-# -- the hostile --------------------------------------------------------------------------------
+# -- hostile maps -------------------------------------------------------------------------------
 
 
-def test_no_text_of_a_map_runs(reader: Reader) -> None:
+def test_no_text_of_a_map_runs_as_a_script(reader: Reader) -> None:
     page = reader.open("/")
     for number in range(len(STRIKES)):
-        # The map alone, elsewhere, shows less: with ``full`` of all of them.
+        # An embedded map shows less, so only ``full`` tests all of them embedded.
         for embedded in ("", "?embed=1") if is_full() or number % 4 == 0 else ("",):
             path = f"/mindmaps/Strike{number:02}{embedded}"
             page.goto(path, wait_until="domcontentloaded")
@@ -656,7 +652,7 @@ def test_no_text_of_a_map_runs(reader: Reader) -> None:
             assert struck(page) is None, path
 
 
-def test_no_text_in_a_list_runs(reader: Reader) -> None:
+def test_no_text_in_a_list_runs_as_a_script(reader: Reader) -> None:
     page = reader.open("/?query=struck")
     while True:
         assert struck(page) is None

@@ -1,4 +1,4 @@
-"""Comparing maps, and finding those that are there twice, with a real browser on a small phone."""
+"""Comparing maps and listing duplicates, in a real browser on a small phone."""
 
 from collections.abc import Iterator
 
@@ -37,9 +37,7 @@ def house(shelf: Shelf) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_two_maps_are_compared_and_turned_round(
-    browser: Browser, house: str, *, scripts: bool
-) -> None:
+def test_two_maps_are_compared_and_swapped(browser: Browser, house: str, *, scripts: bool) -> None:
     reader = visitor(browser, house, java_script_enabled=scripts)
     page = reader.open("/mindmaps/Garden01/garden/compare/Garden03")
     heading(page, "What changed")
@@ -70,9 +68,7 @@ def test_a_map_is_compared_with_its_twin_from_its_page(browser: Browser, house: 
     reader.close()
 
 
-def test_administrators_find_what_is_there_twice(
-    browser: Browser, house: str, shelf: Shelf
-) -> None:
+def test_administrators_find_duplicates(browser: Browser, house: str, shelf: Shelf) -> None:
     reader = visitor(browser, house)
     page = arrive(shelf, reader, "chief", Role.ADMINISTRATOR)
     page.get_by_role("link", name="Duplicate maps").click()

@@ -1,4 +1,4 @@
-"""Compiled templates are kept for the next process, and never used where they are not right."""
+"""The cache of compiled templates: later processes use it, but no outdated or damaged file."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from mapshelf.site.compiled_templates import CompiledTemplates
 
 @pytest.fixture(autouse=True)
 def _writing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python keeps what it compiles, whatever the environment says."""
+    """Let Python write compiled files, whatever PYTHONDONTWRITEBYTECODE says."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
 
 
@@ -29,14 +29,14 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_what_a_process_compiled_the_next_one_finds(tmp_path: Path) -> None:
+def test_the_next_process_uses_compiled_templates(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     assert rendered(folder, "Say {{ word }}") == "Say &lt;a&gt;"
     kept = files(folder)
     assert len(kept) == 1
     (path,) = folder.iterdir()
     path.write_bytes(kept[path.name].replace(b"Say", b"Yes"))
-    assert rendered(folder, "Say {{ word }}") == "Yes &lt;a&gt;", "compiled again"
+    assert rendered(folder, "Say {{ word }}") == "Yes &lt;a&gt;", "the cached template was not used"
 
 
 def test_another_source_or_option_is_compiled_again(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     assert rendered(tmp_path / "file", "{{ word }}") == "&lt;a&gt;"
 
 
-def test_nothing_is_written_where_python_writes_nothing(
+def test_nothing_is_written_if_python_writes_no_bytecode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

@@ -1,9 +1,9 @@
-"""Real maps have a page and a picture each, and nothing in them becomes ours.
+"""Every real map gets a page and a picture, and no markup in it becomes part of the page.
 
-Nobody made these maps with us in mind: they hold HTML in topics, links to anywhere, notes of whole
-chapters, eleven languages. What pages are made of is held against a list written down here, with a
-parser of the standard library: a template that forgets to escape shows as an element, an attribute
-or an address that is not on it.
+The authors of these maps did not know Mapshelf. The maps have HTML in topics, links to anywhere,
+notes as long as chapters, and eleven languages. A parser of the standard library compares the pages
+with a list of allowed elements, attributes and addresses in this module. If a template forgets to
+escape a text, something appears that is not in the list.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from tests.site.test_pages import Reading
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "dev"
 ICON = Path(__file__).resolve().parents[2] / "src/mapshelf/site/static/icon.svg"
 LOOKED_AT = 120
-"""Files whose pages and pictures are looked at; the profile ``thorough`` has all of them."""
+"""Files whose pages and pictures are checked; the profile ``thorough`` checks all of them."""
 
 LARGEST = examples(10)
 """How many of these are the largest files."""
@@ -44,7 +44,7 @@ OPENED = 24
 """Maps that are opened in a browser."""
 
 AT_ONCE = 8
-"""Pictures that are asked for at once: who waits too long for the others' is turned away."""
+"""Concurrent requests for pictures: with more of them, some would wait too long and be refused."""
 
 pytestmark = [
     pytest.mark.process,
@@ -89,7 +89,7 @@ FAR_EASTERN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 @dataclass(frozen=True)
 class Known:
-    """A map of the corpus as the store has it."""
+    """A map of the corpus as the store keeps it."""
 
     map: Map
     outline: Outline
@@ -100,7 +100,7 @@ class Known:
 
 
 def chosen_files() -> list[Path]:
-    """Return files of all folders of the corpus, and the largest."""
+    """Return some files of every folder of the corpus, and the largest ones."""
     files = sorted(path for path in CORPUS.rglob("*") if path.is_file())
     largest = sorted(files, key=lambda path: path.stat().st_size)[-LARGEST:]
     return sorted({*some(files, LOOKED_AT), *largest})
@@ -138,7 +138,7 @@ PATIENCE = 120
 
 
 async def ask_for_all(running: Service, known: list[Known]) -> None:
-    """Pictures are drawn in another process, so pages are looked at meanwhile."""
+    """Check pages and pictures at the same time: another process draws the pictures."""
     few = asyncio.Semaphore(AT_ONCE)
 
     async def picture(one: Known, width: int) -> None:
@@ -146,7 +146,7 @@ async def ask_for_all(running: Service, known: list[Known]) -> None:
         async with few:
             for _ in range(PATIENCE):
                 response = await running.client.get(address)
-                if response.status_code != 503:  # the machine is busy: pages ask again, too
+                if response.status_code != 503:  # the service is busy: pages retry, too
                     break
                 await asyncio.sleep(1)
         check_picture(response, width)
@@ -158,7 +158,9 @@ async def ask_for_all(running: Service, known: list[Known]) -> None:
 
     async with asyncio.TaskGroup() as group:
         for number, one in enumerate(known):
-            group.create_task(picture(one, 160 if number % 4 else 320))  # small ones take half
+            group.create_task(
+                picture(one, 160 if number % 4 else 320)
+            )  # small pictures take half the time
         for one in known:
             await page(one)
 
@@ -170,7 +172,7 @@ def check_picture(response: httpx.Response, width: int) -> None:
     with Image.open(io.BytesIO(response.content)) as picture:
         assert picture.size == (width, width * 3 // 4)
         shades = picture.convert("L").tobytes()
-        assert max(shades) - min(shades) > 100, "nothing can be seen"
+        assert max(shades) - min(shades) > 100, "the picture shows nothing"
 
 
 def check_page(response: httpx.Response, one: Known) -> None:
@@ -201,7 +203,7 @@ def check_page(response: httpx.Response, one: Known) -> None:
 
 
 def odd_ones(known: list[Known]) -> list[Known]:
-    """Return large and small ones, the deep and the wide, other scripts, and others."""
+    """Return unusual maps: large, small, deep, wide, in other scripts, with pictures or notes."""
 
     def said(one: Known) -> str:
         return " ".join(topic.text for root in one.outline.roots for topic in root.children)
@@ -223,12 +225,12 @@ def odd_ones(known: list[Known]) -> list[Known]:
     return list(unique.values())[: few(OPENED)]
 
 
-def test_a_browser_draws_them_without_complaint(
+def test_a_browser_draws_real_maps_without_errors(
     browser: Browser, shelf: Shelf, known: list[Known]
 ) -> None:
     with served(shelf.settings.data) as address:
         reader = Reader(browser, address, viewport={"width": 1280, "height": 800})
-        # Pictures have been looked at, and take longer than all else.
+        # Another test checks thumbnails, and they would take most of the time here.
         reader.context.route("**/thumbnails/**", lambda route: route.fulfill(path=str(ICON)))
         page = reader.open("/")
         for one in odd_ones(known):
@@ -239,11 +241,11 @@ def test_a_browser_draws_them_without_complaint(
 
 
 def check_drawing(page: Page, one: Known) -> None:
-    """What is drawn lies on the stage, and the page is no wider than the screen."""
+    """Check that all topics are in the text, none overlap, and the page fits the screen's width."""
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280, one.map.title
     assert page.locator("#outline [id^='t=']").count() == one.outline.topic_count
     places = page.eval_on_selector_all(
         "#stage [data-topic]", "all => all.map(one => one.getAttribute('transform'))"
     )
-    assert len(set(places)) == len(places), "topics lie on each other"
+    assert len(set(places)) == len(places), "topics overlap"
     assert "NaN" not in "".join(places)

@@ -1,4 +1,4 @@
-"""Maps that are hard to show, in a real browser: formulas, crowds, low screens, prints."""
+"""Maps that are hard to show, in a real browser: formulas, many topics, low screens, printing."""
 
 import re
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ from tests.site.test_reading import (
 )
 
 MOST_DRAWN = 3000
-"""Elements of a drawing that a browser moves thirty times a second."""
+"""The most elements of a drawing that a browser can move thirty times a second."""
 
 LOW = {"landscape": (640, 400), "zoomed": (320, 256)}
 SEEN = ("r", "l0-0", "l3-2", "l7-5", "far", "s7")
-"""Topics of ``NOTED``: its centre, some with notes short and long, one far away, another sheet."""
+"""Topics of ``NOTED``: the centre, short and long notes, a distant one, one on another sheet."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def drawn(page: Page) -> int:
 
 
 @pytest.mark.parametrize("topic", ["r", "t2500", f"t{LEVEL_COUNT - 1}"])
-def test_of_a_long_level_only_what_is_near_is_drawn(reader: Reader, topic: str) -> None:
+def test_only_topics_near_the_view_are_drawn(reader: Reader, topic: str) -> None:
     page = reader.open(f"/mindmaps/Level001#t={topic}")
     assert page.locator("#stage").get_attribute("data-topics") == str(LEVEL_COUNT + 1)
     expect(page.locator(f'[data-topic="{topic}"]')).to_be_visible()
@@ -86,7 +86,7 @@ def test_of_a_long_level_only_what_is_near_is_drawn(reader: Reader, topic: str) 
         page.locator("#stage").press("-")
 
 
-def test_of_many_arrows_only_those_near_are_drawn(reader: Reader) -> None:
+def test_only_arrows_near_the_view_are_drawn(reader: Reader) -> None:
     page = reader.open("/mindmaps/Arrows01")
     page.get_by_role("button", name="Unfold everything").click()
     settled(page)
@@ -105,7 +105,7 @@ def test_of_many_arrows_only_those_near_are_drawn(reader: Reader) -> None:
     assert drawn(page) < MOST_DRAWN
 
 
-def test_what_comes_into_view_is_drawn_while_the_map_is_moved(reader: Reader) -> None:
+def test_panning_draws_topics_that_come_into_view(reader: Reader) -> None:
     page = reader.open("/mindmaps/Level001#t=t2500")
     settled(page)
     stage = box_of(page, "#stage")
@@ -147,7 +147,7 @@ def test_an_arrow_from_a_topic_to_itself_is_a_loop(reader: Reader, address: str)
     assert [one[:1] for one in in_page] == ["M"] * 3
 
 
-def test_find_looks_into_the_words_on_arrows(reader: Reader) -> None:
+def test_find_searches_labels_of_arrows(reader: Reader) -> None:
     page = reader.open("/mindmaps/Loops001")
     page.locator(".finder input").fill("until it")
     expect(page.locator(".found-count")).to_have_text("1 of 1")
@@ -160,7 +160,7 @@ def test_find_looks_into_the_words_on_arrows(reader: Reader) -> None:
 @pytest.mark.parametrize(
     ("public_id", "words"), [("Arrows01", "leaf 3"), ("Noted001", "secret 4 2")]
 )
-def test_what_is_found_can_be_read(reader: Reader, public_id: str, words: str) -> None:
+def test_found_topics_are_large_enough_to_read(reader: Reader, public_id: str, words: str) -> None:
     page = reader.open(f"/mindmaps/{public_id}")
     page.locator(".finder input").fill(words)
     expect(page.locator("#stage .current")).to_have_count(1)
@@ -173,13 +173,11 @@ def test_what_is_found_can_be_read(reader: Reader, public_id: str, words: str) -
 
 
 @pytest.mark.parametrize("size", LOW)
-def test_on_a_low_screen_the_topic_of_the_address_is_seen(
-    reader_with: ReaderWith, size: str
-) -> None:
+def test_the_linked_topic_is_visible_on_a_low_screen(reader_with: ReaderWith, size: str) -> None:
     width, height = LOW[size]
     reader = reader_with(viewport={"width": width, "height": height})
     screen = FloatRect(x=0, y=0, width=width, height=height)
-    # Each opens the map anew: every second at one size, the others at the other, unless ``full``.
+    # Opening the map takes time: without ``full``, each topic is tested at one of the sizes only.
     for topic in SEEN if is_full() else SEEN[[*LOW].index(size) :: len(LOW)]:
         page = reader.open(f"/mindmaps/Noted001#t={topic}")
         expect(page.locator("#stage .current")).to_have_attribute("data-topic", topic)
@@ -237,7 +235,7 @@ def test_each_tile_is_one_page_and_none_is_empty(
 def test_a_picture_higher_than_a_page_is_printed_whole(reader: Reader) -> None:
     page = reader.open("/mindmaps/Pictured")
     printed = page.pdf(format="A4")
-    assert len(pages_of(printed)) <= 4, "two of them on a page, after the drawing"
+    assert len(pages_of(printed)) <= 4, "expected the drawing and at most two pictures per page"
     page.emulate_media(media="print")
     pictures = page.locator("#outline .inside")
     expect(pictures).to_have_count(4)
@@ -249,7 +247,7 @@ def test_a_picture_higher_than_a_page_is_printed_whole(reader: Reader) -> None:
         assert box["width"] == pytest.approx(box["height"] / 8, abs=2)
 
 
-def test_marked_words_are_drawn_and_no_wider_than_their_box(reader: Reader) -> None:
+def test_marked_words_fit_their_box(reader: Reader) -> None:
     page = reader.open("/mindmaps/Marked01")
     words = page.locator('[data-topic="marked"] > text')
     expect(words).to_have_count(1)
@@ -271,7 +269,9 @@ def test_marked_words_are_drawn_and_no_wider_than_their_box(reader: Reader) -> N
         "fetch(document.getElementById('stage').dataset.drawing)"
         ".then((one) => one.json()).then((data) => data.sheets[0].topics[2][4][0][1])"
     )
-    assert width == pytest.approx(room, abs=0.5), "measured in the faces it is drawn with"
+    assert width == pytest.approx(room, abs=0.5), (
+        "the width was measured in other fonts than the text is drawn in"
+    )
     code = page.locator('[data-topic="marked"] rect.code').bounding_box()
     make = words.locator("tspan").last.bounding_box()
     assert code is not None

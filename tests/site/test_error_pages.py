@@ -1,4 +1,4 @@
-"""Error pages say why there is no page, as the API does, in the words of the pages."""
+"""Error pages give the same reason as the API, in words meant for people."""
 
 import asyncio
 import re
@@ -90,7 +90,7 @@ def test_without_its_store_the_service_cannot_answer(tmp_path: Path) -> None:
         ("/categories/none", 404, "error.missing"),
     ],
 )
-def test_wrong_addresses_are_told_from_faults(
+def test_wrong_addresses_get_their_status_and_heading(
     site: Service, path: str, status: int, heading: str
 ) -> None:
     message = say("error.invalid.hint" if status == 400 else "error.missing.hint")
@@ -123,9 +123,7 @@ def test_each_error_has_its_own_heading(
     assert "secret" not in body
 
 
-def test_an_error_page_is_made_once_for_all_that_get_it(
-    site: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_errors_share_one_page(site: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
     make = Templates.error
 
@@ -147,7 +145,7 @@ def test_an_error_page_is_made_once_for_all_that_get_it(
     assert made == [404, 404]
 
 
-def test_only_the_last_pages_are_kept(site: Service) -> None:
+def test_old_error_pages_leave_the_cache(site: Service) -> None:
     pages = error_pages()
     first = site.run(pages.page(Overloaded("one")))
     assert site.run(pages.page(Overloaded("another"))) is first

@@ -1,4 +1,4 @@
-"""From files in folders to the facets and cards of the library: what people choose maps by."""
+"""Facets and cards of the library, for maps imported from files in folders."""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def page(site: Service, path: str) -> str:
 
 
 def facet(site: Service, path: str, title: str) -> dict[str, tuple[int, str]]:
-    """Return the values of a facet: how many maps, and where it leads."""
+    """Return the values of a facet, each with its number of maps and its link."""
     sections = page(site, path).split('<section class="facet">')[1:]
     (section,) = (one for one in sections if f"<h2>{title}</h2>" in one)
     found = re.findall(
@@ -99,7 +99,7 @@ def test_each_facet_counts_and_leads_to_as_many_maps(site: Service) -> None:
     assert seen == 11
 
 
-def test_folders_are_a_way_down_and_up_again(site: Service) -> None:
+def test_folders_lead_to_subfolders_and_back(site: Service) -> None:
     top = facet(site, "/", "Folders")
     assert {name: count for name, (count, _) in top.items()} == {"Garden": 4, "Work": 2}
     garden = top["Garden"][1]
@@ -113,7 +113,7 @@ def test_folders_are_a_way_down_and_up_again(site: Service) -> None:
     assert sorted(titles(site, herbs)) == ["Mint", "Sage"]
 
 
-def test_what_is_chosen_stands_above_the_list_and_goes_away(site: Service) -> None:
+def test_filters_are_listed_and_can_be_removed(site: Service) -> None:
     shown = page(site, "/?tag=tea&folder=Garden/Herbs&with_notes=false")
     removals = dict(re.findall(r'<a class="chip on" href="([^"]*)" aria-label="([^"]*)"', shown))
     assert set(removals.values()) == {"Remove the filter Garden/Herbs", "Remove the filter Tea"}
@@ -124,21 +124,21 @@ def places(site: Service, path: str) -> list[str]:
     return sorted(re.findall(r'<p class="place" dir="auto">(.*)</p>', page(site, path)))
 
 
-def test_cards_say_what_tells_maps_apart(site: Service) -> None:
+def test_cards_show_how_maps_differ(site: Service) -> None:
     cards = page(site, "/?order_by=alpha").split('<article class="card">')[1:]
     of = {re.findall(r'<h2 class="name"><a [^>]*>([^<]*)</a>', card)[0]: card for card in cards}
     assert places(site, "/?order_by=alpha") == ["Work/<wbr>Old/<wbr>plan.mm", "Work/<wbr>plan.mm"]
-    assert places(site, "/?folder=Work") == ["Old/<wbr>plan.mm", "plan.mm"], "below that folder"
+    assert places(site, "/?folder=Work") == ["Old/<wbr>plan.mm", "plan.mm"], "not relative"
     assert '<a href="/?folder=Garden%2FHerbs"><bdi>Garden/<wbr>Herbs</bdi></a>' in of["Mint"]
     assert '<a href="/?folder=Garden%2FHerbs"><bdi>Herbs</bdi></a>' in page(site, "/?folder=Garden")
     assert "<bdi>Herbs</bdi></a></span>" not in page(site, "/?folder=Garden/Herbs")
-    assert "place" not in of["Mint"], "its title says it"
+    assert "place" not in of["Mint"], "the card repeats its title"
     assert "system" not in of["Mint"]
     assert "Uncategorised" not in of["Mint"]
 
 
 @pytest.mark.slow
-def test_nothing_says_an_owner_or_a_category_where_there_is_none(site: Service) -> None:
+def test_a_missing_owner_or_category_is_not_shown(site: Service) -> None:
     (mint,) = set(re.findall(r'href="([^"]*/mint)"', page(site, "/")))
     for path in ("/", "/?view=table", "/?query=mint", mint):
         shown = page(site, path)
@@ -146,7 +146,7 @@ def test_nothing_says_an_owner_or_a_category_where_there_is_none(site: Service) 
         assert not re.search(r"\b(system|Uncategorised)\b", shown), path
 
 
-def test_the_sizes_are_said_as_the_ranges_that_are_counted(site: Service) -> None:
+def test_sizes_are_shown_as_ranges_of_topics(site: Service) -> None:
     assert {name: count for name, (count, _) in facet(site, "/?versions=all", "Size").items()} == {
         "Up to 30 topics": 5,
         "31 to 100 topics": 1,

@@ -1,4 +1,4 @@
-"""What forms say when something was wrong: in words for people, none of them the API's."""
+"""Error messages of forms: they are written for people and differ from those of the API."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from mapshelf.errors import BrokenFile, Forbidden, MapHidden, NotAMap, TooLarge
 from mapshelf.site.form_errors import failure
 
 
-def test_every_reason_why_somebody_may_not_has_words() -> None:
+def test_every_forbidden_reason_has_a_message() -> None:
     source = "".join(path.read_text() for path in Path(errors.__file__).parent.rglob("*.py"))
     reasons = set(re.findall(r'Forbidden\(\s*"(\w*)"', source))
     assert len(reasons) > 5
@@ -20,7 +20,7 @@ def test_every_reason_why_somebody_may_not_has_words() -> None:
     assert hidden.startswith("An administrator has hidden this map")
 
 
-def test_what_readers_say_stands_behind_our_words() -> None:
+def test_messages_of_readers_follow_those_of_forms() -> None:
     for kind in (NotAMap, BrokenFile, TooLarge):
         told = failure(kind(f"{REFUSED}it is so."), "")
         assert re.fullmatch(r"(This|There) .*\. \(it is so\)", told)

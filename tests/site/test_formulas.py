@@ -1,4 +1,4 @@
-"""Formulas on the pages of maps, small and large, whatever their authors wrote."""
+"""Formulas on the pages of small and large maps, with valid and hostile LaTeX."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ STORED = [one for one in (*DRAWN, *HOSTILE.values()) if one.isprintable()]
 
 
 def draft(public_id: str, filling: int) -> MapDraft:
-    """Return a map with ordinary formulas and hostile ones, and so many other topics."""
+    """Return a map with ordinary and hostile formulas, and that number of other topics."""
     topics = [Topic("", f"f{at}", formula=one) for at, one in enumerate(STORED)]
     topics += [Topic(f"Filling {number}", f"t{number}") for number in range(filling)]
     root = Topic("Mathematics", "r", children=topics)
@@ -68,7 +68,7 @@ def test_formulas_are_in_the_data_of_a_map(site: Service, public_id: str) -> Non
     assert [(kind, name) for kind, name, *_ in pieces] == [("formula", one) for one in DRAWN]
 
 
-def test_a_page_without_its_formulas_is_not_kept(
+def test_a_page_without_its_formulas_is_not_cached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(formula_worker, "TRIED_AGAIN_AFTER", 0.0)

@@ -1,4 +1,4 @@
-"""Finding one's way in lists, without a script: pages, letters, tables, several maps at once."""
+"""Lists without JavaScript: page numbers, letters, tables, search, actions on several maps."""
 
 import re
 import zipfile
@@ -50,7 +50,7 @@ def site(shelf: Shelf) -> Iterator[Service]:
 
 @pytest.fixture(autouse=True)
 def _cheap(cheap: None) -> None:
-    """Hashes cost little."""
+    """Make password hashes cheap."""
 
 
 def get(site: Service, path: str, status: int = 200) -> str:
@@ -60,7 +60,7 @@ def get(site: Service, path: str, status: int = 200) -> str:
 
 
 def nav(page: str, name: str) -> list[tuple[str, str]]:
-    """Return the links of a part of a page: where they lead, and their words."""
+    """Return address and text of each link in a part of a page."""
     (part,) = re.findall(rf'<(?:nav|ul) class="{name}"[^>]*>(.*?)</(?:nav|ul)>\n', page, re.DOTALL)
     found = re.findall(r'<a href="([^"]*)"[^>]*>(?:<bdi>)?([^<]*)', part)
     return [(one.replace("&amp;", "&"), words) for one, words in found]
@@ -85,7 +85,7 @@ def test_pages_have_numbers(site: Service) -> None:
         (99, 99, "1 … 97 98 99"),
     ],
 )
-def test_which_numbers_are_shown(page: int, pages: int, shown: str) -> None:
+def test_which_page_numbers_are_shown(page: int, pages: int, shown: str) -> None:
     found = numbered(page, pages, lambda one: f"/{one}")
     assert " ".join(one.name for one in found) == shown
     assert [one.name for one in found if one.chosen] == [str(page)]
@@ -93,7 +93,7 @@ def test_which_numbers_are_shown(page: int, pages: int, shown: str) -> None:
     assert Choice("…", "") not in found[:1]
 
 
-def test_letters_lead_to_the_first_map_that_begins_so(site: Service) -> None:
+def test_letters_lead_to_their_first_map(site: Service) -> None:
     assert 'class="letters"' not in get(site, "/")
     for path in ("/?order_by=alpha", "/owners/zoe?order_by=alpha&view=table"):
         letters = nav(get(site, path), "letters")
@@ -117,7 +117,7 @@ def test_a_list_is_shown_as_a_table(site: Service) -> None:
     for heading in ("Title", "Folder", "Owner", "Edited", "Added", "Topics", "Size"):
         assert f">{heading}</th>" in page
     assert "12.34 KB" in page
-    # All links keep it, but not those of programs.
+    # All links keep the view, except those for programs.
     assert all("view=table" in address for address, _ in nav(page, "numbers"))
     assert all("view=table" in address for address, _ in nav(page, "orders"))
     assert '<input type="hidden" name="view" value="table">' in page
@@ -200,7 +200,7 @@ def test_chosen_maps_are_tagged_together(site: Service, shelf: Shelf) -> None:
 
 
 def choices(page: str) -> dict[str, tuple[str, bool]]:
-    """Return the choices beside the search box: value by name, and whether each is made."""
+    """Return the checkboxes beside the search box: name, value, and whether each is checked."""
     found = re.findall(r'type="checkbox" name="(\w+)" value="([^"]*)"( checked)?>', page)
     return {name: (value, bool(made)) for name, value, made in found if name != "map"}
 
@@ -218,7 +218,7 @@ def test_a_search_is_narrowed_beside_its_box(site: Service) -> None:
     }
     assert "In “b” and below" in page
     hidden = re.findall(r'type="hidden" name="(\w+)"', page.split("</form>")[0])
-    assert hidden == ["order_by"], "what is a choice is not sent twice"
+    assert hidden == ["order_by"], "a checkbox also has a hidden field"
     assert 'aria-label="Remove the filter Titles only"' in page
     assert 'aria-label="Remove the filter Titles only"' not in get(site, "/?title_only=1")
     assert len(re.findall('id="n[0-9]+"', get(site, "/?folder=b&query=b"))) == 10
@@ -238,7 +238,7 @@ TEXTS = st.one_of(
 
 @settings(max_examples=examples(60))
 @given(text=TEXTS)
-def test_whatever_is_typed_is_no_error(site: Service, text: str) -> None:
+def test_any_query_is_accepted(site: Service, text: str) -> None:
     asked = quote(text)
     for path in (
         "/?query=",
@@ -259,12 +259,12 @@ def test_topics_of_one_map_are_found_without_a_script(site: Service, shelf: Shel
     assert "/find" not in get(site, "/mindmaps/mapa0/a-0")
     found = get(site, "/mindmaps/drinks/drinks/find?query=tea")
     there = re.findall(r'<a href="/mindmaps/drinks/drinks#t=([^"]+)"', found)
-    assert there == ["t0", "t1", "t3", "t4"], "each in its place"
+    assert there == ["t0", "t1", "t3", "t4"], "links go to other topics than those that match"
     assert "<mark>tea</mark> &lt;b&gt;" in found
     assert 'href="/?query=tea"' in found
     assert 'value="tea"' in found
     both = get(site, "/mindmaps/drinks/drinks/find?query=black+tea")
-    assert both.count("#t=") == 1, "with both words"
+    assert both.count("#t=") == 1, "a topic without both words was found"
     assert "No topic of this map matches." in get(site, "/mindmaps/drinks/drinks/find?query=xyz")
     assert "#t=" not in get(site, "/mindmaps/drinks/drinks/find")
     shelf.publish()

@@ -1,4 +1,4 @@
-"""Whatever folders are called, people and programs get into them, and nothing of a name runs."""
+"""Folders with hostile names: people and programs can open them, and no name runs as a script."""
 
 import os
 import re
@@ -30,7 +30,7 @@ NAMES = (
     *(one.replace("/", "\u2044") for one in STRIKES),
 )
 UNDECODABLE = b"\xff\xfe latin \xe9"
-"""A name that is not UTF-8, as old systems wrote them."""
+"""A name in another encoding than UTF-8, as old systems wrote them."""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_every_folder_is_listed_and_counts_its_maps(site: Service) -> None:
 
 
 @pytest.mark.process
-def test_names_that_people_can_read_stay_as_they_are(site: Service) -> None:
+def test_readable_folder_names_are_not_changed(site: Service) -> None:
     names = {one["name"] for one in site.get("/folders").json()}
     assert {"عربي", "日本", "👨\u200d👩\u200d👧", "no\xa0break", "می\u200cخواهم", "100%"} <= names
     assert {"new\\nline", "bell\\x07", "\\u202eevil", "\\xff\\xfe latin \\xe9"} <= names
@@ -80,7 +80,7 @@ def test_names_that_people_can_read_stay_as_they_are(site: Service) -> None:
 
 @pytest.mark.slow
 def test_every_folder_can_be_opened_from_the_page_of_all(site: Service) -> None:
-    assert 'href="/browse/folders"' in page(site, "/"), "lists offer only some"
+    assert 'href="/browse/folders"' in page(site, "/"), "no link to all folders"
     shown = page(site, "/browse/folders")
     links = {unescape(one) for one in re.findall(r'href="(/\?folder=[^"]*)"', shown)}
     assert len(links) == len(NAMES) + 1
@@ -94,7 +94,7 @@ def test_every_folder_can_be_opened_from_the_page_of_all(site: Service) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_of_folders_takes_whatever_is_asked(site: Service) -> None:
+def test_the_page_of_folders_takes_any_parameters(site: Service) -> None:
     for below in ("100%", "a?b&c=d#e", "\\u202eevil"):
         shown = page(site, f"/browse/folders?below={quote(below, safe='')}")
         assert "1 folder<" in shown

@@ -1,4 +1,4 @@
-"""While maps are imported, the library says how far that is, and fills itself."""
+"""While an import runs, the library shows its progress and loads new maps by itself."""
 
 import os
 import time
@@ -31,7 +31,7 @@ def page(site: Service, path: str = "/") -> str:
     return answer.text
 
 
-def test_the_library_says_how_far_an_import_is(shelf: Shelf) -> None:
+def test_the_library_shows_the_progress_of_an_import(shelf: Shelf) -> None:
     status = StatusFile(shelf.settings.data)
     with serve(shelf, site_routes) as site:
         assert say("importing.refresh") not in page(site)
@@ -52,7 +52,7 @@ def test_the_library_says_how_far_an_import_is(shelf: Shelf) -> None:
         assert "ETag" in site.request("GET", "/", signed=False).headers
 
 
-def test_scripts_ask_how_far_an_import_is(shelf: Shelf) -> None:
+def test_scripts_get_the_progress_of_an_import(shelf: Shelf) -> None:
     status = StatusFile(shelf.settings.data)
     with serve(shelf, site_routes) as site:
         first = site.request("GET", "/site/imports", signed=False)
@@ -79,7 +79,7 @@ def test_a_file_that_holds_up_an_import_is_mentioned(shelf: Shelf) -> None:
         assert say("importing.slow") not in page(site)
 
 
-def test_a_private_catalogue_tells_nobody(shelf: Shelf) -> None:
+def test_progress_is_hidden_in_a_private_catalogue(shelf: Shelf) -> None:
     StatusFile(shelf.settings.data).write(ImportStatus(400, 800))
     with Service(replace(shelf.settings, private=True), "", site_routes) as site:
         assert site.request("GET", "/site/imports", signed=False).status_code == 401
@@ -92,12 +92,12 @@ def test_a_private_catalogue_tells_nobody(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"done": "x", "total": 1}', "\xff"])
-def test_a_status_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
+def test_a_damaged_status_file_is_ignored(tmp_path: Path, content: str) -> None:
     (tmp_path / "importing").write_bytes(content.encode("latin-1"))
     assert StatusFile(tmp_path).read() is None
 
 
-def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+def test_an_unwritable_status_file_is_no_error(tmp_path: Path) -> None:
     StatusFile(tmp_path / "missing").write(ImportStatus())
     assert StatusFile(tmp_path / "missing").read() is None
 
@@ -110,7 +110,7 @@ def test_an_empty_library_says_what_to_do(shelf: Shelf) -> None:
             assert "mapshelf import" not in page(site, elsewhere)
 
 
-def test_people_get_a_page_and_programs_json_where_there_is_nothing(shelf: Shelf) -> None:
+def test_browsers_get_an_error_page_and_programs_json(shelf: Shelf) -> None:
     with serve(shelf, site_routes) as site:
         kinds = {
             accept: site.request("GET", "/mpas", signed=False, headers={"Accept": accept})

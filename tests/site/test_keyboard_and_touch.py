@@ -1,4 +1,4 @@
-"""Everything of a map is reached by keyboard alone, and by touch alone, in a real browser."""
+"""All parts of a map can be used with the keyboard alone or touch alone, in a real browser."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ MOST_TABS = 60
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service with a map that has everything, and two that are linked."""
+    """The address of a service with a map that has every feature, and two linked maps."""
     folder = tmp_path_factory.mktemp("reached")
     here = linking("Linker01", "/maps/here.mm", "there.mm", title="Here")
     there = linking("Linked01", "/maps/there.mm", "here.mm", title="There")
@@ -32,7 +32,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def keyboard(browser: Browser, address: str) -> Iterator[Reader]:
-    """Somebody without a mouse."""
+    """A reader without a mouse."""
     reader = Reader(browser, address, viewport={"width": 1280, "height": 800})
     yield reader
     reader.close()
@@ -40,7 +40,7 @@ def keyboard(browser: Browser, address: str) -> Iterator[Reader]:
 
 @pytest.fixture
 def finger(reader_with: ReaderWith) -> Reader:
-    """Somebody with a phone."""
+    """A reader with a touch screen."""
     return reader_with(**PHONE)
 
 
@@ -59,7 +59,7 @@ def tab_to(page: Page, wanted: Locator) -> None:
 
 
 def find(page: Page, words: str, topic: str) -> None:
-    """Go to a topic by what it says, with the keyboard."""
+    """Go to a topic by its text, with the keyboard."""
     page.locator("#stage").focus()
     page.keyboard.press("/")
     page.keyboard.press("Control+a")
@@ -68,7 +68,7 @@ def find(page: Page, words: str, topic: str) -> None:
     page.keyboard.press("Escape")
 
 
-def test_relationships_by_keyboard(keyboard: Reader) -> None:
+def test_relationships_can_be_followed_by_keyboard(keyboard: Reader) -> None:
     with_pictures(keyboard)
     page = keyboard.open(TOUR_PAGE)
     find(page, "Urgent", "urgent")
@@ -93,7 +93,7 @@ def test_a_relationship_leads_into_what_is_folded(keyboard: Reader) -> None:
     )
 
 
-def test_pictures_formulas_and_sheets_by_keyboard(keyboard: Reader) -> None:
+def test_pictures_formulas_and_sheets_can_be_reached_by_keyboard(keyboard: Reader) -> None:
     with_pictures(keyboard)
     page = keyboard.open(TOUR_PAGE)
     find(page, "flower", "a-flower")
@@ -109,7 +109,7 @@ def test_pictures_formulas_and_sheets_by_keyboard(keyboard: Reader) -> None:
     assert not faults(page)
 
 
-def test_links_between_maps_by_keyboard(keyboard: Reader) -> None:
+def test_links_between_maps_can_be_followed_by_keyboard(keyboard: Reader) -> None:
     page = keyboard.open("/mindmaps/Linker01")
     find(page, "links", "t")
     tab_to(page, page.locator(".detail").get_by_role("link", name="There"))
@@ -118,7 +118,7 @@ def test_links_between_maps_by_keyboard(keyboard: Reader) -> None:
     page.wait_for_url("**/mindmaps/Linked01/there")
 
 
-def test_all_of_it_by_touch(finger: Reader) -> None:
+def test_a_map_can_be_used_by_touch(finger: Reader) -> None:
     with_pictures(finger)
     page = finger.open(f"{TOUR_PAGE}#t=one")
     panel = page.locator(".detail")

@@ -1,4 +1,4 @@
-"""Links between maps on their pages, and the list of maps that link to one."""
+"""Links from topics to other maps, and the list of maps that link to a map."""
 
 import html
 import re
@@ -30,7 +30,7 @@ def page(site: Service, path: str = OWN) -> str:
 
 
 def outgoing(site: Service, path: str = OWN) -> list[tuple[str, str]]:
-    """Return address and text of the links of topics."""
+    """Return address and text of each link in a topic."""
     (listed,) = re.findall('<ul class="more links"[^>]*>(.*?)</ul>', page(site, path))
     found = re.findall('<a href="([^"]*)"[^>]*>(.*?)</a>', listed)
     return [(html.unescape(address), html.unescape(text)) for address, text in found]
@@ -62,10 +62,10 @@ def test_links_lead_to_the_pages_of_maps_under_their_titles(site: Service, shelf
 
 @pytest.mark.slow
 def test_no_page_has_a_dead_link(site: Service, shelf: Shelf) -> None:
-    """Whatever happens to the other map: pages are made anew with each snapshot."""
+    """Pages follow what happens to the other map: they are built again for each snapshot."""
     dead = [("#t=r", "root")]
     shelf.put(linking("B", "/m/b.mm"))
-    assert outgoing(site) == dead, "its page is not there yet"
+    assert outgoing(site) == dead, "the link target has no page yet"
     shelf.publish()
     site.wait_until(lambda: outgoing(site)[0][0] == "/mindmaps/B/map-b#t=ID_7")
     shelf.put(linking("B", "/m/b.mm", title="Other name"))
@@ -85,7 +85,7 @@ def test_no_page_has_a_dead_link(site: Service, shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_maps_that_link_here_come_and_go(site: Service, shelf: Shelf) -> None:
+def test_the_list_of_linking_maps_is_updated(site: Service, shelf: Shelf) -> None:
     assert linked_from(site, OWN) == []
     assert say("map.linked") not in page(site)
     shelf.put(linking("A", "/m/a.mm", "a.mm"), linking("B", "/m/b.mm", "a.mm", "a.mm#r"))
@@ -98,9 +98,7 @@ def test_maps_that_link_here_come_and_go(site: Service, shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_of_many_maps_that_link_here_some_are_shown_and_the_rest_is_counted(
-    site: Service, shelf: Shelf
-) -> None:
+def test_only_some_of_many_linking_maps_are_shown(site: Service, shelf: Shelf) -> None:
     shelf.put(*(linking(f"M{n:02}", f"/m/{n}.mm", "a.mm") for n in range(21)))
     shelf.publish()
     site.wait_until(lambda: len(linked_from(site, OWN)) == 20)
@@ -112,7 +110,7 @@ def test_of_many_maps_that_link_here_some_are_shown_and_the_rest_is_counted(
 
 
 @pytest.mark.slow
-def test_pages_of_large_maps_follow_too(site: Service, shelf: Shelf) -> None:
+def test_links_on_pages_of_large_maps_are_updated(site: Service, shelf: Shelf) -> None:
     shelf.put(linking("A", "/m/a.mm", "b.mm", more=3000))
     shelf.publish()
     site.wait_until(lambda: "m2999" in page(site))
@@ -123,8 +121,8 @@ def test_pages_of_large_maps_follow_too(site: Service, shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_inside_another_page_other_maps_open_apart(site: Service, shelf: Shelf) -> None:
-    """Their pages refuse to be framed."""
+def test_links_of_an_embedded_map_open_a_new_tab(site: Service, shelf: Shelf) -> None:
+    """Pages without ``embed`` refuse to be framed."""
     shelf.put(linking("B", "/m/b.mm"))
     shelf.publish()
     site.wait_until(lambda: len(outgoing(site)) == 2)

@@ -1,4 +1,4 @@
-"""Pages that many ask for at once, and pages asked for while maps change."""
+"""Concurrent requests for the same page, and requests while maps change."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,18 +26,18 @@ def asked(service: Service, paths: list[str]) -> list[httpx.Response]:
 
 
 @pytest.mark.slow
-def test_one_page_for_all_and_a_clear_no_for_too_many(tmp_path: Path) -> None:
+def test_concurrent_requests_share_a_page_and_too_many_are_refused(tmp_path: Path) -> None:
     drafts = [MapDraft(title=f"Map {number}") for number in range(50)]
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as service:
         same = asked(service, ["/?query=map"] * 100)
         assert {page.status_code for page in same} == {200}
         assert len({page.content for page in same}) == 1
-        # More than may wait.
+        # More requests than the queue takes.
         many = asked(service, [f"/?query=map&unknown={number}" for number in range(100)])
         assert {page.status_code for page in many} == {200, 503}
         for page in many:
             assert page.status_code == 200 or say("error.overloaded") in page.text
-        # What others ask of the API does not wait with them.
+        # Requests to the API do not wait in this queue.
         assert service.maps(query="map").status_code == 200
         assert service.get("/?query=map&unknown=99").status_code == 200
 
@@ -46,8 +46,8 @@ def test_one_page_for_all_and_a_clear_no_for_too_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["/mindmaps/Changing/title", "/site/maps/Changing.json", "/mindmaps/Changing/title.md"]
 )
-def test_parameters_that_mean_nothing_make_no_other_page(tmp_path: Path, path: str) -> None:
-    """Otherwise anybody could have the costliest page made again and again."""
+def test_pages_with_unknown_parameters_are_the_same(tmp_path: Path, path: str) -> None:
+    """Otherwise anybody could make the service build its most expensive page again and again."""
     draft = MapDraft(id=ID, title="Title", outline=outline_of("Title", "topic"))
     with shelf_with(tmp_path, draft) as shelf, serve(shelf, site_routes) as service:
         pages = asked(service, [f"{path}?unknown={number}" for number in range(100)])
@@ -56,7 +56,7 @@ def test_parameters_that_mean_nothing_make_no_other_page(tmp_path: Path, path: s
 
 
 class Moving:
-    """A catalogue in which something is published whenever somebody has looked."""
+    """A snapshot reader that publishes a change after each time it is read."""
 
     def __init__(self, catalogue: Any, publish: Callable[[], None]) -> None:
         self._catalogue = catalogue
@@ -70,7 +70,7 @@ class Moving:
 
 
 @pytest.mark.slow
-def test_a_page_is_of_one_snapshot_and_not_kept_with_a_later_one(tmp_path: Path) -> None:
+def test_a_page_and_its_cache_entry_use_the_same_snapshot(tmp_path: Path) -> None:
     with shelf_with(tmp_path, MapDraft(id=ID, title="Title", description="words 0")) as shelf:
         words = 0
 

@@ -1,7 +1,7 @@
-"""Who may do what, cell by cell: every route for everybody who may ask, as the docs say.
+"""Permissions: every route in ``docs/permissions.md``, requested by every kind of caller.
 
-The table in ``docs/permissions.md`` names every route, or a test fails. Each request is one that
-succeeds for whoever may make it, so each cell can fail in both directions.
+A test fails if the table misses a route. Each request would succeed for a caller who has the
+permission, so a cell fails both if the service allows too much and if it allows too little.
 """
 
 import json
@@ -61,7 +61,7 @@ OWNER, OTHER, BOSS = "owner", "other", "boss"
 
 @dataclass(frozen=True)
 class Row:
-    """A request in the table: what it takes, and which map may be meant."""
+    """A request in the table: the permission it needs, and the maps it works for."""
 
     method: str
     path: str
@@ -71,9 +71,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody who asks.
+    """A kind of caller.
 
-    ``user`` is who it is, empty if nobody to us. ``written`` is whether a form comes from our page.
+    ``user`` is empty for callers without an account. ``written`` tells whether forms come from a
+    page of the service, not from another site.
     """
 
     name: str
@@ -91,7 +92,7 @@ class Caller:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that succeeds with one of these statuses for whoever may make it."""
+    """A request that gets one of these statuses if the caller has the permission."""
 
     path: str
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -121,7 +122,7 @@ def rows(*, private: bool) -> list[Row]:
 
 
 def with_comment(content: bytes, comment: str) -> bytes:
-    """Return an archive that is like another but not the same."""
+    """Return a copy of an archive that differs in its comment only, so that it is another file."""
     file = BytesIO(content)
     with ZipFile(file, "a") as archive:
         archive.comment = comment.encode()
@@ -129,7 +130,7 @@ def with_comment(content: bytes, comment: str) -> bytes:
 
 
 class World:
-    """A catalogue with people, maps and programs, and a service over it."""
+    """A catalogue with users, maps and OAuth programs, and a service for it."""
 
     def __init__(self, shelf: Shelf, service: Service) -> None:
         self.shelf, self.service = shelf, service
@@ -177,7 +178,7 @@ class World:
         assert self.send("POST", asked, caller).status_code == 303
 
     def callers(self) -> list[Caller]:
-        """Return everybody there is, with tokens and sessions that nobody has used yet."""
+        """Return all kinds of callers, with new tokens and sessions."""
         shelf, store = self.shelf, self.shelf.store
 
         def token(user: str, *scopes: str, **more: Any) -> str:
@@ -232,7 +233,7 @@ class World:
         return [*strangers, *scoped, *known]
 
     def send(self, method: str, asked: Asked, caller: Caller) -> httpx.Response:
-        """Send a request of somebody."""
+        """Send a request as this caller."""
         secret = "form-secret"
         page = asked.path.partition("?")[0]
         open_form = page in ("/signin", "/signin/passkey", "/register") or page.startswith("/link/")
@@ -290,7 +291,7 @@ class World:
         return public_id
 
     def ask(self, row: Row, visibility: str) -> Asked:
-        """Return a request that succeeds for whoever may make it."""
+        """Return a request that succeeds if the caller has the permission."""
         make = REQUESTS.get((row.method, row.path))
         if make is not None:
             return make(self, visibility)
@@ -393,13 +394,13 @@ def of_collected(last: str, **fields: str) -> Callable[[World, str], Asked]:
 
 
 def new_search(world: World, _: str) -> Asked:
-    """Return a request that deletes a saved search of the owner, which is saved first."""
+    """Save a search of the owner; return a request that deletes it."""
     made = world.shelf.store.save_search(world.ids[OWNER], "Gone", "")
     return Asked(f"/users/me/searches/{made.id}", statuses=(204,))
 
 
 def forgotten(asked: Asked) -> Callable[[World, str], Asked]:
-    """Return a request that saves a search, when all that others saved so are gone."""
+    """Return a function that deletes the searches of earlier requests, and returns this one."""
 
     def make(world: World, _: str) -> Asked:
         for user in world.ids.values():
@@ -412,7 +413,7 @@ def forgotten(asked: Asked) -> Callable[[World, str], Asked]:
 
 
 def emptied(world: World, visibility: str) -> Asked:
-    """Return a request that takes the map out, which is put back first."""
+    """Put the map into the collection; return a request that takes it out."""
     public_id = world.collections[visibility]
     (found,) = world.shelf.store.maps_with_ids([world.maps["published"]])
     world.shelf.store.collect(public_id, [found.file_id])
@@ -430,7 +431,7 @@ def new_collection(world: World, _: str) -> Asked:
 
 
 def forgetful(asked: Asked) -> Callable[[World, str], Asked]:
-    """Return a request that makes a collection, when all that others made so are gone."""
+    """Return a function that deletes the collections of earlier requests, and returns this one."""
 
     def make(world: World, _: str) -> Asked:
         for user in world.ids.values():
@@ -625,15 +626,15 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         "/oauth/device_authorization", program(world)
     ),
 }
-"""Requests that are more than a path."""
+"""Requests that need more than a path."""
 
 
 SHOWN_AGAIN: Final = (f"{AT}/edit", f"{AT}/versions")
-"""Refused forms are shown again, and none for a map that is not seen."""
+"""Pages that show a refused form again, but not for a map that the caller cannot see."""
 
 
 def expected(row: Row, caller: Caller, visibility: str) -> int | str:
-    """Return the status of a refusal, where a page leads instead, or ``"done"``."""
+    """Return the status of the refusal, the target of the redirect, or ``"done"``."""
     refused: int | str | None = None
     if row.takes == "OAuth client":
         refused = 401 if caller.token else None
@@ -650,7 +651,7 @@ def expected(row: Row, caller: Caller, visibility: str) -> int | str:
 
 
 def without_session(row: Row, caller: Caller) -> int | str | None:
-    """Return the refusal of what takes a session, if it is one."""
+    """Return how a request that needs a session is refused, or ``None`` if it is not."""
     if not caller.has_session:
         return 401 if row.takes.endswith("(401)") else "/signin"
     if row.takes.startswith("administrator") and caller.user != BOSS:
@@ -659,7 +660,7 @@ def without_session(row: Row, caller: Caller) -> int | str | None:
 
 
 def without_scope(row: Row, caller: Caller) -> int | None:
-    """Return the refusal of what takes a scope, if it is one."""
+    """Return how a request that needs a scope is refused, or ``None`` if it is not."""
     if not caller.user or caller.elsewhere:
         return 401
     forged = row.method != "GET" and not caller.written
@@ -667,16 +668,16 @@ def without_scope(row: Row, caller: Caller) -> int | None:
 
 
 FOR_ALL: Final = {"published": ("published",), "not private": ("published", "unlisted")}
-"""What is the same for everybody, and for which maps it is there."""
+"""Requests with the same answer for everybody, and the visibility of the maps they work for."""
 
 
 def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
-    """Return what becomes of a request because of the map that is meant."""
+    """Return the result that the map of the request leads to."""
     if row.which in ("", "own only"):
         return "done" if not row.which or caller.user == OWNER else 404
     if row.which in FOR_ALL:
         return "done" if visibility in FOR_ALL[row.which] else 404
-    # Where no token is asked for, one counts if it allows to read maps.
+    # Where no token is needed, a token still counts if it has the scope to read maps.
     user = caller.user if "maps" in caller.scopes or row.takes in SCOPES else ""
     if (visibility == "private" or row.which == "removed") and user not in (OWNER, BOSS):
         return 404
@@ -735,7 +736,7 @@ def test_the_table_names_every_route_and_no_other(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_the_table_says_only_what_is_understood() -> None:
+def test_the_table_uses_only_known_permissions() -> None:
     for private in (False, True):
         taken = {row.takes for row in rows(private=private)}
         assert taken <= {
@@ -761,10 +762,10 @@ def test_the_table_says_only_what_is_understood() -> None:
 
 
 def those_of_turn(callers: list[Caller], turn: int) -> list[Caller]:
-    """Return everybody who differs in what is allowed, and of those who are like one a share.
+    """Return all callers with different permissions, and a share of those without any.
 
-    That all strangers are alike, and where a form must come from, is tested for every route in
-    ``tests/api/test_permissions.py``, and for every form in ``tests/site/people/test_forms.py``.
+    Other tests cover the rest for every route (``tests/api/test_permissions.py``) and for every
+    form (``tests/site/people/test_forms.py``).
     """
     alike = [one for one in callers if one.elsewhere or not (one.written and one.user)]
     some = share(alike[1:], turn)
@@ -772,7 +773,7 @@ def those_of_turn(callers: list[Caller], turn: int) -> list[Caller]:
 
 
 @pytest.mark.slow
-def test_every_cell(world: World) -> None:
+def test_every_cell_of_the_permission_table(world: World) -> None:
     cells, wrong = 0, []
     for turn, row in enumerate(rows(private=is_private(world)), int(is_private(world))):
         for visibility in VISIBILITIES if row.which else ("published",):
@@ -788,7 +789,9 @@ def test_every_cell(world: World) -> None:
                     where = answer.headers.get("Location", "")
                     cell = (row.method, row.path, visibility, caller.name)
                     wrong.append((*cell, right, answer.status_code, where))
-                if right == "done":  # what it meant may be used up: a refused request uses nothing
+                if (
+                    right == "done"
+                ):  # it may have changed or deleted the map; a refused request changes nothing
                     asked = None
     assert not wrong, "\n".join(map(str, wrong))
     assert cells > 1500
@@ -804,11 +807,11 @@ OF_NEW_MAPS: Final = {
     ("POST", f"{AT}/versions/{{number}}"),
     ("POST", f"{AT}/remove"),
 }
-"""Each request needs a map of its own, which is published."""
+"""Each of these requests needs its own published map."""
 
 
 def fits(answer: httpx.Response, asked: Asked, right: int | str, caller: Caller) -> bool:
-    """Tell whether an answer is what the table says."""
+    """Tell whether a response is what the table says."""
     location = answer.headers.get("Location", "")
     if right == "done":
         there = answer.status_code != 303 or (
@@ -817,7 +820,7 @@ def fits(answer: httpx.Response, asked: Asked, right: int | str, caller: Caller)
         )
         return answer.status_code in asked.statuses and there
     if isinstance(right, str):
-        # Who signs out needs not sign in first.
+        # Signing out without a session leads home, not to the sign-in page.
         home = asked.path == "/signout" and location == "/"
         return answer.status_code == 303 and (location.startswith(right) or home)
     return answer.status_code == right

@@ -1,7 +1,7 @@
-"""Finding one particular map among many with the same title, in a library of real files.
+"""Finding one map among several with the same title, in a library of real files.
 
-Twelve real maps are called "Java", and lie in folders of three levels with others. Files of
-different programs stand as they are; of some, the word in the middle is replaced.
+Twelve real maps are called "Java". They are in folders of three levels, with other maps. The files
+come from different programs. In some, the text of the central topic was changed to "Java".
 """
 
 import re
@@ -79,7 +79,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, address: str) -> Iter
 
 
 def found(page: Page) -> None:
-    """See that the page is that of the map that was wanted."""
+    """Check that the page shows the wanted map."""
     path = page.get_by_role("navigation", name="Folder of this map")
     expect(path).to_contain_text("Servers")
     expect(path).to_contain_text("2020")
@@ -88,7 +88,7 @@ def found(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_in_three_clicks(browser: Browser, address: str, *, scripts: bool) -> None:
+def test_a_map_is_found_in_three_clicks(browser: Browser, address: str, *, scripts: bool) -> None:
     desk = {"width": 1440, "height": 900}
     reader = Reader(browser, address, viewport=desk, java_script_enabled=scripts)
     page = reader.open("/")
@@ -101,7 +101,7 @@ def test_in_three_clicks(browser: Browser, address: str, *, scripts: bool) -> No
     reader.close()
 
 
-def test_in_one_search(page: Page) -> None:
+def test_a_map_is_found_in_one_search(page: Page) -> None:
     page.fill("#query", "java university 2020 servers")
     page.keyboard.press("Enter")
     hit = page.locator(".hit").first
@@ -111,7 +111,7 @@ def test_in_one_search(page: Page) -> None:
     found(page)
 
 
-def test_in_a_folder_that_is_open(browser: Browser, address: str) -> None:
+def test_a_map_is_found_in_its_folder(browser: Browser, address: str) -> None:
     reader = Reader(browser, address, viewport={"width": 1440, "height": 900}, bypass_csp=True)
     page = reader.open("/?folder=University/2020&versions=all")
     page.fill("#query", "java")
@@ -126,7 +126,7 @@ def test_in_a_folder_that_is_open(browser: Browser, address: str) -> None:
     reader.close()
 
 
-def test_from_the_page_of_all_folders(browser: Browser, address: str) -> None:
+def test_a_map_is_found_from_the_page_of_folders(browser: Browser, address: str) -> None:
     phone = {"width": 360, "height": 740}
     reader = Reader(browser, address, viewport=phone, bypass_csp=True)
     page = reader.open("/browse/folders?below=University")

@@ -1,4 +1,4 @@
-"""The text of a map for everybody has all that is attached to topics, and nothing that acts."""
+"""The text on the page of a map: it has everything attached to topics, and all of it is escaped."""
 
 from mapshelf.model import (
     Attachment,
@@ -18,7 +18,7 @@ from tests.site.shelves import STRIKES
 from tests.site.test_pages import Reading
 
 
-def test_the_text_of_a_map_is_bounded_whatever_is_about_all_of_it() -> None:
+def test_the_text_of_a_map_is_limited() -> None:
     leaves = [Topic(f"t{number}", f"t{number}") for number in range(400)]
     ids = tuple(topic.id for topic in leaves)
     sheet = Sheet(
@@ -60,7 +60,7 @@ def test_the_text_escapes_what_is_attached_to_topics() -> None:
             assert attributes.get("href", "#").startswith("#")
 
 
-def test_formulas_stand_as_mathml_in_the_text() -> None:
+def test_formulas_are_mathml_in_the_text() -> None:
     topics = [
         Topic("$x_1$", "only", formula="x_1"),
         Topic("Area", "beside", formula="r^2"),

@@ -1,4 +1,4 @@
-"""Pages over the application in process: what is in them, and what headers they have."""
+"""Content and headers of the pages, from the application in this process."""
 
 import json
 import re
@@ -37,7 +37,7 @@ IN_STYLE_SHEET = {
     "on_centre": "--on-centre",
     "on_branch": "--on-branch",
 }
-"""What the style sheet calls the colours of a theme."""
+"""The names in the style sheet for the colours of a theme."""
 VOID = {"meta", "link", "input", "img", "br", "hr", "source", "base"}
 
 
@@ -62,7 +62,7 @@ def get(site: Service, path: str, status: int = 200, **headers: str) -> httpx.Re
 
 
 class Reading(HTMLParser):
-    """Collects the elements of a page, and notes those that are not closed as they should be."""
+    """An HTML parser that collects the elements of a page, and those that are nested wrongly."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -101,7 +101,7 @@ def test_pages_need_no_token_and_the_api_still_does(site: Service) -> None:
     get(site, "/maps", 401)
 
 
-def test_every_page_has_a_policy_that_lets_nothing_foreign_run(site: Service) -> None:
+def test_every_page_has_a_strict_content_security_policy(site: Service) -> None:
     for path in ("/", "/?query=garden", PAGE, f"{PAGE}?embed=1", "/owners/flora", "/mindmaps/none"):
         headers = site.request("GET", path, signed=False).headers
         policy = dict(
@@ -115,7 +115,7 @@ def test_every_page_has_a_policy_that_lets_nothing_foreign_run(site: Service) ->
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_pages_load_only_what_is_ours(site: Service) -> None:
+def test_pages_load_nothing_from_other_hosts(site: Service) -> None:
     for path in ("/", PAGE, f"{PAGE}?embed=1"):
         for tag, attributes in read(get(site, path)).found:
             assert "style" not in attributes
@@ -164,7 +164,7 @@ def test_old_addresses_lead_to_the_present_one(site: Service, path: str) -> None
 def test_a_redirect_keeps_the_query_whatever_bytes_it_has(
     site: Service, sent: bytes, query: bytes
 ) -> None:
-    """Asked without a client in between, which would encode what it sends."""
+    """The request bypasses the HTTP client, which would encode the query."""
     status, headers = site.run(asked_raw(site, b"/mindmaps/Garden01", b"q=" + sent))
     assert status == 308
     assert dict(headers)[b"location"] == PAGE.encode() + b"?q=" + query
@@ -173,7 +173,7 @@ def test_a_redirect_keeps_the_query_whatever_bytes_it_has(
 async def asked_raw(
     site: Service, path: bytes, query_string: bytes
 ) -> tuple[int, list[tuple[bytes, bytes]]]:
-    """Return status and headers of the answer to a request with these very bytes."""
+    """Return status and headers of the response to a request with exactly these bytes."""
     scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "path": path.decode(),
         "raw_path": path, "query_string": query_string, "headers": [(b"host", b"localhost")],
@@ -217,8 +217,8 @@ def test_a_page_gives_the_map_in_every_format(site: Service) -> None:
     assert get(site, f"{PAGE}/original").content == b"<map>"
 
 
-def test_links_in_notes_lead_nowhere_but_out(tmp_path: Path) -> None:
-    """Those to files beside the map would lead into our own addresses."""
+def test_relative_links_in_notes_are_removed(tmp_path: Path) -> None:
+    """A relative link to a file next to the map would become an address of the service."""
     note = "".join(
         f'<a href="{link}">{number}</a>'
         for number, link in enumerate(
@@ -317,7 +317,7 @@ def test_pages_past_the_end_lead_back(site: Service) -> None:
     assert "/owners/many?offset=48" in [a.get("href") for _, a in read(response).found]
 
 
-def test_search_shows_where_it_stands(site: Service) -> None:
+def test_search_results_link_to_topics(site: Service) -> None:
     response = get(site, "/?query=april")
     assert "Sow in <mark>April</mark>" in response.text
     assert f'href="{PAGE}#t=sow-in-april"' in response.text
@@ -326,7 +326,7 @@ def test_search_shows_where_it_stands(site: Service) -> None:
     assert "<html" not in part.text
 
 
-def test_facets_count_and_can_be_left(site: Service) -> None:
+def test_facets_show_counts_and_can_be_removed(site: Service) -> None:
     found = links(site, "/owners/many")
     assert any(re.fullmatch(r"/owners/many\?category=\d+", link) for link in found)
     assert "/owners/flora" in found
@@ -341,16 +341,16 @@ def test_a_list_has_a_feed(site: Service) -> None:
     everything = ElementTree.fromstring(get(site, "/feed.atom").text)
     dates = [entry.findtext(f"{ATOM}updated") or "" for entry in everything.iter(f"{ATOM}entry")]
     assert dates == sorted(dates, reverse=True)
-    for word in ("script", "img", "%7B%7B"):  # hostile titles are still sound XML
+    for word in ("script", "img", "%7B%7B"):  # well-formed XML in spite of hostile titles
         ElementTree.fromstring(get(site, f"/feed.atom?query={word}").text)
 
 
-def test_pages_are_checked_before_they_are_shown_again(site: Service) -> None:
+def test_pages_are_revalidated(site: Service) -> None:
     first = get(site, PAGE)
     get(site, PAGE, 304, If_None_Match=first.headers["etag"])
 
 
-def test_files_of_pages_are_kept_for_long(site: Service) -> None:
+def test_static_files_are_cached_for_long(site: Service) -> None:
     (sheet,) = re.findall(r'rel="stylesheet" href="([^"]+)"', get(site, PAGE).text)
     for name in (
         *(path.name for path in STATIC.iterdir()),
@@ -382,7 +382,7 @@ def test_the_reference_has_a_policy_almost_as_strict(site: Service) -> None:
     assert "/docs" in links(site, "/")
 
 
-def test_of_the_viewer_two_files_are_served(site: Service) -> None:
+def test_two_files_of_the_viewer_are_served(site: Service) -> None:
     (sheet,) = re.findall(r'"(/static/[^"]+/swagger.css)"', get(site, "/docs").text)
     for name in ("swagger.css", "swagger.js"):
         response = get(site, sheet.replace("swagger.css", name))
@@ -397,19 +397,19 @@ def test_of_the_viewer_two_files_are_served(site: Service) -> None:
 
 
 BUDGET = 200_000
-"""Bytes that the library may take, all told."""
+"""The most bytes that the library may load in total."""
 
 
 def sent(site: Service, path: str) -> int:
-    """Return how many bytes an answer takes on the way to a browser."""
+    """Return how many bytes of a response are sent to a browser."""
     response = get(site, path, Accept_Encoding="gzip, deflate, br")
     return int(response.headers["content-length"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/?query=water", "/?order_by=alpha&offset=24"])
-def test_the_library_is_light(examples: Service, path: str) -> None:
-    """The page with all it loads, pictures further down included, in either colours."""
+def test_the_library_stays_below_its_size_limits(examples: Service, path: str) -> None:
+    """The page with everything it loads, including pictures further down, in light or dark mode."""
     page = get(examples, path)
     needed = set(re.findall(r'"(/static/[^"]+)"', page.text))
     found = read(page).found
@@ -422,7 +422,7 @@ def test_the_library_is_light(examples: Service, path: str) -> None:
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of all sample maps, twice, so that pages are full."""
+    """A service with two copies of each sample map, so that a page of the list is full."""
     with shelf_with(tmp_path_factory.mktemp("examples")) as full:
         for number, path in enumerate(sorted((*SAMPLES, *SAMPLES))):
             outline = encode_outline(read_file(path.read_bytes(), Limits(), name=path.name))
@@ -434,7 +434,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             yield running
 
 
-def test_pages_and_their_files_are_compressed_for_who_takes_that(site: Service) -> None:
+def test_pages_and_static_files_are_compressed(site: Service) -> None:
     (sheet,) = re.findall(r'"(/static/[^"]+/site.css)"', get(site, "/").text)
     folder = sheet.rpartition("/")[0]
     static = [f"{folder}/{name}" for name in ("site.css", "map.js", "swagger.js", "regular.ttf")]
@@ -493,7 +493,7 @@ def test_an_empty_shelf_says_so(tmp_path: Path) -> None:
 
 
 def test_pages_can_live_below_a_path(shelf: Shelf) -> None:
-    """A proxy takes the path off; what pages link to has it."""
+    """A proxy removes the path from requests; links on pages have it."""
     proxied = "https://example.org"
     below = replace(shelf.settings, base_url="https://example.org/maps")
     with Service(below, shelf.token(), site_routes) as running:
@@ -507,7 +507,7 @@ def test_pages_can_live_below_a_path(shelf: Shelf) -> None:
         assert f"https://example.org/maps{PAGE}?embed=1" in answer["html"]
 
 
-def test_without_pages_there_are_none(shelf: Shelf) -> None:
+def test_a_service_without_pages_serves_none(shelf: Shelf) -> None:
     with serve(shelf) as running:
         for path in ("/", PAGE, "/feed.atom", "/site/search"):
             get(running, path, 404)
@@ -527,8 +527,8 @@ def test_the_style_sheet_has_the_colours_of_pictures(theme: Theme) -> None:
 
 
 @pytest.mark.slow
-def test_no_text_is_left_over() -> None:
-    """Every text of the catalogue is used, and every word on a page comes from there."""
+def test_every_text_of_the_message_catalogue_is_used() -> None:
+    """Every text of the message catalogue is used, and every text on a page comes from it."""
     sources = "".join(
         path.read_text() for path in STATIC.parent.rglob("*") if path.suffix in (".html", ".py")
     )

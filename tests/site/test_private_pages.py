@@ -1,4 +1,4 @@
-"""A private catalogue for people: who is signed in sees everything, all others nothing."""
+"""Pages of a private catalogue: signed-in users see everything, all others nothing."""
 
 import re
 import zlib
@@ -59,7 +59,7 @@ PEOPLE: Final = {
     "/mindmaps/{id}/{slug}.{format}": [f"{PAGE}.md", "/mindmaps/Large001/a-very-large-map.json"],
     "/mindmaps/{id}/{slug}/original": [f"{PAGE}/original"],
 }
-"""What asks people to sign in."""
+"""Pages that redirect to the sign-in page, with example addresses."""
 
 SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
@@ -71,7 +71,7 @@ SCRIPTS: Final = {
     "/site/imports": ["/site/imports"],
     "/site/maps/{id}.json": [f"/site/maps/{ID}.json", "/site/maps/Large001.json"],
 }
-"""What people do not open themselves."""
+"""Addresses that scripts and programs load."""
 
 PICTURES: Final = (
     f"/thumbnails/{ID}.png",
@@ -86,7 +86,7 @@ OPEN_TO_ALL = OPEN | {"/signin/passkey"}
 OPEN_TO_ALL |= {
     f"/account{more}" for more in ("", "/password", "/tokens", "/programs", "/feeds", "/passkeys")
 }
-OPEN_TO_ALL |= {  # let in who knows them: people/test_feeds.py, people/test_saved_searches.py
+OPEN_TO_ALL |= {  # opened by a secret: people/test_feeds.py, people/test_saved_searches.py
     "/feeds/{secret}.atom",
     "/feeds/{secret}/collected/{id}.atom",
     "/feeds/{secret}/saved/{id}.atom",
@@ -140,7 +140,7 @@ def directives(answer: httpx.Response) -> set[str]:
 
 
 def check_private(answer: httpx.Response) -> None:
-    """See that nobody but the browser keeps an answer, and that it asks before each use."""
+    """Check that only the browser may cache a response, and must revalidate it before each use."""
     assert directives(answer) == {"private", "no-cache"}
     assert "Cookie" in answer.headers["Vary"].split(", ")
 
@@ -151,14 +151,14 @@ def check_untold(answer: httpx.Response) -> None:
     assert OWNER not in answer.text
 
 
-def test_every_page_is_asked_for(site: Service) -> None:
+def test_every_route_is_in_the_lists_of_this_module(site: Service) -> None:
     routes = site_routes(site.application.application.context)
     asked = {*PEOPLE, *SCRIPTS, *OPEN_TO_ALL, *OF_ADMINISTRATORS, "/download"}
     assert set(routes) == asked
 
 
 @pytest.mark.parametrize("path", TO_PEOPLE)
-def test_pages_ask_to_sign_in_and_show_themselves_then(
+def test_pages_redirect_to_sign_in_and_back(
     site: Service, shelf: Shelf, ann: Person, path: str
 ) -> None:
     stranger = Person(site)
@@ -182,14 +182,14 @@ def test_pages_ask_to_sign_in_and_show_themselves_then(
         check_untold(Person(site).get(path, 303, If_None_Match=known))
 
 
-def test_chosen_maps_are_for_who_is_signed_in(site: Service, ann: Person) -> None:
+def test_downloading_several_maps_needs_a_session(site: Service, ann: Person) -> None:
     path = f"/download?map={ID}"
     check_untold(Person(site).get(path, 303))
     assert ann.get(path).headers["Content-Type"] == "application/zip"
 
 
 @pytest.mark.parametrize("path", TO_SCRIPTS)
-def test_what_scripts_load_is_refused_to_strangers(site: Service, ann: Person, path: str) -> None:
+def test_data_for_scripts_needs_a_session(site: Service, ann: Person, path: str) -> None:
     refused = Person(site).get(path, 401)
     check_untold(refused)
     assert refused.headers["WWW-Authenticate"] == 'Bearer realm="mapshelf"'
@@ -200,7 +200,7 @@ def test_what_scripts_load_is_refused_to_strangers(site: Service, ann: Person, p
 
 
 @pytest.mark.parametrize("path", PICTURES)
-def test_pictures_for_who_is_signed_in(site: Service, shelf: Shelf, ann: Person, path: str) -> None:
+def test_pictures_need_a_session(site: Service, shelf: Shelf, ann: Person, path: str) -> None:
     shown = ann.get(path, Sec_Fetch_Site="same-origin")
     check_private(shown)
     check_private(ann.get(path, 304, If_None_Match=shown.headers["ETag"]))
@@ -212,7 +212,7 @@ def test_pictures_for_who_is_signed_in(site: Service, shelf: Shelf, ann: Person,
 
 
 @pytest.mark.parametrize("path", ["/", PAGE])
-def test_what_pages_load_is_there(ann: Person, path: str) -> None:
+def test_everything_that_pages_load_exists(ann: Person, path: str) -> None:
     page = ann.get(path).text
     loaded = set(re.findall(r'(?:src|href|data-map|data-results)="(/[^"#]*)"', page))
     assert len(loaded) > 10
@@ -224,7 +224,7 @@ def test_a_link_from_another_site_shows_the_page(ann: Person) -> None:
     ann.get(PAGE, Sec_Fetch_Site="cross-site")
 
 
-def test_what_is_not_there_is_no_page_for_strangers(site: Service, ann: Person) -> None:
+def test_missing_pages_redirect_to_sign_in(site: Service, ann: Person) -> None:
     ann.get("/mindmaps/None0000", 404)
     Person(site).get("/mindmaps/None0000", 303)
     Person(site).get("/?limit=99", 303)
@@ -237,7 +237,7 @@ def test_a_token_opens_no_page(site: Service) -> None:
     assert site.get("/maps").status_code == 200
 
 
-def test_signing_out_empties_the_cache_of_the_browser(ann: Person) -> None:
+def test_signing_out_clears_the_browser_cache(ann: Person) -> None:
     answer = ann.fill("/signout")
     assert answer.headers["Clear-Site-Data"] == '"cache"'
     assert "__Host-mapshelf_session=;" in answer.headers["Set-Cookie"]
@@ -245,7 +245,7 @@ def test_signing_out_empties_the_cache_of_the_browser(ann: Person) -> None:
 
 
 PERSONAL: Final = ("/", PAGE, "/owners/flora")
-"""Public pages that show more to people who are signed in."""
+"""Public pages that show more to signed-in users."""
 
 
 def test_public_pages_are_the_same_for_everybody_who_is_not_signed_in(

@@ -1,4 +1,4 @@
-"""Reading a map: notes beside it, what is found in them, sheets, and all of it at once."""
+"""Reading a map in a browser: notes, search, sheets, touch targets and printing."""
 
 import re
 from typing import Any
@@ -74,7 +74,7 @@ def test_a_note_never_covers_its_topic(reader_with: ReaderWith, size: str) -> No
         assert not overlap(body, box_of(page, ".finder")), topic
 
 
-def test_the_whole_map_is_shown_with_all_that_belongs_to_it(reader: Reader) -> None:
+def test_unfolding_everything_shows_the_whole_map(reader: Reader) -> None:
     page = reader.open(PAGE)
     page.get_by_role("button", name="Unfold everything").click()
     settled(page)
@@ -90,7 +90,7 @@ def test_the_whole_map_is_shown_with_all_that_belongs_to_it(reader: Reader) -> N
             assert inside(box_of(page, f"#stage {selector}"), stage), selector
 
 
-def test_find_looks_into_notes_and_tags(reader: Reader) -> None:
+def test_find_searches_notes_and_tags(reader: Reader) -> None:
     page = reader.open(PAGE)
     find = page.locator(".finder input")
     current, count = page.locator("#stage .current"), page.locator(".found-count")
@@ -128,7 +128,7 @@ def test_many_sheets_are_reached_by_keyboard(reader: Reader) -> None:
     expect(page.locator('[data-topic="r"]')).to_be_visible()
 
 
-def test_what_is_touched_is_large_enough(reader_with: ReaderWith) -> None:
+def test_touch_targets_are_large_enough(reader_with: ReaderWith) -> None:
     page = reader_with(**SIZES["phone"]).open(f"{PAGE}#t=l0-0")
     settled(page)
     assert scale_of(page) > 0.85
@@ -154,7 +154,7 @@ def boxes(page: Page, selector: str) -> list[FloatRect]:
 def test_a_swipe_beside_the_drawing_scrolls_the_page(reader_with: ReaderWith) -> None:
     phone = reader_with(**SIZES["phone"])
     for selector, moves in ((".finder", True), (".words", True), ("#stage .current", False)):
-        page = phone.open(f"{PAGE}#t=l0-0")  # anew: the last one may go on scrolling by itself
+        page = phone.open(f"{PAGE}#t=l0-0")  # a new page: the last one may still be scrolling
         settled(page)
         before = page.locator("#stage > svg > g").get_attribute("transform")
         start = page.evaluate("scrollY")
@@ -182,19 +182,19 @@ def test_tables_in_notes_scroll_and_keep_their_words(reader: Reader) -> None:
     assert table.evaluate("one => one.scrollWidth > one.clientWidth")
     assert page.locator(".detail td").first.evaluate("one => one.getClientRects().length") == 1
     height = page.locator(".detail td").first.evaluate("one => one.offsetHeight")
-    assert height < 60, "a word was broken"
+    assert height < 60, "words are broken across lines"
     gap = page.locator(".detail .note").evaluate("one => one.offsetHeight")
-    assert gap < 200, "the line ends of the source show"
+    assert gap < 200, "line breaks of the source are shown"
 
 
-def test_axe_finds_nothing_beside_a_map(reader_with: ReaderWith) -> None:
+def test_the_page_of_a_map_is_accessible(reader_with: ReaderWith) -> None:
     page = reader_with(**SIZES["phone"]).open(f"{PAGE}#t=l0-0")
     settled(page)
     page.locator(".finder input").fill("before")
     assert not faults_in_both_schemes(page)
 
 
-def test_beyond_the_last_page_there_is_a_way_back(reader: Reader) -> None:
+def test_a_page_past_the_end_links_to_the_last_page(reader: Reader) -> None:
     page = reader.open("/owners/many?offset=9600")
     expect(page.locator(".nothing")).to_contain_text("This list has only 3 pages.")
     page.get_by_role("link", name="To the last page").click()
@@ -205,7 +205,7 @@ def test_a_map_is_printed_on_as_many_pages_as_it_takes(reader: Reader) -> None:
     page = reader.open("/mindmaps/Garden01")
     printed = page.pdf(prefer_css_page_size=True)
     assert pages_of(printed)[0] == "landscape"
-    assert page.locator(".page").count() == 0, "what was for printing is gone"
+    assert page.locator(".page").count() == 0, "the pages for printing are still there"
     page.goto(PAGE)
     page.get_by_role("button", name="Unfold everything").click()
     several = pages_of(page.pdf(prefer_css_page_size=True))

@@ -1,4 +1,4 @@
-"""The reference of the API, in a real browser: it is read, and tried with a token."""
+"""The API reference in a real browser: it is readable, and requests can be tried with a token."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.site.browser import Reader, served
 from tests.site.shelves import CHINESE, GARDEN
 
 VIEWER = "#reference"
-"""What is drawn by Swagger UI, and not by us."""
+"""The part of the page that Swagger UI draws."""
 
 
 Running = tuple[str, str]
@@ -23,7 +23,7 @@ Running = tuple[str, str]
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service of two maps."""
+    """A service with two maps."""
     with shelf_with(tmp_path_factory.mktemp("tried"), GARDEN, CHINESE) as shelf:
         token = shelf.token()
     with served(shelf.settings.data) as address:
@@ -38,7 +38,7 @@ def authorise(page: Page, token: str) -> None:
 
 
 def tried(page: Page, path: str, **values: str) -> Locator:
-    """Try the operation at ``path``; return where the answer is shown."""
+    """Try the operation at ``path``; return the element that shows the response."""
     block = page.locator(".opblock-get", has=page.locator(f'[data-path="{path}"]'))
     block.locator(".opblock-summary-control").click()
     for name, value in values.items():
@@ -59,7 +59,7 @@ def status(answer: Locator) -> str:
 
 
 def test_every_operation_is_shown_and_can_be_tried(browser: Browser, running: Running) -> None:
-    """What the browser complains of (a policy, a request to somebody else) fails this, too."""
+    """A policy violation or a request to another host fails this test, too."""
     address, token = running
     reader = Reader(browser, address, viewport={"width": 1280, "height": 900})
     page = reader.open("/docs")
@@ -76,7 +76,7 @@ def test_every_operation_is_shown_and_can_be_tried(browser: Browser, running: Ru
     reader.close()
 
 
-def test_a_private_catalogue_has_it_too_and_the_token_is_not_kept(
+def test_a_private_catalogue_has_a_reference_and_forgets_the_token(
     browser: Browser, tmp_path: Path
 ) -> None:
     with shelf_with(tmp_path, GARDEN) as shelf:
@@ -92,7 +92,7 @@ def test_a_private_catalogue_has_it_too_and_the_token_is_not_kept(
         reader.close()
 
 
-def test_a_wrong_token_is_told(browser: Browser, running: Running) -> None:
+def test_a_wrong_token_is_reported(browser: Browser, running: Running) -> None:
     reader = Reader(browser, running[0])
     page = reader.open("/docs")
     authorise(page, "msh_wrong")
@@ -103,15 +103,15 @@ def test_a_wrong_token_is_told(browser: Browser, running: Running) -> None:
     reader.close()
 
 
-def test_it_fits_the_screen_is_dark_where_people_want_that_and_axe_finds_no_fault_of_ours(
+def test_the_reference_fits_the_screen_has_a_dark_mode_and_is_accessible(
     browser: Browser, running: Running
 ) -> None:
-    """One page for all of them: to draw it takes the browser longer than anything else here."""
+    """One page for all three checks, because the browser takes long to draw it."""
     reader = Reader(browser, running[0], color_scheme="dark", bypass_csp=True)
     page = reader.open("/docs")
     path = page.locator(".opblock-summary-path").first
     expect(path).to_be_visible()
-    assert brightness(path) > 128, "at once"
+    assert brightness(path) > 128, "the reference is not dark at first"
     page.emulate_media(color_scheme="light")
     assert brightness(path) < 128
     page.locator(".opblock-summary-control").first.click()
@@ -123,12 +123,12 @@ def test_it_fits_the_screen_is_dark_where_people_want_that_and_axe_finds_no_faul
 
 
 def brightness(words: Locator) -> float:
-    """Return how bright words are, from 0 to 255."""
+    """Return the brightness of the text colour, from 0 to 255."""
     ink = words.evaluate("one => getComputedStyle(one).color")
     return sum(map(int, re.findall(r"\d+", ink)[:3])) / 3
 
 
-def test_without_scripts_it_says_so(browser: Browser, running: Running) -> None:
+def test_the_reference_says_that_it_needs_scripts(browser: Browser, running: Running) -> None:
     reader = Reader(browser, running[0], java_script_enabled=False)
     page = reader.open("/docs")
     assert "does not run" in page.locator("noscript").inner_text()
@@ -136,8 +136,8 @@ def test_without_scripts_it_says_so(browser: Browser, running: Running) -> None:
     reader.close()
 
 
-def test_below_a_path_it_asks_below_that_path(browser: Browser, tmp_path: Path) -> None:
-    """As behind a proxy that takes the path off: the browser itself plays the proxy."""
+def test_the_reference_works_below_a_path(browser: Browser, tmp_path: Path) -> None:
+    """A route in the browser acts as a proxy that removes the path."""
     with shelf_with(tmp_path, GARDEN) as shelf:
         token = shelf.token()
     with served(tmp_path, "--base-url", "http://127.0.0.1/below") as address:

@@ -1,4 +1,4 @@
-"""What pages of other origins may read (CORS): the API, and what programs in browsers ask."""
+"""CORS: pages of other origins may read the API and the OAuth endpoints, but no pages."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ FOR_PROGRAMS = {
     "/site/maps/{id}.json",
     "/static/{edition}/{asset}",
 }
-"""What programs load of a public catalogue."""
+"""Addresses of the site that programs load from a public catalogue."""
 
 QUERIES = {"/oembed": f"?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{GARDEN.id}%2Fa-garden"}
 
@@ -52,13 +52,13 @@ def site(shelf: Shelf, request: pytest.FixtureRequest) -> Iterator[Service]:
 
 
 def value_of(part: re.Match[str]) -> str:
-    """Return what stands in a variable part of a path."""
+    """Return a value for a variable part of a path."""
     return PARTS.get(part[1]) or "1"
 
 
 @pytest.fixture(scope="module")
 def kept(shelf: Shelf) -> dict[str, str]:
-    """Return the addresses of a collection and of a saved search, by what routes say of them."""
+    """Return the addresses of a collection and of a saved search, by their routes."""
     ann = shelf.store.add_user("ann").id
     details = CollectionDetails("Plans", "", Visibility.PUBLISHED)
     collection = shelf.store.add_collection(ann, details, [])
@@ -70,7 +70,7 @@ def kept(shelf: Shelf) -> dict[str, str]:
 
 
 def told(site: Service, method: str, path: str) -> set[str]:
-    """Return which headers of CORS are in a response."""
+    """Return the names of the CORS headers of a response."""
     answer = site.request(method, path, headers={"Origin": ORIGIN, "Cookie": "a=b"})
     names = {name for name in answer.headers if name.startswith("access-control-")}
     assert "access-control-allow-credentials" not in names
@@ -78,7 +78,7 @@ def told(site: Service, method: str, path: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_api_is_shared_and_no_page_is(site: Service, kept: dict[str, str]) -> None:
+def test_only_the_api_has_cors_headers(site: Service, kept: dict[str, str]) -> None:
     context = site.application.application.context
     private = context.settings.private
     programs = {path for path in oauth_routes(context) if path not in NOT_FOR_BROWSERS}
@@ -93,14 +93,14 @@ def test_the_api_is_shared_and_no_page_is(site: Service, kept: dict[str, str]) -
         for method in ("GET", "POST", "DELETE", "OPTIONS"):
             found = told(site, method, path + QUERIES.get(template, ""))
             where = (method, template)
-            # What is refused there is told by a page.
+            # There, the error is a page.
             page = template in FOR_PROGRAMS and method in ("POST", "DELETE")
             assert bool(found) == (template in shared and not page), where
             offered = method == "OPTIONS" and template in shared
             assert ("access-control-allow-methods" in found) == offered, where
 
 
-def test_errors_are_shared_as_what_they_are_about(site: Service) -> None:
+def test_errors_have_cors_headers_if_they_are_json(site: Service) -> None:
     for path in ("/maps?limit=51", "/nowhere", "/maps/None0000"):
         assert "access-control-allow-origin" in told(site, "GET", path)
     for path in ("/mindmaps/None0000", "/link/none", "/?limit=x&offset=x", "/owners/"):
@@ -108,7 +108,7 @@ def test_errors_are_shared_as_what_they_are_about(site: Service) -> None:
         assert ("access-control-allow-origin" in told(site, "GET", path)) == ("json" in kind)
 
 
-def test_a_page_that_is_compressed_is_not_shared_either(site: Service) -> None:
+def test_compressed_pages_have_no_cors_headers(site: Service) -> None:
     for encoding in ("gzip", "identity"):
         answer = site.request("GET", "/docs", headers={"Accept-Encoding": encoding})
         assert "Access-Control-Allow-Origin" not in answer.headers

@@ -1,4 +1,4 @@
-"""Maps with the same topics on pages: of a map, of lists, and for administrators."""
+"""Duplicate maps ("twins") on the page of a map, in lists, and on the administrators' page."""
 
 import re
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ def test_the_page_of_a_map_names_its_twins_and_maps_about_the_same(site: Service
     assert 'id="related"' not in alone
 
 
-def test_lists_fold_twins_and_show_each_where_that_is_asked_for(site: Service) -> None:
+def test_lists_fold_twins_unless_all_versions_are_requested(site: Service) -> None:
     folded = page(site, "/?order_by=alpha")
     assert folded.count('<article class="card">') == 9
     assert "3 versions" in folded
@@ -84,7 +84,7 @@ def test_lists_fold_twins_and_show_each_where_that_is_asked_for(site: Service) -
     assert len(site.maps(order_by="alpha").json()) == 11
 
 
-def test_letters_lead_to_the_first_map_that_begins_so_behind_folded_twins(tmp_path: Path) -> None:
+def test_letters_lead_to_their_first_map_when_twins_are_folded(tmp_path: Path) -> None:
     drafts = (
         MapDraft(id=f"{title}01", title=title, outline=outline_of("Garden", *topics))
         for title, topics in (
@@ -115,7 +115,7 @@ def test_topics_lead_to_other_maps_that_have_them(site: Service) -> None:
 
 
 class SlowSnapshot:
-    """Takes two fifths of the time there is for each search."""
+    """A snapshot in which each search takes two fifths of the time limit."""
 
     def __init__(self) -> None:
         self.searches = 0
@@ -129,8 +129,8 @@ class SlowSnapshot:
 
 
 @pytest.mark.slow
-def test_looking_for_topics_in_other_maps_ends_in_time() -> None:
-    """A hostile map has a hundred topics, that each take half a second to look for."""
+def test_the_search_for_related_maps_has_a_time_limit() -> None:
+    """A hostile map could have a hundred topics that take half a second each to search for."""
     slow = SlowSnapshot()
     texts = [f"hostile topic {number}" for number in range(20)]
     found = shared_topics(texts, cast(Snapshot, slow), Addresses(BASE_URL), own=True)

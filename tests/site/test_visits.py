@@ -1,4 +1,4 @@
-"""What counts over HTTP: pages and downloads, once for each visitor and hour, and nothing else."""
+"""Counting over HTTP: one view and one download for each visitor and hour, and nothing else."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ LATER = 2**60
 
 
 class House:
-    """A service whose time is ours, behind a proxy that says who asks."""
+    """A service with a test clock, behind a proxy that tells the visitor's address."""
 
     def __init__(self, shelf: Shelf, **changes: Any) -> None:
         self.shelf = shelf
@@ -46,7 +46,7 @@ class House:
         assert response.status_code == status, (path, response.status_code)
 
     def counted(self) -> tuple[int, int]:
-        """End the service; return how many views and downloads have come to what was there."""
+        """Stop the service; return how many views and downloads it counted."""
         self.service.stop()
         self.shelf.store.apply_visit_counts(LATER)
         (found,) = (one for one in self.shelf.store.maps(0, 99) if one.id == "Garden01")
@@ -83,8 +83,10 @@ def test_a_download_counts_once_whatever_its_format(house: House) -> None:
     assert house.counted() == (0, 3)
 
 
-def test_a_page_that_is_known_already_was_looked_at_again(house: House) -> None:
-    response = house.service.request("GET", PAGE, signed=False)  # by a robot
+def test_a_revalidated_page_counts_as_a_view(house: House) -> None:
+    response = house.service.request(
+        "GET", PAGE, signed=False
+    )  # without a User-Agent, so it is not counted
     house.ask(PAGE, If_None_Match=response.headers["etag"], status=304)
     assert house.counted() == (1, 0)
 
@@ -114,7 +116,7 @@ def test_the_api_counts_nothing(house: House) -> None:
     assert house.counted() == (0, 0)
 
 
-def test_nobody_is_believed_who_is_no_trusted_proxy(shelf: Shelf) -> None:
+def test_forwarded_addresses_count_from_trusted_proxies_only(shelf: Shelf) -> None:
     house = House(shelf, trusted_proxies=())
     with house.service:
         house.ask(PAGE, "192.0.2.1")
@@ -131,8 +133,10 @@ def test_counting_can_be_switched_off(shelf: Shelf) -> None:
         assert house.counted() == (0, 0)
 
 
-def test_a_store_that_is_away_costs_no_page(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    house.ask(PAGE)  # kept from now on
+def test_pages_work_without_a_store_to_count_in(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.ask(PAGE)  # cached from now on
     store = house.service.application.application.context.store.get()
     store.close()
     for n in range(9):
@@ -160,7 +164,7 @@ def test_counts_show_in_the_api_once_they_are_settled(house: House) -> None:
 
 
 @pytest.mark.slow
-def test_in_a_private_catalogue_who_is_signed_in_counts(shelf: Shelf) -> None:
+def test_only_signed_in_visits_count_in_a_private_catalogue(shelf: Shelf) -> None:
     house = House(shelf, private=True)
     with house.service:
         cookie = f"__Host-mapshelf_session={shelf.session()}"

@@ -1,4 +1,4 @@
-"""What browsers and others call themselves and say of their requests."""
+"""User agents and request headers of browsers and robots."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -41,7 +41,7 @@ ROBOTS: Final = (
 
 @dataclass(slots=True)
 class Caller:
-    """A sender of requests, as the counter sees one."""
+    """The sender of a request, as the counter sees it."""
 
     peer: str = "192.0.2.1"
     headers: dict[str, str] = field(default_factory=dict)

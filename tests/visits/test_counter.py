@@ -1,4 +1,4 @@
-"""The counter of one worker over a real store: what it hands over, and what if it cannot."""
+"""The visit counter of a worker with a real store, which is sometimes unavailable."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ VIEW, DOWNLOAD = VisitKind.VIEW, VisitKind.DOWNLOAD
 
 
 class Desk:
-    """A store with three maps, and counters over it as workers have them."""
+    """A store with three maps, and counters like those of workers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,7 +71,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-def test_everybody_counts_once_an_hour(desk: Desk) -> None:
+def test_each_visitor_counts_once_an_hour(desk: Desk) -> None:
     ours = desk.counter()
     for _ in range(3):
         ours.note(Caller("192.0.2.1"), 1, VIEW)
@@ -87,7 +87,7 @@ def test_everybody_counts_once_an_hour(desk: Desk) -> None:
     assert desk.counts() == [(4, 1), (1, 0), (0, 0)]
 
 
-def test_neighbours_in_one_network_of_ipv6_are_one(desk: Desk) -> None:
+def test_one_ipv6_network_is_one_visitor(desk: Desk) -> None:
     ours = desk.counter()
     for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"):
         ours.note(Caller(address), 1, VIEW)
@@ -105,7 +105,7 @@ def test_browsers_count(desk: Desk, agent: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", ROBOTS)
-def test_robots_do_not(desk: Desk, agent: str) -> None:
+def test_robots_do_not_count(desk: Desk, agent: str) -> None:
     ours = desk.counter()
     ours.note(Caller(agent=agent), 1, VIEW)
     ours.note(Caller(agent=agent), 1, DOWNLOAD)
@@ -133,7 +133,7 @@ def test_robots_do_not(desk: Desk, agent: str) -> None:
         ({"sec-fetch-dest": "iframe"}, (0, 0)),
     ],
 )
-def test_what_a_browser_says_of_a_request_decides(
+def test_request_headers_decide_what_counts(
     desk: Desk, headers: dict[str, str], want: tuple[int, int]
 ) -> None:
     ours = desk.counter()
@@ -163,7 +163,9 @@ def test_at_midnight_there_is_a_new_salt_and_no_gap(desk: Desk) -> None:
     assert len(set(salts)) == 2
 
 
-def test_visits_wait_for_a_store_that_is_away(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+def test_visits_wait_while_the_store_is_unavailable(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     ours = desk.counter()
     desk.away = True
     for n in range(9):
@@ -175,9 +177,7 @@ def test_visits_wait_for_a_store_that_is_away(desk: Desk, caplog: pytest.LogCapt
     assert desk.counts()[0] == (9, 0)
 
 
-def test_a_database_that_is_locked_holds_nobody_up(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_database_delays_nobody(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mapshelf.store.sqlite.connection.BUSY_TIMEOUT", 50)
     desk.store.close()
     desk.store = SQLiteStore(desk.path)
@@ -193,7 +193,7 @@ def test_a_database_that_is_locked_holds_nobody_up(
     assert desk.counts()[0] == (1, 0)
 
 
-def test_what_waits_is_bounded_and_what_does_not_count_is_told(
+def test_waiting_visits_are_limited_and_lost_ones_are_logged(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(counter, "MOST_WAITING_VISITS", 10)
@@ -209,7 +209,9 @@ def test_what_waits_is_bounded_and_what_does_not_count_is_told(
     assert "192.0.2" not in caplog.text
 
 
-def test_what_waited_for_hours_does_not_count(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+def test_visits_that_waited_for_hours_do_not_count(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     ours = desk.counter()
     desk.away = True
     ours.note(Caller(), 1, VIEW)
@@ -222,7 +224,7 @@ def test_what_waited_for_hours_does_not_count(desk: Desk, caplog: pytest.LogCapt
     assert "1 visit was not counted" in caplog.text
 
 
-def test_the_room_of_the_store_is_bounded(
+def test_the_number_of_stored_visits_is_limited(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(counter, "MOST_STORED_VISITS", 5)
@@ -239,9 +241,7 @@ def test_the_room_of_the_store_is_bounded(
     assert desk.counts()[0] == (6, 0)
 
 
-def test_a_fault_nobody_thought_of_is_logged_and_nothing_else(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unexpected_errors_are_only_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     class Broken(Caller):
         def address(self) -> str:
             raise RuntimeError("unthinkable")
@@ -254,7 +254,7 @@ def test_a_fault_nobody_thought_of_is_logged_and_nothing_else(
     assert desk.counts()[0] == (1, 0)
 
 
-def test_nothing_is_counted_if_that_is_not_wanted_and_earlier_visits_are_forgotten(
+def test_switching_off_counting_forgets_earlier_visits(
     desk: Desk,
 ) -> None:
     salt = desk.store.visitor_salt(NOON // DAY)
@@ -266,14 +266,14 @@ def test_nothing_is_counted_if_that_is_not_wanted_and_earlier_visits_are_forgott
     assert desk.store.visitor_salt(NOON // DAY) != salt
 
 
-def test_stopping_hands_over_what_is_left(desk: Desk) -> None:
+def test_stopping_writes_waiting_visits(desk: Desk) -> None:
     ours = desk.counter()
     ours.note(Caller(), 1, VIEW)
     desk.run(ours.stop())
     assert desk.counts()[0] == (1, 0)
 
 
-def test_nothing_in_the_files_tells_who_was_there(desk: Desk) -> None:
+def test_the_files_contain_no_visitor_data(desk: Desk) -> None:
     ours = desk.counter()
     ours.note(Caller("198.51.100.77"), 1, VIEW)
     desk.run(ours.write())
@@ -305,7 +305,7 @@ STEPS = st.lists(
 def test_any_visits_count_as_a_set_would(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Any]
 ) -> None:
-    """Visitors come and go, workers write and die, the store is away: a set tells what counts."""
+    """Whatever workers and the store do, the counts are those of a simple set of visits."""
     desk = Desk(tmp_path_factory.mktemp("desk") / "catalogue.db")
     try:
         workers = [desk.counter() for _ in range(3)]
@@ -314,7 +314,7 @@ def test_any_visits_count_as_a_set_would(
         for step in steps:
             if isinstance(step, int):
                 desk.clock.now += step
-                desk.away = False  # nothing waits for so long that it would not count
+                desk.away = False  # visits never wait so long that they expire
                 _write(desk, workers, waiting, counted)
             elif isinstance(step, tuple):
                 worker, visitor, file_id, kind = step

@@ -1,4 +1,4 @@
-"""Outlines to write: any that the catalogue could hold, the hostile ones above all."""
+"""Outlines to write: any that the catalogue could contain, and especially hostile ones."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ SIGNS: Final = (
     *("%%", "%%{init", ":::", "::icon(", '"]', "((", "))", "style: #", "classDef x:#", "mindmap"),
     *("null", "---\n", "\n\n", " \n ", "\\\\", "é", "Ünï", "日本", "عربى"),
 )
-"""What some format takes for a sign of its own, or may not contain at all."""
+"""Characters that have a meaning in some format, or that it cannot contain."""
 
 TEXTS: Final = st.lists(
     st.sampled_from(SIGNS) | st.text(st.characters(), max_size=3) | st.sampled_from(["a", "word "]),
@@ -68,7 +68,7 @@ def topics(draw: st.DrawFn) -> Topic:
 
 @st.composite
 def outlines(draw: st.DrawFn) -> Outline:
-    """Draw a whole outline: each topic after the first hangs on one before it, or is a root."""
+    """Draw an outline: the parent of each topic is one of the topics before it, or it is a root."""
     first, *others = draw(st.lists(topics(), min_size=1, max_size=8))
     roots, placed = [first], [first]
     for topic in others:
@@ -90,7 +90,7 @@ def outlines(draw: st.DrawFn) -> Outline:
 
 
 def chain(depth: int) -> Outline:
-    """Return a map of one branch."""
+    """Return a map with a single branch."""
     root = topic = Topic("level 1")
     for level in range(2, depth + 1):
         topic.children.append(Topic(f"level {level}"))
@@ -99,7 +99,7 @@ def chain(depth: int) -> Outline:
 
 
 def broad(count: int, depth: int) -> Outline:
-    """Return a map of ``count`` topics, in branches that are ``depth`` deep."""
+    """Return a map with ``count`` topics, in branches of ``depth`` levels."""
     root = topic = Topic("root")
     level = 1
     for number in range(1, count):

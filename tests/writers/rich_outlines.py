@@ -1,7 +1,7 @@
-"""Outlines with everything that authors attach, in the words that readers give.
+"""Outlines with everything that authors attach to topics, in the form that readers return.
 
-Unlike those of ``tests.outlines`` they are sound: what refers to a topic refers to one that is
-there, and no text changes when it is cleaned once more.
+Unlike those of ``tests.writers.outlines`` they are valid: references are to existing topics, and
+cleaning changes no text.
 """
 
 from typing import Final
@@ -124,7 +124,7 @@ def sheets(draw: st.DrawFn, first: int = 0) -> Sheet:
 
 @st.composite
 def _summaries(draw: st.DrawFn, parents: list[Topic], number: int) -> list[Summary]:
-    """Draw at most one summary for each of ``parents``, and no two over the same."""
+    """Draw at most one summary for each of ``parents``, and no two of the same topics."""
     found: list[Summary] = []
     for parent in parents:
         siblings = [child for child in parent.children if child.kind is TopicKind.ATTACHED]

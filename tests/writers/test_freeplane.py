@@ -1,4 +1,4 @@
-"""What Freeplane itself makes of our exports, where it is installed (Debian's 1.7.10)."""
+"""Freeplane itself opens our exports, if it is installed (Debian's 1.7.10)."""
 
 import shutil
 
@@ -24,7 +24,9 @@ pytestmark = [
 
 @settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(rich_outlines(), min_size=30, max_size=30))
-def test_freeplane_opens_exports_without_a_warning_and_keeps_all(outlines: list[Outline]) -> None:
+def test_freeplane_opens_exports_without_warnings_and_keeps_everything(
+    outlines: list[Outline],
+) -> None:
     exports = list(map(freemind.write, outlines))
     for export, saved in zip(exports, save_again(exports), strict=True):
         assert not saved.warns
@@ -51,7 +53,7 @@ def test_freeplane_keeps_the_pictures_in_topics() -> None:
     assert [topic.note for _, topic in again.topics()] == ["", "n"]
 
 
-def test_a_warning_would_be_noticed() -> None:
+def test_freeplane_warnings_are_noticed() -> None:
     export = b'<map version="1.0.1">\n<node TEXT="a"/></map>'
     with pytest.raises(AssertionError):
         assert not save_again([export])[0].warns

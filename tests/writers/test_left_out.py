@@ -1,4 +1,4 @@
-"""What exports leave out, and what they keep although it is written on several lines."""
+"""What exports leave out, and how Markdown exports keep formulas of several lines."""
 
 import orjson
 import pytest
@@ -16,12 +16,12 @@ from mapshelf.writers import markdown, outline_json
         ("\\begin{matrix}\na \\\\\nb\n\\end{matrix}", "$$\\begin{matrix} a \\\\ b \\end{matrix}$$"),
     ],
 )
-def test_a_formula_of_several_lines_is_one_in_markdown(formula: str, written: str) -> None:
+def test_formulas_are_written_on_one_line_in_markdown(formula: str, written: str) -> None:
     root = Topic("Root", "r", children=[Topic("", "f", formula=formula)])
     assert written in markdown.write(Outline(sheets_of((root,)))).decode()
 
 
-def test_what_is_not_known_of_a_picture_is_left_out() -> None:
+def test_unknown_details_of_a_picture_are_left_out() -> None:
     images = (Image("", alt="gone.png"), Image("a" * 64, 80, 0, "here"))
     written = outline_json.write(Outline(sheets_of((Topic("Root", "r", images=images),))))
     found = orjson.loads(written)["sheets"][0]["root"]["images"]

@@ -1,4 +1,4 @@
-"""What VYM and Minder themselves make of our exports, where they are installed (Debian 12's)."""
+"""VYM and Minder themselves open our exports, if they are installed (Debian 12's versions)."""
 
 import shutil
 from dataclasses import replace
@@ -76,7 +76,7 @@ MAP: Final = Map(Path("map"), OUTLINE, {"p": picture("red", (40, 30))})
         ("minder", "opml", ()),
     ],
 )
-def test_programs_open_exports_and_keep_what_they_have_a_place_for(
+def test_programs_open_exports_and_keep_what_they_support(
     name: str, suffix: str, kept: tuple[str, ...]
 ) -> None:
     program = PROGRAMS[name]
@@ -87,11 +87,11 @@ def test_programs_open_exports_and_keep_what_they_have_a_place_for(
     for thing in kept:
         assert result.found[thing] == result.exported[thing] > 0, result.missing
     lost = result.exported["topics"] - result.found["topics"]
-    # Minder has no place for callouts, floating topics and summaries, and shows HTML as it is.
+    # Minder has no callouts, floating topics and summaries, and shows HTML as source text.
     assert lost == {"xmind": 3, "opml": 1}.get(suffix, 0), result.missing
 
 
-def test_what_is_not_found_is_told() -> None:
+def test_missing_parts_of_an_export_are_reported() -> None:
     (sheet,) = OUTLINE.sheets
     same = Outline((replace(sheet, root=under_one_root(OUTLINE)),))
     found = matches(OUTLINE, same, "mm", in_order)

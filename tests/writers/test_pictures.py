@@ -1,4 +1,4 @@
-"""The pictures in topics, as they are written into files."""
+"""Pictures in topics, as exports write them."""
 
 import io
 import zipfile
@@ -21,7 +21,7 @@ def of_many(count: int) -> Outline:
 
 
 @pytest.mark.slow
-def test_a_picture_in_many_topics_does_not_make_a_file_endless() -> None:
+def test_the_size_of_pictures_in_an_export_is_limited() -> None:
     outline = of_many(1000)
     export = freemind.write(outline, {"p": LARGE})
     assert export.count(b"<img") == MOST_PICTURE_BYTES // len(LARGE)
@@ -31,7 +31,7 @@ def test_a_picture_in_many_topics_does_not_make_a_file_endless() -> None:
         assert archive.read("content.json").count(b"xap:resources/p.png") == 1000
 
 
-def test_pictures_of_no_sensible_size_have_their_own() -> None:
+def test_pictures_with_an_invalid_size_get_their_own() -> None:
     sizes = ((0, 0), (-1, 5), (1e9, 5), (float("inf"), 1), (float("nan"), 1), (0.4, 12.6))
     images = tuple(Image("p", *size) for size in sizes)
     export = freemind.write(Outline(sheets_of((Topic("r", "r", images=images),))), {"p": PNG})
@@ -39,7 +39,7 @@ def test_pictures_of_no_sensible_size_have_their_own() -> None:
     assert [(image.width, image.height) for image in found] == [(40, 30)] * 5 + [(1, 13)]
 
 
-def test_an_export_without_pictures_is_as_ever() -> None:
+def test_exports_without_pictures_do_not_change() -> None:
     outline = of_many(2)
     bare = Outline(sheets_of((Topic("r", "r", children=[Topic("0", "0"), Topic("1", "1")]),)))
     for writer in (freemind, xmind):

@@ -1,7 +1,7 @@
-"""What our own reader makes of all that is attached to topics and stands beside them.
+"""Round trips of everything besides plain text: export a map, and read the export again.
 
-``tests.writers.test_round_trips`` is about characters; here it is about everything else. For each
-format there is a function that says what becomes of a topic on its way through it.
+``tests.writers.test_round_trips`` is about text; this module is about everything else. For each
+format, a function returns how a topic should look after the round trip.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def again(outline: Outline, suffix: str) -> Outline:
 
 
 def facts(topic: Topic) -> list[tuple[str, str]]:
-    """What is planned about a topic, as names and values."""
+    """Return the fields of a topic's task, as names and values."""
     task = topic.task or Task()
     told = {
         "state": task.state,
@@ -62,7 +62,7 @@ def facts(topic: Topic) -> list[tuple[str, str]]:
 
 
 def in_freemind(topic: Topic, *, central: bool, main: bool) -> Topic:
-    """All but the marks of a task is attributes; the letters of a style have a size."""
+    """Task fields without an icon become attributes; bold or italic text gets a font size."""
     task = topic.task or Task()
     icons = [icon.name for icon in topic.markers]
     icons += [{"todo": "task-todo", "done": "task-done"}.get(task.state, "")]
@@ -95,7 +95,7 @@ def in_freemind_style(style: Style) -> Style:
 @pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(rich_outlines())
-def test_freemind_has_a_place_for_nearly_everything(outline: Outline) -> None:
+def test_freemind_keeps_nearly_everything(outline: Outline) -> None:
     (sheet,) = outline.sheets
     for topic in sheet.floating:
         x, _ = topic.position or (0, 0)
@@ -130,7 +130,7 @@ def boundary_words(sheet: Sheet, topic: str) -> Iterator[tuple[str, str]]:
 
 
 def pairs(found: Sheet, given_sheet: Sheet) -> Iterator[tuple[Topic, Topic]]:
-    """Yield every topic that came back with the one that was written."""
+    """Yield every topic of the export with the topic that was written."""
     back = {topic.id: topic for tree in found.trees() for _, topic in tree.walk()}
     written = [topic for tree in given_sheet.trees() for _, topic in tree.walk()]
     assert sorted(back) == sorted(topic.id for topic in written)
@@ -148,7 +148,7 @@ def summed(sheet: Sheet) -> list[tuple[tuple[str, ...], str]]:
     return [(topics, topic.id) for topics, topic in sheet.summaries]
 
 
-def test_a_summary_without_neighbours_to_sum_up_is_a_topic_all_the_same() -> None:
+def test_a_summary_without_adjacent_topics_becomes_a_topic() -> None:
     branches = [Topic(name, id=name) for name in "abcd"]
     apart = Summary(("a", "c"), Topic("apart", id="s", kind=TopicKind.SUMMARY))
     nothing = Summary((), Topic("nothing", id="n", kind=TopicKind.SUMMARY))
@@ -164,7 +164,7 @@ def test_a_summary_without_neighbours_to_sum_up_is_a_topic_all_the_same() -> Non
     assert [topic.id for topic in found.floating] == ["n"]
 
 
-def test_summaries_of_each_other_do_not_get_lost() -> None:
+def test_summaries_of_each_other_are_not_lost() -> None:
     first = Topic("first", id="s", kind=TopicKind.SUMMARY, children=[Topic("x", id="x")])
     second = Topic("second", id="t", kind=TopicKind.SUMMARY, children=[Topic("y", id="y")])
     sheet = Sheet(Topic("r", id="r"), summaries=(Summary(("y",), first), Summary(("x",), second)))
@@ -182,7 +182,7 @@ def test_callouts_are_free_nodes_in_freemind_and_callouts_in_xmind() -> None:
         assert kinds == {"c": TopicKind.CALLOUT, "d": TopicKind.ATTACHED}
 
 
-def test_what_freeplane_shows_on_the_canvas_comes_back() -> None:
+def test_canvas_details_of_freeplane_are_kept() -> None:
     far = Topic("far", id="f", kind=TopicKind.CALLOUT, position=(-120.0, 40.0))
     left = Topic("left", id="l", kind=TopicKind.CALLOUT, position=(-200.0, -90.0))
     numbered = [Topic("a", id="a", number="1", children=[far]), Topic("b", id="b", side="left")]
@@ -210,7 +210,7 @@ def test_what_freeplane_shows_on_the_canvas_comes_back() -> None:
 
 
 def in_xmind(topic: Topic, *, placed: bool) -> Topic:
-    """Markers stand for a task beside its facts; what XMind has no place for is in the note."""
+    """A task becomes markers and task fields; what XMind has no field for is in the note."""
     task = topic.task or Task()
     ids = [XMIND_IDS[icon.name] for icon in topic.markers]
     if task.priority and not any(name.startswith("priority-") for name in ids):
@@ -241,20 +241,22 @@ def attached(sheet: Sheet) -> list[Topic]:
 @pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(rich_outlines(most=2))
-def test_xmind_has_a_place_for_everything_but_attributes(outline: Outline) -> None:
+def test_xmind_keeps_everything_but_attributes(outline: Outline) -> None:
     for found, sheet in zip(again(outline, "xmind").sheets, outline.sheets, strict=True):
         for made, topic in pairs(found, sheet):
             want = in_xmind(topic, placed=topic in sheet.floating or topic in sheet.root.children)
-            # The reader keeps a line end of formatted text as such.
+            # The reader keeps the line breaks of formatted text.
             made.text_html = made.text_html.replace("\n", "<br>")
             assert replace(made, children=[], side="") == replace(want, children=[])
         sides = [topic.side for topic in attached(sheet)]
-        if "" not in sides and sides == sorted(sides, reverse=True):  # XMind fills the right first
+        if "" not in sides and sides == sorted(
+            sides, reverse=True
+        ):  # XMind fills the right side first
             assert [topic.side for topic in attached(found)] == sides
         if len(set(sides)) > 1:
             assert found.clockwise == sheet.clockwise
         assert found.title == sheet.title
-        # All arrows have a head at their end.
+        # In XMind, all arrows have their head at the end.
         arrows = {arrow._replace(heads="end") for arrow in sheet.relationships}
         assert set(found.relationships) == arrows
         assert set(found.boundaries) == set(sheet.boundaries)
@@ -279,7 +281,7 @@ def test_xmind_has_boundaries_of_any_siblings_and_formatted_notes() -> None:
     )
 
 
-def test_what_xmind_does_not_draw_becomes_a_label_but_its_own_markers_stay() -> None:
+def test_unknown_markers_become_labels_in_xmind() -> None:
     markers = (marker("penguin", "penguin"), marker("", "my icon"), emoji("\U0001f41d"))
     outline = Outline((Sheet(Topic("r", id="r", markers=markers, tags=("t",))),))
     (root,) = again(outline, "xmind").roots
@@ -300,7 +302,7 @@ def lines_of(topic: Topic, *, tags: bool) -> list[str]:
 
 
 def in_markdown(topic: Topic, *, central: bool) -> Topic:
-    """A task is a box, everything without a sign is a line of the note."""
+    """A task becomes a check box; whatever has no notation is a line of the note."""
     state = topic.task.state if topic.task and not central else ""
     box = {"todo": "☐ ", "started": "☐ ", "paused": "☐ ", "done": "☑ "}.get(state, "")
     text = f"{topic.text}" if topic.text else f"$${topic.formula}$$"
@@ -318,7 +320,7 @@ def in_markdown(topic: Topic, *, central: bool) -> Topic:
 
 
 def in_opml(topic: Topic, *, central: bool) -> Topic:
-    """Everything without an attribute of its own is a line of the note."""
+    """Whatever has no attribute in OPML is a line of the note."""
     state = topic.task.state if topic.task else ""
     return Topic(
         topic.text or topic.formula,
@@ -339,7 +341,7 @@ PLAIN: Final[dict[str, Callable[..., Topic]]] = {"md": in_markdown, "opml": in_o
 @pytest.mark.parametrize("suffix", PLAIN)
 @settings(max_examples=examples(100))
 @given(outline=rich_outlines())
-def test_outlines_of_text_keep_all_words(suffix: str, outline: Outline) -> None:
+def test_text_formats_keep_all_text(suffix: str, outline: Outline) -> None:
     (found,) = again(outline, suffix).roots
     root = gathered(outline.sheets[0]).root
     pending: list[tuple[Topic, Topic]] = [(found, root)]

@@ -1,8 +1,7 @@
-"""What our own reader makes of an export is the outline that was exported.
+"""Round trips: our reader returns the outline that was exported.
 
-Not every format has a place for everything. ``CARRIED`` says, format by format, what an outline
-becomes on its way through it; all that is not named there must come back as it was, whatever
-characters are in it.
+Not every format has a place for everything. ``CARRIED`` defines for each format how an outline
+should look after the round trip. Everything else must come back unchanged, with any characters.
 """
 
 import re
@@ -29,7 +28,7 @@ WRITE: Final = {writer.suffix: writer.write for writer in WRITERS}
 
 
 def changed(roots: tuple[Topic, ...], change: Carry) -> tuple[Topic, ...]:
-    """Return copies of all topics as ``change`` makes them; children need not be its concern."""
+    """Return copies of all topics, each changed by ``change``, which can ignore children."""
     done: list[Topic] = []
     pending = [(root, done) for root in reversed(roots)]
     while pending:
@@ -41,7 +40,7 @@ def changed(roots: tuple[Topic, ...], change: Carry) -> tuple[Topic, ...]:
 
 
 def tidy(topic: Topic) -> Topic:
-    """Return ``topic`` as the catalogue keeps it, which is what readers give."""
+    """Return ``topic`` as readers return it and the catalogue keeps it."""
     links = filter(None, (one_line(clean(link)) for link in topic.links))
     return Topic(
         id=one_line(clean(topic.id)),
@@ -61,14 +60,14 @@ def under_one_root(outline: Outline) -> Outline:
 
 
 def in_freemind(topic: Topic) -> Topic:
-    """One link is a link, the others are attributes; notes have lines as paragraphs."""
+    """The first link stays a link, others become attributes; lines of notes become paragraphs."""
     note = Note()
     if topic.note_html:
         note.add_html(topic.note_html)
     elif topic.note:
         note.add_html("".join(f"<p>{line_html(line)}</p>" for line in topic.note.split("\n")))
     text = topic.text
-    if is_html(text):  # then it is written as HTML, where blanks and empty lines do not count
+    if is_html(text):  # then it is written as HTML, which ignores extra spaces and empty lines
         text = "\n".join(filter(None, map(one_line, text.splitlines())))
     return replace(
         topic,
@@ -88,7 +87,7 @@ def line_html(line: str) -> str:
 
 
 def in_xmind(topic: Topic) -> Topic:
-    """One link is a link, the others are lines of the note."""
+    """The first link stays a link, others become lines of the note."""
     note = "\n".join(filter(None, (topic.note, *topic.links[1:])))
     html = topic.note_html if note else ""
     if html:
@@ -97,7 +96,7 @@ def in_xmind(topic: Topic) -> Topic:
 
 
 def in_opml(topic: Topic) -> Topic:
-    """Notes are plain, there is room for three links, and what looks like HTML becomes it."""
+    """Notes are plain text, three links are kept, and text that looks like HTML becomes HTML."""
     html = escape(topic.text, quote=False).replace("\n", "<br>")
     if not is_inline_html(topic.text):
         return replace(topic, note_html="", links=topic.links[:3])
@@ -106,7 +105,7 @@ def in_opml(topic: Topic) -> Topic:
 
 
 def in_markdown(topic: Topic) -> Topic:
-    """Notes are plain, there are no ids, and links have no blanks and no angles."""
+    """Notes are plain text, ids are lost, and links have no spaces and angle brackets."""
     links = (
         link.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E") for link in topic.links
     )
@@ -114,7 +113,7 @@ def in_markdown(topic: Topic) -> Topic:
 
 
 def in_mermaid(topic: Topic) -> Topic:
-    """There are texts and nothing else."""
+    """Only the text is kept."""
     return Topic(topic.text)
 
 
@@ -147,10 +146,10 @@ CARRIED: Final[dict[str, tuple[Carry, Callable[[Outline], Outline]]]] = {
     "md": (in_markdown, no_facts),
     "mmd": (in_mermaid, no_facts),
 }
-"""What becomes of a topic, and what of the map as a whole."""
+"""How a topic and the map as a whole look after the round trip, by format."""
 
 PROGRAM: Final = ("software", "software_version", "template")
-"""Facts that tell of the file it was exported from, not of the export."""
+"""Metadata about the original file, not about the export."""
 
 
 def expected(suffix: str, outline: Outline) -> Outline:
@@ -162,17 +161,17 @@ def expected(suffix: str, outline: Outline) -> Outline:
 
 
 def told(outline: Outline) -> Iterator[object]:
-    """Yield everything to compare, in a form that no depth makes overflow."""
+    """Yield everything to compare, topic by topic, so that deep maps do not overflow the stack."""
     for fact in fields(Outline):
         if fact.name not in ("sheets", *PROGRAM):
             yield fact.name, getattr(outline, fact.name)
     for depth, topic in outline.topics():
-        # XMind puts every main topic on a side.
+        # XMind gives every main topic a side.
         yield depth, replace(topic, id=_MADE_UP.sub("", topic.id), children=[], side="")
 
 
 _MADE_UP: Final = re.compile(r"\Atopic-\d+\Z")
-"""What XMind's topics are called that had no id: there, each must have one."""
+"""The generated ids of topics without one in exports to XMind, which requires ids."""
 
 HOSTILE: Final = Outline(
     sheets_of(
@@ -192,7 +191,7 @@ HOSTILE: Final = Outline(
 @settings(max_examples=examples(100))
 @example(outline=HOSTILE)
 @given(outline=outlines())
-def test_an_export_is_read_as_what_was_exported(suffix: str, outline: Outline) -> None:
+def test_an_export_is_read_as_the_exported_outline(suffix: str, outline: Outline) -> None:
     export = WRITE[suffix](outline)
     assert list(told(read(export, Limits()))) == list(told(expected(suffix, outline)))
     assert WRITE[suffix](outline) == export
@@ -206,12 +205,12 @@ def test_deep_and_large_maps_come_back(suffix: str, outline: Outline) -> None:
     assert list(told(again)) == list(told(expected(suffix, outline)))
 
 
-def test_every_format_with_a_reader_makes_the_trip() -> None:
+def test_every_format_with_a_reader_is_tested() -> None:
     without_reader = {"json", "txt"}
     assert set(WRITE) == set(CARRIED) | without_reader
 
 
-def test_a_difference_would_be_noticed() -> None:
+def test_differences_after_a_round_trip_are_noticed() -> None:
     other = replace(
         HOSTILE, sheets=sheets_of(changed(HOSTILE.roots, lambda topic: replace(topic, text="x")))
     )

@@ -1,4 +1,4 @@
-"""What other programs may rely on in an export, seen with parsers that are not ours."""
+"""What other programs can rely on in an export, checked with parsers that are not ours."""
 
 import io
 import json
@@ -36,14 +36,14 @@ def texts(outline: Outline) -> list[tuple[int, str]]:
     return [(depth, sound(topic.text)) for depth, topic in outline.topics()]
 
 
-def test_the_table_is_what_the_addresses_promise() -> None:
+def test_the_table_of_writers_matches_the_addresses() -> None:
     suffixes = ["md", "opml", "mm", "xmind", "mmd", "json", "txt"]
     assert [writer.suffix for writer in WRITERS] == suffixes
     read = {suffix for reader in READERS for suffix in (*reader.suffixes, *reader.shared)}
     assert {f".{writer.suffix}" for writer in WRITERS} - read == {".json", ".txt"}
 
 
-def test_no_media_type_is_one_that_browsers_run() -> None:
+def test_no_media_type_runs_in_browsers() -> None:
     for writer in WRITERS:
         essence = writer.media_type.partition(";")[0]
         assert not re.search("html|xml|svg|javascript", essence)
@@ -200,7 +200,7 @@ class Shown:
 
 
 def shown(export: bytes) -> Shown:
-    """Parse with markdown-it, which Markmap is built on; its Python edition comes with Rich."""
+    """Parse with markdown-it, which Markmap is built on; its Python port comes with Rich."""
     front, _, text = export.decode().removeprefix("---\n").partition("---\n")
     assert front == "markmap:\n  colorFreezeLevel: 2\n"
     parser = MarkdownIt("commonmark", {"maxNesting": 1000}).enable(["table", "strikethrough"])
@@ -246,7 +246,7 @@ def test_markdown_programs_see_the_same_tree(outline: Outline) -> None:
 # -- the others ------------------------------------------------------------------------------
 
 
-def test_mermaid_escapes_what_it_would_take_for_its_own() -> None:
+def test_mermaid_syntax_in_texts_is_escaped() -> None:
     root = Topic('1. "a" #35; %%{init}%% <b> `x`\ny', children=[Topic(""), Topic("style: #")])
     assert WRITE["mmd"](Outline(sheets_of((root,)))).decode() == (
         "mindmap\n"
@@ -279,7 +279,7 @@ MAP_KEYS: Final = (
 
 
 @given(outline=outlines())
-def test_json_holds_everything(outline: Outline) -> None:
+def test_json_contains_everything(outline: Outline) -> None:
     document = json.loads(WRITE["json"](outline))
     assert tuple(document) == MAP_KEYS
     assert (document["format"], document["version"]) == ("mapshelf-outline", 2)
@@ -323,7 +323,7 @@ def from_json(root: dict[str, Any]) -> Any:
 
 @pytest.mark.slow
 @given(EVERYTHING.map(lambda outline: replace(outline, created=None, modified=None)))
-def test_json_has_the_words_and_things_of_every_topic(outline: Outline) -> None:
+def test_json_has_all_parts_of_every_topic(outline: Outline) -> None:
     document = json.loads(WRITE["json"](outline))
     for sheet, found in zip(outline.sheets, document["sheets"], strict=True):
         assert found["title"] == sound(sheet.title)
@@ -363,7 +363,7 @@ def compare(found: dict[str, Any], topic: Topic) -> None:
         compare(child, given_child)
 
 
-def test_several_sheets_stay_where_a_format_has_room_for_them() -> None:
+def test_several_sheets_are_kept_if_the_format_has_them() -> None:
     for suffix in ("opml", "json", "txt"):
         assert b"One, Two" not in WRITE[suffix](SHEETS).replace(b"<title>One, Two lines<", b"")
     for suffix in ("md", "mm", "mmd"):
@@ -386,5 +386,5 @@ def test_several_sheets_stay_where_a_format_has_room_for_them() -> None:
         ("x", "", False),
     ],
 )
-def test_a_text_that_is_its_formula(text: str, formula: str, same: bool) -> None:
+def test_a_text_equal_to_its_formula(text: str, formula: str, same: bool) -> None:
     assert is_formula(Topic(text, formula=formula)) is same

@@ -1,1 +1,1 @@
-"""People on pages: accounts, forms, and what a browser makes of them."""
+"""Pages about accounts, over HTTP and in a real browser."""

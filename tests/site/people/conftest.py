@@ -1,4 +1,4 @@
-"""A catalogue with one map, and services over it, for tests about people."""
+"""Fixtures for tests about accounts: a catalogue with one map, and services for it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +15,7 @@ from tests.site.shelves import GARDEN
 
 @pytest.fixture(autouse=True)
 def _cheap(cheap: None) -> None:
-    """Hashes cost little."""
+    """Make password hashes cheap."""
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 
 @pytest.fixture
 def start(shelf: Shelf) -> Iterator[Start]:
-    """Start the service with other settings."""
+    """A function that starts the service with changed settings."""
     with ExitStack() as stack:
 
         def start(**settings: object) -> Service:

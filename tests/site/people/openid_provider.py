@@ -1,4 +1,4 @@
-"""A small OpenID provider of our own, which can also do what no good provider does."""
+"""A small OpenID provider for tests, which can also misbehave as no good provider would."""
 
 import base64
 import hashlib
@@ -27,40 +27,40 @@ Signer = RSAKey | ECKey | OctKey | OKPKey
 
 
 def first() -> RSAKey:
-    """Return a key, the same each time."""
+    """Return the first key, the same in every call."""
     return made_key("first")
 
 
 def second() -> RSAKey:
-    """Return another."""
+    """Return the second key."""
     return made_key("second")
 
 
 def third() -> RSAKey:
-    """Return a third one."""
+    """Return the third key."""
     return made_key("third")
 
 
 @cache
 def made_key(name: str) -> RSAKey:
-    """Make the key of this name, once."""
+    """Generate the key with this name, once."""
     return RSAKey.generate_key(2048, {"kid": name, "use": "sig"}, auto_kid=False)
 
 
 @dataclass
 class SmallProvider:
-    """What the provider says, and what it was asked.
+    """The state of the provider, which tests change to make it misbehave.
 
     Attributes:
-        issuer: where it is.
-        claims: what ID tokens say otherwise than they should; ``None`` leaves a claim out.
-        metadata: what it publishes about itself otherwise.
-        key: with which it signs; bytes for HMAC, which no library would do with such a key.
+        issuer: its address.
+        claims: replace claims of ID tokens; ``None`` leaves a claim out.
+        metadata: replace values in its discovery document.
+        key: its signing key; bytes sign with HMAC, which no library would do with such a key.
         header: the header of ID tokens.
         published: the keys that it publishes.
-        profile: what it says of somebody at its userinfo endpoint.
-        status: of its answers to all but the first request for a code.
-        body: its answers, if they are no JSON.
+        profile: the response of its userinfo endpoint.
+        status: the status of all responses, except the redirect that grants a code.
+        body: replaces the body of all responses, unless empty.
         asked: the paths of the requests that it got.
     """
 
@@ -77,12 +77,12 @@ class SmallProvider:
     codes: dict[str, tuple[dict[str, str], dict[str, Any]]] = field(default_factory=dict)
 
     def settings(self, **others: Any) -> ProviderSettings:
-        """Return the settings with which a service uses it."""
+        """Return the settings that a service needs to use this provider."""
         given = {"name": "Example ID", **others}
         return ProviderSettings(self.issuer, CLIENT_ID, CLIENT_SECRET, **given)
 
     def let_in(self, address: str, subject: str = "248289761001", **claims: Any) -> str:
-        """Let somebody in who is sent to ``address``; return where the browser is sent back to."""
+        """Grant the request in ``address``; return the address that the browser is sent back to."""
         parts = urlsplit(address)
         assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{self.issuer}/authorize"
         asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -117,7 +117,7 @@ class SmallProvider:
         return jwt.encode(self.header, said, self.key, algorithms=[self.header["alg"]])
 
     def answer(self, path: str, body: str, authorization: str) -> tuple[int, Any]:
-        """Return status and content of the answer to a request."""
+        """Return status and content of the response to a request."""
         self.asked.append(path)
         if path == "/.well-known/openid-configuration":
             return 200, {
@@ -166,7 +166,7 @@ def _encoded(data: bytes) -> str:
 
 @contextmanager
 def small_provider(host: str = "127.0.0.1") -> Iterator[SmallProvider]:
-    """Run a small provider on a free port of this machine, which lets everybody in."""
+    """Run a provider that signs everybody in, on a free port of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -192,7 +192,7 @@ def small_provider(host: str = "127.0.0.1") -> Iterator[SmallProvider]:
         do_POST = do_GET  # noqa: N815 - the name that the base class looks for
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider = SmallProvider(f"http://{host}:{server.server_address[1]}")
@@ -207,5 +207,5 @@ def small_provider(host: str = "127.0.0.1") -> Iterator[SmallProvider]:
 
 
 def published(*keys: Signer) -> list[Any]:
-    """Return keys as a provider publishes them."""
+    """Return public keys in the format of a provider's key set."""
     return list(KeySet(list(keys)).as_dict(private=False)["keys"])

@@ -1,4 +1,4 @@
-"""One's account, invitations, registering, and hostile names in all of it."""
+"""The account page, invitations and registration, also with hostile names."""
 
 import re
 
@@ -40,7 +40,7 @@ def test_sessions_are_listed_and_ended(site: Service, shelf: Shelf) -> None:
     assert "Safari on iPhone" in page.text
     assert page.text.count(say("session.present")) == 1
     ends = [form for form in forms(page) if form.buttons]
-    assert len(ends) == 3, "two to end, and one for all others"
+    assert len(ends) == 3, "one button for each of two sessions, and one for all others"
     by_phone = re.search(r'value="(\d+)" aria-label="End the session Safari on iPhone"', page.text)
     assert by_phone
     answer = desk.send(ends[0], session=by_phone[1])
@@ -55,10 +55,10 @@ def test_sessions_are_listed_and_ended(site: Service, shelf: Shelf) -> None:
     assert is_signed_in(desk)
 
 
-def test_an_old_session_adds_no_passkey(
+def test_adding_a_passkey_needs_a_recent_session(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has got hold of one could come back by it, and then count as just signed in."""
+    """An attacker with a stolen session could sign in with the passkey to get a new session."""
     ann = member(site, shelf, "ann")
     fields = ann.form("/account/passkeys").fields
     assert ann.post("/account/passkeys", fields).json()["challenge"]
@@ -72,7 +72,7 @@ def test_an_old_session_adds_no_passkey(
 
 
 @pytest.mark.slow
-def test_who_signs_in_without_a_password_chooses_one(
+def test_a_user_without_a_password_can_choose_one(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf.store.add_user("cat")
@@ -92,7 +92,7 @@ def test_who_signs_in_without_a_password_chooses_one(
     assert cat.fill("/account/password", new=PASSWORD, again=PASSWORD).status_code == 403
 
 
-def test_a_changed_password_ends_all_other_sessions_and_no_token(
+def test_changing_the_password_ends_other_sessions_but_no_tokens(
     site: Service, shelf: Shelf
 ) -> None:
     person, other = member(site, shelf, "ann"), Person(site)
@@ -117,7 +117,7 @@ def test_a_changed_password_ends_all_other_sessions_and_no_token(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_link", [False, True])
-def test_who_changes_a_password_may_end_all_else_that_lets_somebody_in(
+def test_changing_the_password_can_revoke_tokens_and_other_ways_in(
     site: Service, shelf: Shelf, by_link: bool
 ) -> None:
     person = member(site, shelf, "ann")
@@ -129,7 +129,7 @@ def test_who_changes_a_password_may_end_all_else_that_lets_somebody_in(
     both = ["programs", "ways"]
     answer = person.fill(page, new=OTHER, again=PASSWORD, ending=both, **known)
     assert answer.status_code == 400
-    assert answer.text.count(" checked>") == 2, "what was chosen stays so"
+    assert answer.text.count(" checked>") == 2, "the choices were lost"
     assert site.get("/maps").status_code == 200
     assert len(shelf.store.identities(user)) == 1
     before = len(events(shelf))
@@ -145,14 +145,14 @@ def test_who_changes_a_password_may_end_all_else_that_lets_somebody_in(
     assert is_signed_in(person)
 
 
-def test_a_first_link_offers_to_end_nothing(site: Service, shelf: Shelf) -> None:
+def test_the_first_password_link_offers_no_revocation(site: Service, shelf: Shelf) -> None:
     person, path = Person(site), link_of(shelf, "ann")
     assert say("password.ending") not in person.get(path).text
     person.choose(path)
     assert say("password.ending") in Person(site).get(link_of(shelf, "ann")).text
 
 
-def test_a_disabled_user_is_out(site: Service, shelf: Shelf) -> None:
+def test_a_disabled_user_is_signed_out(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     shelf.store.disable_user("ann")
     until(site, lambda: not is_signed_in(person))
@@ -161,14 +161,14 @@ def test_a_disabled_user_is_out(site: Service, shelf: Shelf) -> None:
     assert Person(site).sign_in("ann").status_code == 303
 
 
-def test_what_is_said_to_be_done_is_one_of_a_few_things(site: Service, shelf: Shelf) -> None:
+def test_the_done_parameter_takes_only_known_values(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     for done in ("x", "<b>", ""):
         assert 'role="status"' not in person.get(f"/account?done={done}").text
 
 
 @pytest.mark.slow
-def test_an_invitation(start: Start, shelf: Shelf) -> None:
+def test_an_invitation_is_made_used_and_withdrawn(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.INVITE)
     boss = member(site, shelf, "boss", Role.ADMINISTRATOR)
     assert 'href="/account/invitations"' in boss.get("/account").text
@@ -202,7 +202,7 @@ def test_an_invitation(start: Start, shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_members_find_no_page_of_administrators(start: Start, shelf: Shelf) -> None:
+def test_pages_of_administrators_are_not_found_for_members(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.INVITE)
     ann = member(site, shelf, "ann")
     assert "invitations" not in ann.get("/account").text
@@ -254,7 +254,7 @@ def values_of(reading: Reading) -> list[str]:
 
 
 @pytest.mark.slow
-def test_hostile_names_and_labels_are_only_words(start: Start, shelf: Shelf) -> None:
+def test_hostile_names_and_labels_are_escaped(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.OPEN)
     for number, strike in enumerate(STRIKES):
         name = "".join(filter(str.isprintable, strike))[:90].strip()

@@ -1,4 +1,4 @@
-"""What the audit log says of what people do, and that it holds no secrets."""
+"""The audit log: which actions on pages it records, and that it has no secrets."""
 
 from ipaddress import ip_network
 
@@ -18,7 +18,7 @@ def noted(shelf: Shelf) -> list[tuple[str, str, str, str]]:
     return [(one.event, one.user, one.target, one.address) for one in found]
 
 
-def test_what_people_do_on_pages(site: Service, shelf: Shelf) -> None:
+def test_actions_on_pages_are_logged(site: Service, shelf: Shelf) -> None:
     root = member(site, shelf, "root", Role.ADMINISTRATOR)
     root.fill("/account/tokens", name="Portal", scope="maps", days="30")
     (form,) = (one for one in forms(root.get("/account/tokens")) if one.buttons)
@@ -56,12 +56,12 @@ def test_ended_sessions(site: Service, shelf: Shelf) -> None:
     assert [one[:3] for one in noted(shelf)[before:]] == [("session.ended", "ann", "")] * 2
 
 
-def test_failures_name_the_account_and_never_what_was_typed(site: Service, shelf: Shelf) -> None:
+def test_failed_sign_ins_log_the_account_and_no_typed_text(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     before = len(noted(shelf))
     stranger = Person(site, "198.51.100.7")
     stranger.sign_in("ANN", OTHER)
-    stranger.sign_in(PASSWORD, OTHER)  # a password in the field of the name
+    stranger.sign_in(PASSWORD, OTHER)  # a password typed into the name field
     stranger.sign_in("nobody", OTHER)
     assert noted(shelf)[before:] == [
         ("sign_in.failed", "ann", "", "198.51.100.7"),
@@ -70,7 +70,7 @@ def test_failures_name_the_account_and_never_what_was_typed(site: Service, shelf
     assert person.session
 
 
-def test_refused_attempts_add_nothing(site: Service, shelf: Shelf) -> None:
+def test_throttled_attempts_are_not_logged(site: Service, shelf: Shelf) -> None:
     member(site, shelf, "ann")
     before = len(noted(shelf))
     stranger = Person(site, "198.51.100.7")
@@ -80,7 +80,7 @@ def test_refused_attempts_add_nothing(site: Service, shelf: Shelf) -> None:
     assert record.count == FREE_TRIES
 
 
-def test_a_log_that_cannot_be_written_fails_no_refusal(
+def test_an_unwritable_audit_log_does_not_change_a_refusal(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> None:
@@ -105,7 +105,7 @@ def test_the_address_is_the_one_behind_a_trusted_proxy(start: Start, shelf: Shel
 
 
 @pytest.mark.slow
-def test_what_is_done_to_maps(start: Start, shelf: Shelf) -> None:
+def test_actions_on_maps_are_logged(start: Start, shelf: Shelf) -> None:
     people = People(shelf, start())
     public_id = people.published(OWNER, plan("a"))
     people.upload(OWNER, plan("a"))

@@ -1,4 +1,4 @@
-"""Reporting collections, what administrators decide about that, and private ones as feeds."""
+"""Reports of collections, what administrators decide on them, and feeds of private collections."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def root(site: Service, shelf: Shelf) -> Person:
 
 
 def made(shelf: Shelf, owner: str, title: str = "Java", visibility: Visibility = PUBLISHED) -> str:
-    """Make a collection of both maps; return its address."""
+    """Create a collection of both maps; return its address."""
     record = shelf.store.password_of(owner)
     user = record.user if record else shelf.store.add_user(owner)
     file_ids = [one.file_id for one in shelf.store.maps(0, 2)]
@@ -56,7 +56,7 @@ def made(shelf: Shelf, owner: str, title: str = "Java", visibility: Visibility =
 
 
 def press(person: Person, name: str) -> str:
-    """Press the first button of this name and kind; return what the next page says."""
+    """Press the first button with this name and kind; return the text of the next page."""
     field, _, kind = name.partition(":")
     for form in forms(person.get(REPORTS)):
         for button, value in form.buttons:
@@ -118,7 +118,7 @@ def test_its_owner_cannot_show_a_hidden_collection(shelf: Shelf, ann: Person, ro
     assert ann.upload(form, visibility="private").status_code == 303
 
 
-def test_what_is_no_report_of_a_collection(shelf: Shelf, ann: Person) -> None:
+def test_invalid_reports_of_collections_are_refused(shelf: Shelf, ann: Person) -> None:
     page = made(shelf, "bob")
     for said in ({"reason": ""}, {"reason": "spam", "note": "x" * 1001}):
         refused = ann.fill(f"{page}/report", **said)
@@ -135,7 +135,7 @@ def test_what_is_no_report_of_a_collection(shelf: Shelf, ann: Person) -> None:
     assert shelf.store.count_reported_collections() == 0
 
 
-def test_hostile_words_stay_words_in_reports(shelf: Shelf, ann: Person, root: Person) -> None:
+def test_hostile_texts_are_escaped_in_reports(shelf: Shelf, ann: Person, root: Person) -> None:
     reporter = user_named(shelf, "ann").id
     for strike in STRIKES[:15]:
         page = made(shelf, "bob", strike[:200])
@@ -146,7 +146,7 @@ def test_hostile_words_stay_words_in_reports(shelf: Shelf, ann: Person, root: Pe
 
 
 def titles(site: Service, path: str) -> list[str | None]:
-    """Return the titles in a feed, as a reader of feeds gets them."""
+    """Return the titles in a feed, as a feed reader gets them."""
     answer = site.request("GET", path, signed=False)
     assert answer.status_code == 200, (path, answer.status_code)
     assert FEED_PREFIX not in answer.text
@@ -156,7 +156,7 @@ def titles(site: Service, path: str) -> list[str | None]:
 
 
 def secret_of(person: Person) -> str:
-    """Make the secret address of somebody; return its secret."""
+    """Create a user's secret feed address; return its secret."""
     found = re.findall(rf"/feeds/({FEED_PREFIX}\w+)", person.made("/account/feeds").text)
     return str(found[0])
 
@@ -180,7 +180,7 @@ def test_a_private_collection_has_a_feed_for_its_readers(
 
     assert f"{BASE_URL}{feed(mine, '…')}" in ann.get(mine).text
     assert (f"{BASE_URL}{feed(open_to_all, '…')}" in ann.get(open_to_all).text) is private
-    assert titles(site, feed(mine, own)) == ["a", "b"], "what everybody sees"
+    assert titles(site, feed(mine, own)) == ["a", "b"], "not what everybody sees"
     assert titles(site, feed(open_to_all, hers)) == ["a", "b"]
     for wrong in (feed(mine, hers), feed(mine, "none"), f"/feeds/{own}/collected/none.atom"):
         assert site.request("GET", wrong, signed=False).status_code == 404

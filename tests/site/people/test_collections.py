@@ -1,4 +1,4 @@
-"""Making and reading collections on pages, without a script."""
+"""Creating and reading collections on pages, without JavaScript."""
 
 import re
 
@@ -27,7 +27,7 @@ def root(site: Service, shelf: Shelf) -> Person:
 
 
 def sent(person: Person, form: Form, **values: str) -> str:
-    """Send a form; return where it leads."""
+    """Send a form; return the target of the redirect."""
     if form.encoding:
         form.fields |= values
         form.files = [""]
@@ -44,7 +44,7 @@ def with_field(person: Person, page: str, name: str) -> Form:
 
 
 def press(person: Person, page: str, name: str, value: str) -> str:
-    """Press a button of a page; return where that leads."""
+    """Press a button of a page; return the target of the redirect."""
     for form in forms(person.get(page)):
         if (name, value) in form.buttons:
             return sent(person, form, **{name: value})
@@ -56,7 +56,7 @@ def titles(page: httpx.Response) -> str:
 
 
 def published(shelf: Shelf, owner: str, maps: str = "", **said: str) -> str:
-    """Make a published collection; return its ID."""
+    """Create a published collection; return its ID."""
     details = CollectionDetails(
         said.get("title", "Java"), said.get("text", ""), Visibility.PUBLISHED
     )
@@ -138,7 +138,7 @@ def test_maps_with_the_same_title_are_told_apart_by_their_files(
 
 
 @pytest.mark.slow
-def test_what_cannot_be_taken_is_said_above_the_form(bob: Person) -> None:
+def test_errors_are_shown_above_the_form_of_a_collection(bob: Person) -> None:
     edit = sent(bob, bob.form(OWN), title="Java")
     for page, name, value, message in (
         (OWN, "title", " ", "A collection needs a title"),
@@ -154,7 +154,7 @@ def test_what_cannot_be_taken_is_said_above_the_form(bob: Person) -> None:
     long = with_field(bob, edit, "title")
     long.fields["text"], long.files = "x" * 5001, [""]
     answer = bob.upload(long)
-    assert (answer.status_code, "x" * 5001 in answer.text) == (400, True), "it is kept"
+    assert (answer.status_code, "x" * 5001 in answer.text) == (400, True), "the typed text was lost"
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_administrators_pin_collections_to_the_first_page(
     assert site.request("GET", "/", signed=False, headers=again).status_code == 200
 
 
-def test_feed_frame_and_oembed_show_what_everybody_sees(
+def test_feeds_frames_and_oembed_of_a_collection_follow_its_visibility(
     site: Service, shelf: Shelf, bob: Person
 ) -> None:
     public_id = published(shelf, "bob", "ba")
@@ -223,7 +223,7 @@ def test_the_list_of_collections(site: Service, shelf: Shelf, bob: Person) -> No
 
 
 @pytest.mark.slow
-def test_hostile_words_stay_words(site: Service, shelf: Shelf, bob: Person) -> None:
+def test_hostile_texts_are_escaped_in_collections(site: Service, shelf: Shelf, bob: Person) -> None:
     ids = [published(shelf, "bob", title=one, text=one) for one in STRIKES]
     for public_id in ids:
         if public_id in ids[:8]:
@@ -240,7 +240,7 @@ def test_hostile_words_stay_words(site: Service, shelf: Shelf, bob: Person) -> N
 
 
 @pytest.mark.slow
-def test_in_a_private_catalogue(start: Start, shelf: Shelf) -> None:
+def test_collections_of_a_private_catalogue_need_a_session(start: Start, shelf: Shelf) -> None:
     site = start(private=True)
     bob = member(site, shelf, "bob")
     public_id = published(shelf, "bob")

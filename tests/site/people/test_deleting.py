@@ -1,4 +1,4 @@
-"""Deleting one's account on its page."""
+"""Deleting an account on its page."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_an_account_is_deleted_with_its_maps_or_without(
     until(site, lambda: site.get("/maps", **authorization).status_code == 401)
     found = store.find_map(mine.id)
     assert (found.owner if found else None) == owner
-    assert store.find_map(others.id) == others, "the vote is taken back"
+    assert store.find_map(others.id) == others, "the vote still counts"
     assert "ann" not in [one.name for one in store.users()]
     assert Person(site).sign_in("ann").status_code == 403
     last = store.audit_records(0, 0, 1000)[-2].entry
@@ -54,7 +54,7 @@ def test_an_account_is_deleted_with_its_maps_or_without(
         store.add_user("Ann")
 
 
-def test_it_takes_the_password_and_a_choice(site: Service, shelf: Shelf) -> None:
+def test_deleting_an_account_needs_the_password_and_a_choice(site: Service, shelf: Shelf) -> None:
     ann = member(site, shelf, "ann")
     assert delete(ann, "remove", OTHER) == 403
     assert delete(ann, "remove", "") == 403
@@ -65,7 +65,7 @@ def test_it_takes_the_password_and_a_choice(site: Service, shelf: Shelf) -> None
     assert failed.count == 2
 
 
-def test_who_has_no_password_needs_a_young_session(
+def test_deleting_without_a_password_needs_a_recent_session(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user = shelf.store.add_user("cat")

@@ -1,4 +1,4 @@
-"""Taking one's data along: all of it, and nothing of others."""
+"""Exporting an account: it has all data of the user, and none of others."""
 
 import io
 import json
@@ -54,7 +54,7 @@ def lines(content: bytes) -> list[dict[str, Any]]:
 
 
 def fill(shelf: Shelf, name: str) -> None:
-    """Do some of everything as somebody; every text has the name in it."""
+    """Let a user do something of every kind; every text contains the name of the user."""
     store, user = shelf.store, user_named(shelf, name)
     for visibility in (Visibility.PUBLISHED, Visibility.PRIVATE, Visibility.PUBLISHED):
         file = upload(f"{name} {len(store.maps_of(user.id, 0, 10))}")
@@ -77,7 +77,7 @@ def fill(shelf: Shelf, name: str) -> None:
     shelf.token(name)
 
 
-def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf) -> None:
+def test_an_export_has_all_data_of_the_user_and_none_of_others(site: Service, shelf: Shelf) -> None:
     ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
     for name in ("ann", "bob"):
         fill(shelf, name)
@@ -131,7 +131,7 @@ def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf
     assert not any("bob" in name for name in found)
 
 
-def test_the_ways_to_sign_in(site: Service, shelf: Shelf) -> None:
+def test_an_export_lists_the_ways_to_sign_in(site: Service, shelf: Shelf) -> None:
     ann, user = member(site, shelf, "ann"), user_named(shelf, "ann")
     shelf.store.link_identity(user.id, "https://id.example.org", "subject-1", "Ann at work")
     shelf.store.add_passkey(user.id, Passkey(b"key-1", b"public", 0, "Phone", 0, None))
@@ -156,7 +156,7 @@ def test_an_account_without_anything(site: Service, shelf: Shelf) -> None:
     assert found["maps.ndjson"] == b""
 
 
-def test_names_of_files_lead_nowhere(site: Service, shelf: Shelf) -> None:
+def test_exported_file_names_stay_in_their_folder(site: Service, shelf: Shelf) -> None:
     ann = member(site, shelf, "ann")
     user = user_named(shelf, "ann").id
     for number, name in enumerate(("../../x.mm", "C:\\x\\..", "...", "a\x01b?.mm")):
@@ -169,7 +169,7 @@ def test_names_of_files_lead_nowhere(site: Service, shelf: Shelf) -> None:
     assert not {"..", ".", ""} & set(ends)
 
 
-def test_names_of_files_deceive_nobody_and_suit_every_system(site: Service, shelf: Shelf) -> None:
+def test_exported_file_names_are_safe_on_every_system(site: Service, shelf: Shelf) -> None:
     ann = member(site, shelf, "ann")
     user = user_named(shelf, "ann").id
     for number, name in enumerate(("plan\u202egnp.mm", "CON.mm", "lpt1")):
@@ -196,7 +196,7 @@ def unpacked_pieces(shelf: Shelf, most: int) -> tuple[dict[str, Any], list[bytes
 
 
 def on_disk(shelf: Shelf) -> list[Path]:
-    """Return the zips on disk, wherever they are."""
+    """Return the zip files on disk, in any folder."""
     return [one for one in shelf.settings.exports.rglob("*") if one.is_file()]
 
 

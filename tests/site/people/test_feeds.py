@@ -1,4 +1,4 @@
-"""Feeds of a private catalogue, by a secret address of the reader's own."""
+"""Feeds of a private catalogue: each user has a secret feed address."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ def ann(site: Service, shelf: Shelf) -> Person:
 
 
 def made(person: Person) -> str:
-    """Make an address; return its path."""
+    """Create a feed address; return its path."""
     found = re.findall(
         rf"{re.escape(BASE_URL)}(/feeds/{FEED_PREFIX}\w{{49}}\.atom)", person.made(PAGE).text
     )
@@ -39,7 +39,7 @@ def made(person: Person) -> str:
 
 
 def status(site: Service, path: str, method: str = "GET", **headers: str) -> int:
-    """Return what a feed reader gets, which has no cookies and no token."""
+    """Return the status for a feed reader, which sends no cookies and no token."""
     return site.request(method, path, headers=headers, signed=False).status_code
 
 
@@ -75,7 +75,7 @@ def test_an_address_is_made_renewed_and_withdrawn(site: Service, shelf: Shelf, a
     assert noted[-2:] == [(AuditEvent.TOKEN_MADE, 2), (AuditEvent.TOKEN_REVOKED, 2)]
 
 
-def test_it_takes_the_parameters_of_lists(site: Service, ann: Person) -> None:
+def test_a_secret_feed_takes_the_parameters_of_lists(site: Service, ann: Person) -> None:
     path = made(ann)
     assert titles(site, f"{path}?owner={GARDEN.owner}") == [GARDEN.title]
     assert titles(site, f"{path}?owner=nobody") == []
@@ -95,9 +95,7 @@ def test_the_store_keeps_a_digest_and_no_token_page_lists_it(
     assert secret.encode() not in content
 
 
-def test_no_cache_keeps_it_for_others_and_readers_ask_whether_it_changed(
-    site: Service, ann: Person
-) -> None:
+def test_secret_feeds_are_cached_privately_and_revalidated(site: Service, ann: Person) -> None:
     path = made(ann)
     answer = site.request("GET", path, headers={"Accept-Encoding": "identity"}, signed=False)
     packed = site.request("GET", path, headers={"Accept-Encoding": "gzip"}, signed=False)
@@ -113,11 +111,11 @@ def test_no_cache_keeps_it_for_others_and_readers_ask_whether_it_changed(
     assert gone.headers["Cache-Control"] == "no-store"
 
 
-def test_nothing_in_it_is_secret_because_people_pass_entries_on(site: Service, ann: Person) -> None:
+def test_a_secret_feed_contains_no_secrets(site: Service, ann: Person) -> None:
     path = made(ann)
     text = site.request("GET", f"{path}?order_by=views", signed=False).text
     assert FEED_PREFIX not in text
-    assert "/thumbnails/" not in text, "nobody could load it"
+    assert "/thumbnails/" not in text, "images need a session"
     feed = ElementTree.fromstring(text)
     assert feed.findtext(f"{ATOM}id") == f"{BASE_URL}/feed.atom?order_by=views"
     (link,) = (
@@ -127,9 +125,7 @@ def test_nothing_in_it_is_secret_because_people_pass_entries_on(site: Service, a
     assert status(site, link.removeprefix(BASE_URL)) == 303
 
 
-def test_no_other_secret_opens_feeds_and_it_opens_nothing_else(
-    site: Service, shelf: Shelf, ann: Person
-) -> None:
+def test_feed_secrets_open_feeds_only(site: Service, shelf: Shelf, ann: Person) -> None:
     secret = made(ann).removeprefix("/feeds/").removesuffix(".atom")
     everything = " ".join(SCOPES)
     for wrong in (
@@ -155,7 +151,9 @@ def test_no_other_secret_opens_feeds_and_it_opens_nothing_else(
 
 
 @pytest.mark.slow
-def test_the_address_of_a_disabled_user_ends(site: Service, shelf: Shelf, ann: Person) -> None:
+def test_feed_addresses_of_disabled_users_stop_working(
+    site: Service, shelf: Shelf, ann: Person
+) -> None:
     path = made(ann)
     assert status(site, path) == 200
     shelf.store.disable_user("ann")
@@ -166,13 +164,15 @@ def test_the_address_of_a_disabled_user_ends(site: Service, shelf: Shelf, ann: P
 
 
 @pytest.mark.slow
-def test_nobody_withdraws_what_is_anothers(site: Service, shelf: Shelf, ann: Person) -> None:
+def test_feed_addresses_of_others_cannot_be_withdrawn(
+    site: Service, shelf: Shelf, ann: Person
+) -> None:
     path = made(ann)
     eve = Person(site)
     assert eve.choose(link_of(shelf, "eve")).status_code == 303
     made(eve)
     assert eve.post(PAGE, {**eve.form(PAGE).fields, "withdraw": "1"}).status_code == 303
-    site.run(asyncio.sleep(1.2))  # as long as a worker may take to notice
+    site.run(asyncio.sleep(1.2))  # longer than a worker takes to notice
     assert status(site, path) == 200
 
 
@@ -192,8 +192,8 @@ def test_the_secret_is_in_no_log(
     assert FEED_PREFIX not in "".join(ours)
 
 
-def test_a_public_catalogue_has_them_too(start: Start, shelf: Shelf) -> None:
-    """So they go on working when a private catalogue becomes public."""
+def test_a_public_catalogue_has_feed_addresses_too(start: Start, shelf: Shelf) -> None:
+    """Feed addresses keep working when a private catalogue becomes public."""
     site = start()
     person = member(site, shelf, "ann")
     assert say("feeds.public") in person.get(PAGE).text

@@ -1,4 +1,4 @@
-"""Every form about people: whom it is taken from, and what its page says of itself."""
+"""Every form about accounts: which requests it accepts, and the headers of its page."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -71,12 +71,12 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "/link/password": {"new": PASSWORD, "again": PASSWORD},
     "/link/invitation": {"name": "guest", "new": PASSWORD, "again": PASSWORD},
 }
-"""Forms that do something, if they are taken."""
+"""Field values with which each form does something if it is accepted."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """How a form is sent; ``token`` makes its token of the right secret."""
+    """How a form is sent; ``token`` computes the CSRF token from the right secret."""
 
     headers: dict[str, str]
     token: Callable[[str], str] = form_token
@@ -125,19 +125,21 @@ def site(shelf: Shelf) -> Iterator[Service]:
 
 @pytest.fixture(autouse=True)
 def _each(cheap: None, site: Service) -> None:
-    """Hashes cost little, and no browser remembers what another test got."""
+    """Make password hashes cheap, and clear the cookies of earlier tests."""
     site.client.cookies.clear()
 
 
 def everything(shelf: Shelf) -> list[Any]:
-    """Return all that forms could change."""
+    """Return all data that forms could change."""
     store, now = shelf.store, milliseconds()
     users = store.users()
     passwords = [store.password_of(user.name) for user in users]
     tokens = [store.tokens(user.name) for user in users]
     sessions = [[one.id for one in store.sessions(user.id)] for user in users]
     reports = store.count_reported_maps()
-    log = sum(one.count for one in store.audit_records(0, 0, 10_000))  # equal ones are one record
+    log = sum(
+        one.count for one in store.audit_records(0, 0, 10_000)
+    )  # equal entries share a record
     grants = [store.grants(user.id, now) for user in users]
     ways = [(store.identities(user.id), store.passkeys(user.id)) for user in users]
     kept = [store.invitations(now), store.count_open_refusals()]
@@ -146,12 +148,12 @@ def everything(shelf: Shelf) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def asking(shelf: Shelf, site: Service) -> Asking:
-    """A program that asks to be let in by ``ann``."""
+    """A program that asks ``ann`` for access."""
     return Asking(shelf, site, registered(shelf.store), "ann")
 
 
 def fields_of(asking: Asking, path: str) -> dict[str, str]:
-    """Return the fields of a form that does something; those of programs name one of them."""
+    """Return the fields with which a form does something; forms of programs name a program."""
     named = {}
     if path == "/account/programs":
         asking.tokens()
@@ -172,25 +174,25 @@ def address_of(shelf: Shelf, path: str, asking: Asking) -> str:
         (reader,) = (user.id for user in shelf.store.users() if user.name == READER)
         shelf.store.report_map(1, reader, Reason.SPAM, "")
     if path == "/account/imports":
-        shelf.store.forget_refusals([REFUSAL.path])  # dismissed before, perhaps
+        shelf.store.forget_refusals([REFUSAL.path])  # in case an earlier test dismissed it
         shelf.store.note_refusals([REFUSAL])
     return path
 
 
 def cookies_of(person: Person) -> tuple[str, str]:
-    """Return the Cookie header of somebody, and the secret of forms without a session."""
+    """Return the Cookie header of a person, and the secret of forms without a session."""
     secret = person.client.cookies.get(FORM_COOKIE) or ""
     return f"{SESSION_COOKIE}={person.session}; {FORM_COOKIE}={secret}", secret
 
 
 def ways(path: str) -> list[str]:
-    """Return how a form is sent: in the ways that differ most, and a share of the others."""
+    """Return the ways to test a form with: three important ones, and a share of the others."""
     most = ("from our page", "without a token", "from another site")
     return [*most, *share([how for how in SENT if how not in most], PATHS.index(path))]
 
 
 @pytest.mark.parametrize(("path", "how"), [(path, how) for path in PATHS for how in ways(path)])
-def test_a_form_is_taken_from_our_pages_alone(
+def test_forms_from_other_sites_are_refused(
     site: Service, shelf: Shelf, asking: Asking, path: str, how: str
 ) -> None:
     person = member(site, shelf, "ann", Role.ADMINISTRATOR)
@@ -225,8 +227,8 @@ def test_a_form_is_taken_from_our_pages_alone(
     if sent.taken:
         assert answer.status_code == (200 if shown else 303)
         assert not location.startswith("/signin")
-        # Asking to be signed out of all other sessions may find none, and what lets a program in
-        # shows when the program comes with it.
+        # There may be no other sessions to end. Whether a program got access shows below, when it
+        # exchanges its code.
         assert everything(shelf) != before or path in ("/account", *PROGRAMS[1:])
         assert path != "/oauth/device" or location == "/account/programs?done=device.allowed"
         if path in ("/oauth/authorize", "/oauth/auth"):
@@ -243,12 +245,12 @@ def test_a_form_is_taken_from_our_pages_alone(
 
 
 def is_waiting(shelf: Shelf, user_code: str) -> bool:
-    """Tell whether nobody has decided on a device."""
+    """Tell whether the request of a device is still undecided."""
     return shelf.store.device_request(user_code.replace("-", ""), milliseconds()) is not None
 
 
 def session_of(shelf: Shelf, who: str) -> str:
-    """Return what is in the cookie of somebody who is nobody to us."""
+    """Return the session cookie of somebody who is not signed in."""
     if who == "nobody":
         return ""
     if who == "invented":
@@ -272,7 +274,7 @@ def session_of(shelf: Shelf, who: str) -> str:
 
 @pytest.mark.parametrize("path", [*OWN, *OF_ADMINISTRATORS])
 @pytest.mark.parametrize("who", NOBODY)
-def test_pages_of_an_account_are_for_who_is_signed_in(
+def test_pages_of_an_account_need_a_session(
     site: Service, shelf: Shelf, asking: Asking, path: str, who: str
 ) -> None:
     secret = session_of(shelf, who)
@@ -299,13 +301,13 @@ def test_pages_of_an_account_are_for_who_is_signed_in(
 
 
 def test_a_token_of_the_api_opens_no_page(site: Service, shelf: Shelf) -> None:
-    """What is about the account itself takes a session (``accounts/permissions.py``)."""
+    """Pages about the account need a session (``accounts/permissions.py``)."""
     site.token = shelf.token(scopes=" ".join(SCOPES))
     for path in (*OWN, *OF_ADMINISTRATORS):
         assert site.get(path).status_code == 303
 
 
-def test_the_pages_ask_what_the_table_of_permissions_says() -> None:
+def test_pages_need_the_permissions_in_the_table() -> None:
     asked = {
         "/account": "list and end sessions",
         "/account/password": "change the password",
@@ -331,7 +333,7 @@ def test_the_pages_ask_what_the_table_of_permissions_says() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_a_page_about_people_says_of_itself(
+def test_pages_with_forms_have_strict_headers(
     site: Service, shelf: Shelf, asking: Asking, path: str
 ) -> None:
     person = member(site, shelf, "ann", Role.ADMINISTRATOR)
@@ -345,7 +347,7 @@ def test_what_a_page_about_people_says_of_itself(
         assert headers["Cache-Control"] == "no-store"
         assert "ETag" not in headers
         assert not {name for name in headers if name.startswith("access-control-")}
-        # A consent page leads to the program: test_oauth_programs.py.
+        # The policy of a consent page names the program: see test_oauth_programs.py.
         policy = headers["Content-Security-Policy"].replace(" https://program.example", "")
         assert policy == Person(site).get("/docs").headers["Content-Security-Policy"].replace(
             " data: blob:", ""
@@ -371,7 +373,7 @@ def test_what_a_page_about_people_says_of_itself(
         ("application/x-www-form-urlencoded", b"name=a&name=b", 400),
     ],
 )
-def test_bodies_that_are_no_forms_get_a_page(
+def test_invalid_form_bodies_get_an_error_page(
     site: Service, media_type: str, content: bytes, status: int
 ) -> None:
     answer = site.request(
@@ -382,14 +384,14 @@ def test_bodies_that_are_no_forms_get_a_page(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_other_methods_get_a_page_too(site: Service, path: str) -> None:
+def test_other_methods_get_an_error_page(site: Service, path: str) -> None:
     answer = site.request("PUT", path, signed=False)
     assert answer.status_code == 405
     assert answer.headers["Allow"] == "GET, HEAD, POST, OPTIONS"
     assert answer.headers["Content-Type"].startswith("text/html")
 
 
-def test_what_is_nowhere_is_a_page_for_browsers(site: Service) -> None:
+def test_unknown_addresses_get_an_error_page_in_browsers(site: Service) -> None:
     accepted = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
     page = site.request("GET", "/nowhere", headers={"Accept": accepted}, signed=False)
     assert page.status_code == 404
@@ -401,5 +403,7 @@ def test_what_is_nowhere_is_a_page_for_browsers(site: Service) -> None:
     assert answer.json()["error"] == "invalid_request"
 
 
-def test_links_are_of_two_kinds() -> None:
-    assert set(LinkKind) == {"password", "invitation"}, "test the forms of others, too"
+def test_every_kind_of_link_is_tested() -> None:
+    assert set(LinkKind) == {"password", "invitation"}, (
+        "add the form of the new kind to these tests"
+    )

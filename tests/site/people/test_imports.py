@@ -1,4 +1,4 @@
-"""Files that imports did not take, on the page of administrators."""
+"""The administrators' page of files that imports refused."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def root(site: Service, shelf: Shelf) -> Person:
 
 
 def press(person: Person, name: str, number: int = 0) -> str:
-    """Press one of the buttons of this name; return what the page says then."""
+    """Press one of the buttons with this name; return the text of the next page."""
     found = [
         (form, value)
         for form in forms(person.get(PAGE))
@@ -66,7 +66,7 @@ def test_all_files_of_a_kind_are_dismissed_together(shelf: Shelf, root: Person) 
     assert shelf.store.count_open_refusals() == {REFUSED: 0, SKIPPED: 0}
 
 
-def test_the_page_says_how_far_an_import_is(shelf: Shelf, root: Person) -> None:
+def test_the_imports_page_shows_the_progress(shelf: Shelf, root: Person) -> None:
     StatusFile(shelf.settings.data).write(ImportStatus(1, 2))
     assert say("importing", done=1, total=2) in root.get(PAGE).text
     StatusFile(shelf.settings.data).clear()
@@ -84,7 +84,9 @@ def test_the_page_says_how_far_an_import_is(shelf: Shelf, root: Person) -> None:
     ],
     ids=str,
 )
-def test_what_no_button_says_is_refused(shelf: Shelf, root: Person, said: dict[str, str]) -> None:
+def test_unknown_decisions_on_imports_are_refused(
+    shelf: Shelf, root: Person, said: dict[str, str]
+) -> None:
     shelf.store.note_refusals([Refusal("/maps/a.mm", "why", REFUSED)])
     form = forms(root.get(PAGE))[0]
     fields = {"csrf_token": form.fields["csrf_token"], **said}
@@ -92,7 +94,7 @@ def test_what_no_button_says_is_refused(shelf: Shelf, root: Person, said: dict[s
     assert "/maps/a.mm" in root.get(PAGE).text
 
 
-def test_members_see_nothing_of_it(site: Service, shelf: Shelf) -> None:
+def test_members_do_not_see_refused_files(site: Service, shelf: Shelf) -> None:
     bob = member(site, shelf, "bob")
     assert bob.status(PAGE) == 404
     assert PAGE not in bob.get("/account").text

@@ -1,4 +1,4 @@
-"""The first minute with a real browser: maps arrive, and what was refused is told."""
+"""A first import in a real browser: maps appear, and refused files are listed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def house(shelf: Shelf) -> Iterator[str]:
         yield address
 
 
-def test_an_empty_library_fills_itself_and_no_longer_says_how(
+def test_an_empty_library_shows_imported_maps_by_itself(
     browser: Browser, house: str, shelf: Shelf
 ) -> None:
     reader = visitor(browser, house)
@@ -55,7 +55,9 @@ def test_an_empty_library_fills_itself_and_no_longer_says_how(
     reader.close()
 
 
-def test_without_a_script_a_link_does_the_same(browser: Browser, house: str, shelf: Shelf) -> None:
+def test_without_a_script_a_link_refreshes_the_library(
+    browser: Browser, house: str, shelf: Shelf
+) -> None:
     reader = Reader(browser, house, java_script_enabled=False)
     status = StatusFile(shelf.settings.data)
     status.write(ImportStatus())
@@ -94,12 +96,12 @@ def test_refused_files_are_read_and_dismissed(
     reader.close()
 
 
-def test_a_folder_that_is_served_shows_as_it_is_read(browser: Browser, tmp_path: Path) -> None:
+def test_maps_of_a_served_folder_appear_during_the_import(browser: Browser, tmp_path: Path) -> None:
     folder, data = tmp_path / "maps", tmp_path / "data"
     folder.mkdir()
     data.mkdir()
     with served(data, str(folder), "--owner", "ann") as address:
-        wait_for(lambda: httpx.get(address).status_code == 200)  # from the first snapshot
+        wait_for(lambda: httpx.get(address).status_code == 200)  # in the first snapshot
         reader = Reader(browser, address)
         page = reader.open("/")
         for number in range(3):

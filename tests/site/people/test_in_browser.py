@@ -1,4 +1,4 @@
-"""People with a real browser on a small phone: from a link to a map, a token and out again."""
+"""Accounts in a real browser on a small phone: invitation, reading a map, tokens, signing out."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def guest(browser: Browser, house: str) -> Iterator[Reader]:
 
 
 def check(page: Page) -> None:
-    """See that a page fits the screen and that axe finds nothing, in light and in dark."""
+    """Check that a page fits the screen and that axe finds nothing, in light and dark mode."""
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert not faults_in_both_schemes(page), page.url
 
@@ -58,7 +58,7 @@ def heading(page: Page, text: str) -> None:
 
 
 def invited(page: Page) -> str:
-    """Make an invitation, and return its address."""
+    """Create an invitation, and return its address."""
     page.get_by_role("link", name="Invitations").click()
     page.get_by_role("button", name="Create an invitation").click()
     check(page)
@@ -146,7 +146,7 @@ def test_from_an_invitation_to_a_map_and_a_token(shelf: Shelf, guest: Reader, ho
     type_wrong_passwords(page)
     guest.go(page, "/link/msl_none")
     check(page)
-    # The browser notes every response that is no success.
+    # The browser logs every response with an error status.
     guest.complaints = [one for one in guest.complaints if not re.search("40[34]", one)]
 
 
@@ -181,7 +181,7 @@ def test_all_of_it_works_with_keys_alone(shelf: Shelf, browser: Browser, house: 
     person.close()
 
 
-def test_a_search_goes_on_after_signing_in_again(shelf: Shelf, guest: Reader) -> None:
+def test_a_search_continues_after_signing_in_again(shelf: Shelf, guest: Reader) -> None:
     page = guest.open(link_of(shelf, "dot"))
     type_password(page)
     page.get_by_role("button", name="Save").click()

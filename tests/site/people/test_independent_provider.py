@@ -1,7 +1,7 @@
-"""Signing in by an OpenID provider that others made: the npm package oidc-provider, with Node.js.
+"""Signing in with an independent OpenID provider: the npm package oidc-provider, with Node.js.
 
-``make openid-provider`` installs it into ``.tools``; without it, these tests are skipped. What it
-cannot be brought to do is in ``test_providers.py``.
+``make openid-provider`` installs it into ``.tools``; without it, these tests are skipped.
+``test_providers.py`` tests the errors that it cannot be made to commit.
 """
 
 import json
@@ -35,7 +35,7 @@ ANOTHER: Final = "another client"
 
 
 def packages() -> Path:
-    """Return where the package is, or skip the test."""
+    """Return the folder of the package, or skip the test."""
     folder = Path(os.environ.get("MAPSHELF_TEST_NODE_MODULES") or PACKAGES)
     if shutil.which("node") is None:
         pytest.skip("Node.js is not installed (apt-get install nodejs)")
@@ -52,7 +52,7 @@ def new_keys(*names: str) -> dict[str, Any]:
 
 
 class Independent:
-    """The provider at one address, which can be stopped and started anew."""
+    """The provider at one address, which can be stopped and restarted."""
 
     def __init__(self) -> None:
         self._packages = packages()
@@ -64,7 +64,7 @@ class Independent:
 
     @contextmanager
     def running(self, keys: dict[str, Any], **faults: Any) -> Iterator[None]:
-        """Run it with these keys, and with faults (see its script)."""
+        """Run it with these keys and faults (see its script)."""
         clients = [
             {
                 "client_id": name,
@@ -103,7 +103,7 @@ class Independent:
 
 
 class Browser:
-    """The browser of somebody, as far as the provider sees it."""
+    """A person's browser, as the provider sees it."""
 
     def __init__(self) -> None:
         self._client = httpx.Client(trust_env=False, timeout=PATIENCE)
@@ -112,7 +112,7 @@ class Browser:
         self._client.close()
 
     def sign_in(self, address: str, name: str, *, agrees: bool = True) -> str:
-        """Sign in at the provider; return where it sends the browser back to."""
+        """Sign in at the provider; return the address that it sends the browser back to."""
         answer = self._client.get(address)
         for _ in range(20):
             if answer.is_redirect:
@@ -130,7 +130,7 @@ class Browser:
             (prompt,) = re.findall(r'name="prompt" value="([^"]+)"', answer.text)
             fields = {"prompt": prompt, "login": name, "password": "any"}
             answer = self._client.post(answer.url.join(action), data=fields)
-        pytest.fail("the provider leads nowhere")
+        pytest.fail("the provider did not redirect back")
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_an_independent_provider_gives_a_code_once(
         assert not is_signed_in(thief)
 
 
-def test_an_independent_provider_sends_back_who_does_not_agree(
+def test_denying_consent_at_an_independent_provider(
     site: Service, independent: Independent, browser: Browser
 ) -> None:
     person = Person(site)
@@ -213,10 +213,10 @@ def test_an_independent_provider_sends_back_who_does_not_agree(
 @pytest.mark.parametrize(
     "faults", [{"audience": ANOTHER}, {"lifetime": -3600}], ids=["for another", "expired"]
 )
-def test_an_id_token_of_an_independent_provider_that_is_not_good(
+def test_invalid_id_tokens_of_an_independent_provider(
     site: Service, independent: Independent, browser: Browser, faults: dict[str, Any]
 ) -> None:
-    """Its keys and its signature are right; what it signs is not for us, or not for now."""
+    """Keys and signature are valid, but the token is for another client or another time."""
     person = Person(site)
     with independent.running(new_keys("a"), **faults):
         answer = come_back(person, browser.sign_in(begin(person), "ann"))
@@ -228,7 +228,7 @@ def test_an_id_token_of_an_independent_provider_that_is_not_good(
 def test_an_id_token_of_an_independent_provider_with_another_nonce(
     site: Service, independent: Independent, browser: Browser
 ) -> None:
-    """Somebody has changed it on the way to the provider, which signs what it gets."""
+    """An attacker changed the nonce on the way to the provider, which signs what it gets."""
     person = Person(site)
     with independent.running(new_keys("a")):
         address = begin(person)
@@ -240,10 +240,10 @@ def test_an_id_token_of_an_independent_provider_with_another_nonce(
         assert not is_signed_in(person)
 
 
-def test_an_answer_in_the_name_of_another_provider(
+def test_a_response_with_the_issuer_of_another_provider(
     site: Service, independent: Independent, browser: Browser
 ) -> None:
-    """Mix-up (RFC 9207): this provider names itself, so another name or none is refused."""
+    """Mix-up attack (RFC 9207): this provider sends its issuer, so a response needs it."""
     with independent.running(new_keys("a")):
         here = urlencode({"iss": independent.issuer})
         for there in ("", urlencode({"iss": "https://evil.example"})):

@@ -1,4 +1,4 @@
-"""From a link to a password and a token, as browsers without scripts go."""
+"""Links to choose a password, and access tokens, in a browser without JavaScript."""
 
 import re
 
@@ -60,9 +60,7 @@ def test_from_a_link_to_a_token_and_back(site: Service, shelf: Shelf) -> None:
     person.get("/account")
 
 
-def test_a_page_that_shows_something_new_makes_nothing_when_it_is_loaded_again(
-    start: Start, shelf: Shelf
-) -> None:
+def test_reloading_a_page_with_a_new_secret_creates_nothing(start: Start, shelf: Shelf) -> None:
     site = start(registration=Registration.INVITE)
     boss = member(site, shelf, "boss", Role.ADMINISTRATOR)
     for path, values, secret in (
@@ -80,8 +78,8 @@ def test_a_page_that_shows_something_new_makes_nothing_when_it_is_loaded_again(
 
 
 @pytest.mark.slow
-def test_a_page_shows_nothing_new_that_is_not_its_readers(start: Start, shelf: Shelf) -> None:
-    """Cookies may be set by others: over http, or by who used the browser before."""
+def test_a_page_shows_new_secrets_only_to_their_owner(start: Start, shelf: Shelf) -> None:
+    """Others can set cookies: an attacker over HTTP, or whoever used the browser before."""
     site = start(registration=Registration.INVITE)
     ann = member(site, shelf, "ann", Role.ADMINISTRATOR)
     member(site, shelf, "ben")
@@ -112,14 +110,14 @@ def test_a_page_shows_nothing_new_that_is_not_its_readers(start: Start, shelf: S
 
 
 def shown(person: Person, path: str, secret: str) -> str:
-    """Return what a page shows of a secret in the cookie of new ones."""
+    """Return the secret that a page shows if the cookie for new secrets has this one."""
     cookie = f"__Host-mapshelf_session={person.session}; __Host-mapshelf_made={secret}"
     page = person.get(path, Cookie=cookie)
     found = re.search('<code class="secret">(.*?)</code>', page.text)
     return found[1] if found else ""
 
 
-def test_a_token_gets_what_its_form_says(site: Service, shelf: Shelf) -> None:
+def test_a_token_gets_the_name_scope_and_days_of_its_form(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     before = milliseconds()
     person.fill("/account/tokens", name=" Upload ", scope=["maps:write"], days="7")
@@ -158,7 +156,7 @@ def test_a_token_that_cannot_be_made(
     assert shelf.store.tokens("ann") == []
 
 
-def test_nobody_has_too_many_tokens(site: Service, shelf: Shelf) -> None:
+def test_the_number_of_tokens_is_limited(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     for _ in range(MOST_TOKENS):
         shelf.token("ann")
@@ -168,7 +166,7 @@ def test_nobody_has_too_many_tokens(site: Service, shelf: Shelf) -> None:
     assert len(shelf.store.tokens("ann")) == MOST_TOKENS
 
 
-def test_nobody_revokes_tokens_or_ends_sessions_of_others(site: Service, shelf: Shelf) -> None:
+def test_tokens_and_sessions_of_others_cannot_be_ended(site: Service, shelf: Shelf) -> None:
     ann, ben = member(site, shelf, "ann"), member(site, shelf, "ben")
     shelf.token("ben")
     (token,) = shelf.store.tokens("ben")
@@ -183,7 +181,7 @@ def test_nobody_revokes_tokens_or_ends_sessions_of_others(site: Service, shelf: 
     ben.get("/account")
 
 
-def test_a_link_is_good_once_and_looking_at_it_spends_nothing(site: Service, shelf: Shelf) -> None:
+def test_a_link_works_once_and_opening_it_does_not_use_it_up(site: Service, shelf: Shelf) -> None:
     person, path = Person(site), link_of(shelf, "ann")
     for _ in range(3):
         person.get(path)
@@ -196,16 +194,16 @@ def test_a_link_is_good_once_and_looking_at_it_spends_nothing(site: Service, she
     assert Person(site).sign_in("ann", OTHER).status_code == 403
 
 
-def test_links_that_are_not_good_all_look_the_same(site: Service, shelf: Shelf) -> None:
+def test_all_invalid_links_get_the_same_page(site: Service, shelf: Shelf) -> None:
     user = shelf.store.add_user("ann")
     expired = new_password_link(shelf.store, user, milliseconds() - LIFETIMES[LinkKind.PASSWORD])
-    invitation = new_invitation(shelf.store, milliseconds())  # registration is closed
+    invitation = new_invitation(shelf.store, milliseconds())  # because registration is closed
     secrets = (expired, invitation, new_token(LINK_PREFIX), new_token(), "x", "msl_")
     told = {Person(site).get(f"/link/{secret}", 404).content for secret in secrets}
     assert len(told) == 1
 
 
-def test_a_link_stays_good_until_a_password_is_accepted(site: Service, shelf: Shelf) -> None:
+def test_a_link_works_until_a_password_is_accepted(site: Service, shelf: Shelf) -> None:
     person, path = Person(site), link_of(shelf, "annabella")
     refused = {
         "short": "short",
@@ -223,12 +221,12 @@ def test_a_link_stays_good_until_a_password_is_accepted(site: Service, shelf: Sh
     assert person.choose(path).status_code == 303
 
 
-def test_a_link_tells_nobody_where_one_came_from(site: Service, shelf: Shelf) -> None:
+def test_a_link_is_not_sent_as_referrer(site: Service, shelf: Shelf) -> None:
     person, path = Person(site), link_of(shelf, "ann")
     for answer in (person.get(path), person.get("/link/x", 404)):
         assert answer.headers["Referrer-Policy"] == "no-referrer"
     (form,) = forms(person.get(path))
-    # So browsers do not tell the origin of the form either.
+    # With this policy, browsers do not send the origin of the form either.
     answer = person.post(
         form.action, {**form.fields, "new": PASSWORD, "again": PASSWORD}, Origin="null"
     )

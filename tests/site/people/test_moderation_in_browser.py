@@ -1,4 +1,4 @@
-"""Moderation with a real browser on a small phone: reporting, deciding, exporting, deleting."""
+"""Reporting, moderating, exporting and deleting accounts, in a real browser on a small phone."""
 
 import json
 import zipfile
@@ -80,9 +80,7 @@ def test_from_a_report_to_a_decision_and_back(
     chief.close()
 
 
-def test_data_is_taken_along_and_the_account_deleted(
-    browser: Browser, house: str, shelf: Shelf
-) -> None:
+def test_an_account_is_exported_and_deleted(browser: Browser, house: str, shelf: Shelf) -> None:
     reader = visitor(browser, house)
     page = arrive(shelf, reader, "ann")
     user = user_named(shelf, "ann")
@@ -102,7 +100,7 @@ def test_data_is_taken_along_and_the_account_deleted(
     page.get_by_role("button", name="Delete my account").click()
     expect(page.get_by_role("alert")).to_have_text("Wrong username or password.")
     check(page)
-    assert "403" in reader.complaints.pop(), "browsers complain of a refusal"
+    assert "403" in reader.complaints.pop(), "browsers log a 403"
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Delete my account").click()
     heading(page, "Your account has been deleted")

@@ -1,4 +1,7 @@
-"""Programs are let in on pages, listed and withdrawn. Tests name what RFC 9700 asks."""
+"""Pages to give OAuth programs access, and to list and withdraw it.
+
+The names of tests give the section of the RFC that they cover.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +35,7 @@ LOOK = {"Accept": "application/json", "X-Client-ID": "xmind_v3.4.1", "User-Agent
 
 @pytest.fixture(autouse=True)
 def _cheap(cheap: None) -> None:
-    """Hashes cost little."""
+    """Make password hashes cheap."""
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def consent(person: Person, address: str) -> Form:
 
 
 def answered(answer: httpx.Response, uri: str = CALLBACK) -> Mapping[str, str]:
-    """Return the parameters with which a browser is sent back."""
+    """Return the parameters that a browser is sent back to the program with."""
     assert answer.status_code == 303, answer.text[:300]
     location = answer.headers["Location"]
     place, _, query = location.partition("?")
@@ -116,7 +119,7 @@ def test_from_a_program_through_sign_in_and_consent_to_tokens(
     assert profile.json()["UserName"] == "ann"
 
 
-def test_what_is_denied_is_told_to_the_program(ann: Person, web: Program) -> None:
+def test_denied_consent_is_reported_to_the_program(ann: Person, web: Program) -> None:
     for decision in ("deny", "", "Allow"):
         form = consent(ann, request_of(web, state="x"))
         found = answered(ann.send(form, decision=decision))
@@ -124,7 +127,7 @@ def test_what_is_denied_is_told_to_the_program(ann: Person, web: Program) -> Non
         assert (found["error"], found["state"], found["iss"]) == ("access_denied", "x", BASE_URL)
 
 
-def test_what_a_program_cannot_have_is_told_to_it(
+def test_invalid_requests_are_reported_to_the_program(
     ann: Person, web: Program, native: Program
 ) -> None:
     for asked, reason in (
@@ -161,10 +164,10 @@ def test_rfc_9700_4_11_the_service_is_no_open_redirector(ann: Person, web: Progr
     ann.get(twice, 400)
 
 
-def test_rfc_9700_4_11_a_program_that_nobody_has_checked_leads_nowhere_by_itself(
+def test_rfc_9700_4_11_unverified_programs_get_no_automatic_redirect(
     ann: Person, shelf: Shelf
 ) -> None:
-    """Anybody can register one, and make a link to it that cannot be answered."""
+    """Anybody can register a program and make a link to it with an invalid request."""
     registration = NewProgram("Eve", ("https://evil.example/",), public=True, dynamic=True)
     program, _ = register(shelf.store, registration, milliseconds())
     for asked in ({"scope": "all"}, {"response_type": "token"}, {"code_challenge": ""}):
@@ -172,22 +175,18 @@ def test_rfc_9700_4_11_a_program_that_nobody_has_checked_leads_nowhere_by_itself
         assert "evil.example" not in str(page.headers) + page.text
         fields = {**consent(ann, request_of(program)).fields, "decision": "allow"}
         assert "Location" not in ann.post(request_of(program, **asked), fields).headers
-    # Somebody who has seen where it leads may go there.
+    # After people have seen the target on the consent page, the redirect is allowed.
     denied = ann.send(consent(ann, request_of(program)), decision="deny")
     assert answered(denied, "https://evil.example/")["error"] == "access_denied"
 
 
-def test_rfc_9700_4_11_who_is_not_signed_in_is_asked_to_before_anything_is_redirected(
-    site: Service, web: Program
-) -> None:
+def test_rfc_9700_4_11_users_sign_in_before_any_redirect(site: Service, web: Program) -> None:
     for asked in ({}, {"scope": "all"}, {"redirect_uri": "https://evil.example/"}):
         answer = Person(site).get(request_of(web, **asked), 303)
         assert answer.headers["Location"].startswith("/signin")
 
 
-def test_rfc_9700_2_6_no_page_of_another_site_reads_where_people_are_asked(
-    ann: Person, web: Program
-) -> None:
+def test_rfc_9700_2_6_the_consent_page_has_no_cors_headers(ann: Person, web: Program) -> None:
     for path in (request_of(web), request_of(web, "/oauth/auth"), "/oauth/device"):
         for method in ("GET", "OPTIONS"):
             headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
@@ -197,9 +196,7 @@ def test_rfc_9700_2_6_no_page_of_another_site_reads_where_people_are_asked(
             assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_rfc_9700_4_12_the_redirect_is_a_303_so_that_no_form_goes_along(
-    ann: Person, web: Program
-) -> None:
+def test_rfc_9700_4_12_the_redirect_is_a_303_and_drops_the_form(ann: Person, web: Program) -> None:
     answer = ann.send(consent(ann, request_of(web)), decision="allow")
     assert answer.status_code == 303
 
@@ -210,7 +207,7 @@ def test_rfc_9700_4_16_the_consent_page_cannot_be_framed(ann: Person, web: Progr
     assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
 
 
-def test_rfc_9700_4_2_nothing_leaks_by_referrer_or_cache(ann: Person, web: Program) -> None:
+def test_rfc_9700_4_2_nothing_leaks_through_referrer_or_cache(ann: Person, web: Program) -> None:
     page = ann.get(request_of(web, state="secret-state"))
     assert page.headers["Referrer-Policy"] == "same-origin"
     assert page.headers["Cache-Control"] == "no-store"
@@ -222,7 +219,7 @@ def test_rfc_9700_4_2_nothing_leaks_by_referrer_or_cache(ann: Person, web: Progr
 
 
 @pytest.mark.slow
-def test_rfc_9700_4_7_a_form_without_our_token_lets_nobody_in(
+def test_rfc_9700_4_7_consent_needs_the_csrf_token(
     site: Service, shelf: Shelf, ann: Person, web: Program
 ) -> None:
     address = request_of(web)
@@ -235,7 +232,7 @@ def test_rfc_9700_4_7_a_form_without_our_token_lets_nobody_in(
         ({**form.fields, "decision": "allow"}, {"Sec_Fetch_Site": "cross-site"}),
     ):
         assert ann.post(form.action, fields, **headers).status_code == 403
-    # Strict referrer policies make browsers say no more than this.
+    # With a strict referrer policy, browsers send only this origin.
     sent = ann.post(form.action, {**form.fields, "decision": "allow"}, Origin="null")
     assert "code" in answered(sent)
     signed_out = Person(site).post(form.action, {**form.fields, "decision": "allow"})
@@ -254,7 +251,7 @@ def test_rfc_9700_4_7_a_form_without_our_token_lets_nobody_in(
         ("com.example.app:/cb;x", "com.example.app:"),
     ],
 )
-def test_the_page_lets_its_form_lead_to_the_program_and_nowhere_else(
+def test_the_policy_allows_a_redirect_to_the_program_only(
     shelf: Shelf, ann: Person, uri: str, source: str
 ) -> None:
     program, _ = register(shelf.store, NewProgram("P", (uri,)), milliseconds())
@@ -276,15 +273,15 @@ def test_the_page_lets_its_form_lead_to_the_program_and_nowhere_else(
         ("Com.Example.App://x@bank.example/", "com.example.app"),
     ],
 )
-def test_people_are_told_where_their_browser_goes(
+def test_the_consent_page_names_the_redirect_target(
     shelf: Shelf, ann: Person, uri: str, place: str
 ) -> None:
-    """In the URI of a program, what looks like a host means nothing."""
+    """In a URI with a program's own scheme, the host has no meaning."""
     program, _ = register(shelf.store, NewProgram("P", (uri,)), milliseconds())
     assert say("consent.to", place=place) in ann.get(request_of(program)).text
 
 
-def test_an_administrator_is_told_that_it_is_about_the_maps_of_everybody(
+def test_administrators_are_warned_that_access_covers_all_maps(
     site: Service, shelf: Shelf, ann: Person, web: Program
 ) -> None:
     root = member(site, shelf, "root", Role.ADMINISTRATOR)
@@ -297,7 +294,7 @@ def test_an_administrator_is_told_that_it_is_about_the_maps_of_everybody(
         assert (say("consent.everybody") in page.text) is told
 
 
-def test_a_public_program_cannot_prove_who_it_is(
+def test_the_consent_page_says_that_a_public_program_is_unverified(
     ann: Person, web: Program, native: Program
 ) -> None:
     unproved = say("consent.unproved", name="Native program")
@@ -307,7 +304,7 @@ def test_a_public_program_cannot_prove_who_it_is(
     assert "Anyone can write" not in ann.get(request_of(web)).text
 
 
-def test_a_program_on_the_machine_of_its_user_may_take_any_port(
+def test_loopback_redirects_may_use_any_port(
     site: Service, shelf: Shelf, ann: Person, native: Program
 ) -> None:
     uri = LOCAL.replace("13524", "40001")
@@ -329,21 +326,21 @@ def test_the_only_redirect_uri_may_be_left_out(
     ann.get(request_of(program, redirect_uri=""), 400)
 
 
-def test_names_of_programs_are_text(shelf: Shelf, ann: Person) -> None:
+def test_names_of_programs_are_escaped(shelf: Shelf, ann: Person) -> None:
     program = registered(shelf.store, '<b>"&')
     assert "<b>&#34;" not in ann.get(request_of(program)).text
     assert "&lt;b&gt;&#34;&amp;" in ann.get(request_of(program)).text
 
 
-def test_a_request_that_could_not_be_returned_to_is_refused(ann: Person, web: Program) -> None:
+def test_a_state_too_long_for_the_redirect_is_refused(ann: Person, web: Program) -> None:
     ann.get(request_of(web, state="s" * 1000))
     ann.get(request_of(web, state="s" * 2000), 414)
 
 
-def test_a_look_without_cookies_ends_in_200_and_spends_nothing(
+def test_a_request_without_cookies_gets_the_sign_in_page(
     site: Service, ann: Person, native: Program
 ) -> None:
-    """A known program gives up if its own look at the page fails."""
+    """One known program requests the page itself first, and gives up if that fails."""
     address = request_of(native)
     for _ in range(20):
         answer = site.run(site.client.get(address, headers=LOOK, follow_redirects=True))
@@ -352,7 +349,7 @@ def test_a_look_without_cookies_ends_in_200_and_spends_nothing(
     assert "code" in answered(ann.send(consent(ann, address), decision="allow"), LOCAL)
 
 
-# -- programs that are let in -----------------------------------------------------------------
+# -- programs with access ---------------------------------------------------------------------
 
 
 def test_programs_are_listed_and_withdrawn(
@@ -392,7 +389,7 @@ def test_programs_are_listed_and_withdrawn(
     assert Asking(shelf, site, native).refresh(native_token).status_code == 200
 
 
-def test_nobody_withdraws_what_another_has_allowed(
+def test_access_given_by_others_cannot_be_withdrawn(
     site: Service, shelf: Shelf, ann: Person, web: Program
 ) -> None:
     found = answered(ann.send(consent(ann, request_of(web)), decision="allow"))
@@ -418,7 +415,7 @@ def polled(asking: Asking, found: Mapping[str, str]) -> httpx.Response:
 
 
 @pytest.mark.parametrize("decision", ["allow", "deny"])
-def test_a_device_is_let_in_on_pages(
+def test_a_device_gets_access_on_pages(
     site: Service, shelf: Shelf, native: Program, decision: str
 ) -> None:
     asking, found = begun(site, shelf, native)
@@ -468,17 +465,17 @@ def test_a_device_code_typed_in_other_ways_is_the_same(
         assert "Native program" in ann.fill("/oauth/device", user_code=typed).text
 
 
-def test_rfc_8628_5_4_the_code_to_compare_is_that_of_the_device(
+def test_rfc_8628_5_4_the_page_shows_the_code_of_the_device(
     site: Service, shelf: Shelf, ann: Person, native: Program
 ) -> None:
-    """However somebody has written it into a link."""
+    """In whatever form it is written in the link."""
     _, found = begun(site, shelf, native)
     code = found["user_code"]
     asks = ann.fill(f"/oauth/device?user_code={'1'.join(code.replace('-', ''))}")
     assert say("device.asks", code=code) in asks.text
 
 
-def test_rfc_8628_5_1_one_address_does_not_use_up_the_place_for_devices(
+def test_rfc_8628_5_1_one_address_cannot_fill_the_list_of_devices(
     site: Service, shelf: Shelf, native: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device_requests, "DEVICES_OF_ADDRESS", 3)

@@ -20,7 +20,7 @@ HTMLFormElement.prototype.submit = function () {
   send.call(this);
 };
 """
-"""Keeps what a form sends."""
+"""JavaScript that records the content of a sent form."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def guest(browser: Browser, house: str) -> Iterator[Reader]:
 
 
 def authenticator(page: Page, *, verifying: bool = True) -> tuple[Any, str]:
-    """Give the browser an authenticator; return how to talk to it, and its id."""
+    """Add an authenticator to the browser; return the session that controls it, and its id."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     options = {
@@ -60,7 +60,7 @@ def authenticator(page: Page, *, verifying: bool = True) -> tuple[Any, str]:
 
 
 def begin(guest: Reader, shelf: Shelf, name: str) -> Page:
-    """Let somebody choose a password, and open the page of their passkeys."""
+    """Let a new user choose a password, and open their page of passkeys."""
     page = guest.open(link_of(shelf, name))
     type_password(page)
     page.get_by_role("button", name="Save").click()
@@ -84,7 +84,7 @@ def sign_in(page: Page, house: str) -> None:
     page.get_by_role("button", name="Sign in with a passkey").click()
 
 
-def test_adding_using_and_removing(guest: Reader, shelf: Shelf, house: str) -> None:
+def test_a_passkey_is_added_used_and_removed(guest: Reader, shelf: Shelf, house: str) -> None:
     page = begin(guest, shelf, "ann")
     authenticator(page)
     add(page)
@@ -114,7 +114,9 @@ def test_adding_using_and_removing(guest: Reader, shelf: Shelf, house: str) -> N
     guest.complaints[:] = [one for one in guest.complaints if "403" not in one]
 
 
-def test_an_authenticator_that_verifies_nobody(guest: Reader, shelf: Shelf, house: str) -> None:
+def test_an_authenticator_without_user_verification_is_refused(
+    guest: Reader, shelf: Shelf, house: str
+) -> None:
     page = begin(guest, shelf, "bob")
     authenticator(page, verifying=False)
     add(page)
@@ -122,8 +124,10 @@ def test_an_authenticator_that_verifies_nobody(guest: Reader, shelf: Shelf, hous
     assert shelf.store.passkeys(user_named(shelf, "bob").id) == []
 
 
-def test_what_was_signed_is_good_once_and_here(guest: Reader, shelf: Shelf, house: str) -> None:
-    """The answer of the authenticator is kept, and sent again."""
+def test_replayed_signatures_and_cloned_authenticators_are_refused(
+    guest: Reader, shelf: Shelf, house: str
+) -> None:
+    """A replay attack: the authenticator's answer is recorded and sent again."""
     page = begin(guest, shelf, "eve")
     authenticator(page)
     add(page)
@@ -144,7 +148,7 @@ def test_what_was_signed_is_good_once_and_here(guest: Reader, shelf: Shelf, hous
         )
         assert answer.status == 403
         assert say("failure.passkey") in answer.text()
-    # A copy of the authenticator counts from where it was: less than what has been seen.
+    # A cloned authenticator has a lower signature counter than the one stored.
     (passkey,) = shelf.store.passkeys(user_named(shelf, "eve").id)
     assert shelf.store.note_passkey_use(passkey.id, passkey.sign_count + 1000, 1)
     sign_in(page, house)
@@ -152,7 +156,7 @@ def test_what_was_signed_is_good_once_and_here(guest: Reader, shelf: Shelf, hous
     guest.complaints[:] = [one for one in guest.complaints if "403" not in one]
 
 
-def test_the_pages_are_for_everybody(browser: Browser, shelf: Shelf, house: str) -> None:
+def test_the_passkey_pages_are_accessible(browser: Browser, shelf: Shelf, house: str) -> None:
     guest = Reader(browser, house, viewport=PHONE, bypass_csp=True)
     page = begin(guest, shelf, "cat")
     authenticator(page)

@@ -1,4 +1,4 @@
-"""A program is let in with a real browser on a small phone: the browser follows the redirect."""
+"""Giving a program access in a real browser on a small phone, up to the redirect to the program."""
 
 import threading
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ NAME = "A desktop program with a rather long name of sixty characters"[:60]
 
 
 class Listener(HTTPServer):
-    """What a program on the machine of its user listens with; ``heard`` is what browsers ask."""
+    """The server of a program on its user's machine; ``heard`` has the requested paths."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -36,7 +36,7 @@ class Listener(HTTPServer):
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Says that all went well."""
+    """Answers every request with success."""
 
     server: Listener
 
@@ -48,7 +48,7 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(b"<title>Back</title>")
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def house(shelf: Shelf) -> Iterator[str]:
 
 
 def signed_in(person: Reader, shelf: Shelf, name: str) -> Page:
-    """Let somebody sign in; return the page."""
+    """Sign a user in; return the page."""
     page = person.open(link_of(shelf, name))
     type_password(page)
     page.get_by_role("button", name="Save").click()
@@ -95,10 +95,10 @@ def request_of(program: Program, uri: str) -> str:
 
 
 @pytest.mark.parametrize(("button", "name"), [("Allow", "code"), ("Deny", "error")])
-def test_the_browser_goes_back_to_the_program(
+def test_the_browser_follows_the_redirect_to_the_program(
     shelf: Shelf, house: str, browser: Browser, button: str, name: str
 ) -> None:
-    """The policy of the page lets it."""
+    """The content security policy of the page must allow this redirect."""
     program = registered(shelf.store, NAME, LOCAL, public=True)
     person = Reader(browser, house, viewport=PHONE, has_touch=True, is_mobile=True)
     page = signed_in(person, shelf, "ann")
@@ -115,7 +115,7 @@ def test_the_browser_goes_back_to_the_program(
     person.close()
 
 
-def test_the_pages_fit_a_phone_and_everybody_can_use_them(
+def test_pages_about_programs_fit_a_phone_and_are_accessible(
     shelf: Shelf, house: str, browser: Browser
 ) -> None:
     program = registered(shelf.store, NAME, LOCAL, public=True)
@@ -142,6 +142,6 @@ def test_the_pages_fit_a_phone_and_everybody_can_use_them(
     page.get_by_role("button", name="Allow").click()
     expect(page.get_by_role("status")).to_contain_text("Go back to your device")
     check(page)
-    # The browser notes every response that is no success.
+    # The browser logs every response with an error status.
     person.complaints = [one for one in person.complaints if "400" not in one]
     person.close()

@@ -1,7 +1,7 @@
-"""Signing in by an OpenID provider: what a provider may say, and what is believed.
+"""Signing in with an OpenID provider: which of its responses are accepted.
 
-The provider is a small one of our own, because a good one does none of the wrong things. A good
-one, by others, is in ``test_independent_provider.py``.
+The provider is a small one for these tests, which can send wrong responses.
+``test_independent_provider.py`` uses a real one.
 """
 
 import time
@@ -68,35 +68,35 @@ def open_site(start: Start, provider: SmallProvider) -> Service:
 
 
 def begin(person: Person, path: str = "/signin/provider") -> str:
-    """Begin to sign in; return where the browser is sent."""
+    """Begin to sign in; return the address that the browser is sent to."""
     return person.get(path, 303).headers["Location"]
 
 
 def come_back(person: Person, address: str) -> httpx.Response:
-    """Come back from the provider."""
+    """Open the address that the provider sends the browser back to."""
     assert address.startswith(f"{BASE_URL}/signin/callback?")
     return person.run(person.client.get(address.removeprefix(BASE_URL)))
 
 
 def enter(person: Person, provider: SmallProvider, **said: Any) -> httpx.Response:
-    """Sign in by the provider, which lets everybody in."""
+    """Sign in with the provider."""
     return come_back(person, provider.let_in(begin(person), **said))
 
 
 def link(person: Person, provider: SmallProvider, **said: Any) -> httpx.Response:
-    """Link an account of the provider to that of who is signed in."""
+    """Link an account of the provider to the account of a signed-in person."""
     page = person.send(person.form("/account/identities"))
     assert page.status_code == 200
     return come_back(person, provider.let_in(target_of(page), **said))
 
 
 def target_of(page: httpx.Response) -> str:
-    """Return where a page leads on to by itself."""
+    """Return the address that a page redirects to with a meta element."""
     return page.text.partition('content="0;url=')[2].partition('"')[0].replace("&amp;", "&")
 
 
 def refused(answer: httpx.Response, reason: str, status: int = 403) -> None:
-    """Check that somebody is not signed in, and told why, with the form for a password."""
+    """Check that nobody is signed in, and the page gives the reason and the password form."""
     assert answer.status_code == status
     assert say(f"provider.{reason}", name=NAME) in answer.text
     assert "__Host-mapshelf_session" not in answer.headers.get("Set-Cookie", "")
@@ -105,7 +105,7 @@ def refused(answer: httpx.Response, reason: str, status: int = 403) -> None:
 
 
 def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Let the clocks of this process be later."""
+    """Set the monotonic clock of this process forward."""
     real = time.monotonic
     monkeypatch.setattr("time.monotonic", lambda: real() + seconds)
 
@@ -113,7 +113,7 @@ def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 # -- signing in and linking ---------------------------------------------------------------
 
 
-def test_somebody_links_an_account_and_signs_in_with_it(
+def test_an_account_is_linked_and_used_to_sign_in(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     ann = member(site, shelf, "ann")
@@ -136,7 +136,7 @@ def test_somebody_links_an_account_and_signs_in_with_it(
     assert events(shelf)[-2:] == ["identity.linked", "sign_in"]
 
 
-def test_nobody_is_linked_by_a_name_or_an_address(
+def test_identities_are_not_linked_by_name_or_email(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     member(site, shelf, "ann")
@@ -147,7 +147,7 @@ def test_nobody_is_linked_by_a_name_or_an_address(
     assert shelf.store.users() == before
 
 
-def test_an_account_is_made_if_the_operator_says_so(
+def test_accounts_are_created_if_the_setting_allows_it(
     open_site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     first, second, third = (Person(open_site) for _ in range(3))
@@ -173,7 +173,9 @@ def test_the_name_comes_from_the_profile_if_the_token_has_none(
     provider.profile = {"sub": "7", "preferred_username": "Eve"}
     assert enter(Person(open_site), provider, subject="8").status_code == 303
     assert user_named(shelf, "user")
-    assert "Eve" not in {user.name for user in shelf.store.users()}, "the profile is another's"
+    assert "Eve" not in {user.name for user in shelf.store.users()}, (
+        "the profile belongs to another subject"
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_usernames_are_made_safe(said: str, name: str) -> None:
     assert len(made) < USER_NAME_LENGTH
 
 
-def test_who_is_disabled_does_not_sign_in(
+def test_a_disabled_user_cannot_sign_in_with_a_provider(
     open_site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     assert enter(Person(open_site), provider, preferred_username="ann").status_code == 303
@@ -235,7 +237,7 @@ def test_unlinking(site: Service, shelf: Shelf, provider: SmallProvider) -> None
     refused(enter(Person(site), provider, subject="1"), "unlinked")
 
 
-def test_the_only_way_to_sign_in_is_not_unlinked(
+def test_the_only_way_to_sign_in_cannot_be_unlinked(
     open_site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     person = Person(open_site)
@@ -248,7 +250,9 @@ def test_the_only_way_to_sign_in_is_not_unlinked(
     assert len(shelf.store.identities(user_named(shelf, "ann").id)) == 1
 
 
-def test_nobody_unlinks_anothers(site: Service, shelf: Shelf, provider: SmallProvider) -> None:
+def test_identities_of_others_cannot_be_unlinked(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
     ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
     link(ann, provider, subject="1")
     form = bob.form("/account/identities")
@@ -268,7 +272,9 @@ def test_a_session_by_the_provider_replaces_the_one_before(
 
 
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/../x", "/é"])
-def test_one_stays_here(site: Service, shelf: Shelf, provider: SmallProvider, target: str) -> None:
+def test_after_a_provider_only_local_addresses_are_next(
+    site: Service, shelf: Shelf, provider: SmallProvider, target: str
+) -> None:
     link(member(site, shelf, "ann"), provider)
     person = Person(site)
     address = begin(person, f"/signin/provider?{urlencode({'next': target})}")
@@ -278,7 +284,7 @@ def test_one_stays_here(site: Service, shelf: Shelf, provider: SmallProvider, ta
 # -- the browser --------------------------------------------------------------------------
 
 
-def test_what_the_provider_is_asked(site: Service, provider: SmallProvider) -> None:
+def test_the_request_to_the_provider(site: Service, provider: SmallProvider) -> None:
     person = Person(site)
     answers = [person.get("/signin/provider", 303) for _ in range(2)]
     asked = [parse_qs(urlsplit(one.headers["Location"]).query) for one in answers]
@@ -294,7 +300,7 @@ def test_what_the_provider_is_asked(site: Service, provider: SmallProvider) -> N
     assert provider.asked == ["/.well-known/openid-configuration"]
 
 
-def test_an_answer_is_good_in_one_browser_and_once(
+def test_a_response_works_once_and_in_one_browser_only(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     link(member(site, shelf, "ann"), provider)
@@ -313,7 +319,7 @@ def test_an_answer_is_good_in_one_browser_and_once(
     assert provider.asked.count("/token") == asked + 1, "the provider refused the code"
 
 
-def test_an_attempt_ends(
+def test_an_attempt_to_sign_in_expires(
     site: Service, shelf: Shelf, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = Person(site)
@@ -325,7 +331,7 @@ def test_an_attempt_ends(
 
 
 @pytest.mark.parametrize("change", ["purpose", "address", "time", "secret", "nonsense"])
-def test_what_the_cookie_says_is_bound_to_the_state(
+def test_the_cookie_is_bound_to_the_state(
     site: Service, shelf: Shelf, provider: SmallProvider, change: str
 ) -> None:
     ann = member(site, shelf, "ann")
@@ -346,10 +352,10 @@ def test_what_the_cookie_says_is_bound_to_the_state(
     assert "/token" not in provider.asked[-1]
 
 
-def test_linking_belongs_to_the_session_that_began_it(
+def test_linking_is_bound_to_the_session_that_began_it(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
-    """Nobody makes another's account open to their own identity."""
+    """An attacker cannot link their own identity to somebody else's account."""
     eve, ann = member(site, shelf, "eve"), member(site, shelf, "ann")
     page = eve.send(eve.form("/account/identities"))
     address = provider.let_in(target_of(page))
@@ -364,10 +370,10 @@ def test_linking_belongs_to_the_session_that_began_it(
     assert shelf.store.user_of_identity(provider.issuer, "248289761001") is None
 
 
-def test_an_old_session_links_nothing(
+def test_linking_needs_a_recent_session(
     site: Service, shelf: Shelf, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has got hold of one could come back by it, and then count as just signed in."""
+    """An attacker with a stolen session could sign in with the identity to get a new session."""
     ann = member(site, shelf, "ann")
     form = ann.form("/account/identities")
     monkeypatch.setattr("mapshelf.accounts.own_account.YOUNG", -1_000_000)
@@ -377,9 +383,7 @@ def test_an_old_session_links_nothing(
     assert provider.asked == []
 
 
-def test_linking_begins_with_a_form_of_ours(
-    site: Service, shelf: Shelf, provider: SmallProvider
-) -> None:
+def test_linking_needs_the_csrf_token(site: Service, shelf: Shelf, provider: SmallProvider) -> None:
     ann = member(site, shelf, "ann")
     fields = ann.form("/account/identities").fields
     for sent, origin in (({}, BASE_URL), (fields, "https://evil.example")):
@@ -401,7 +405,7 @@ def test_linking_begins_with_a_form_of_ours(
         ({"code": "invented", "iss": ""}, "failed"),
     ],
 )
-def test_answers_without_a_good_code(
+def test_responses_without_a_valid_code_are_refused(
     site: Service, provider: SmallProvider, answer: dict[str, str], reason: str
 ) -> None:
     person = Person(site)
@@ -416,10 +420,10 @@ def test_parameters_given_twice_are_refused(site: Service, provider: SmallProvid
     assert come_back(person, address + "&code=other").status_code == 400
 
 
-def test_the_answer_of_another_provider_is_refused(
+def test_the_response_of_another_provider_is_refused(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
-    """Mix-up (RFC 9207): a code for another provider goes nowhere."""
+    """Mix-up attack (RFC 9207): a code from another provider is never sent to this one."""
     link(member(site, shelf, "ann"), provider)
     asked = provider.asked.count("/token")
     for other in ("https://evil.example", provider.issuer + "/"):
@@ -433,7 +437,7 @@ def test_the_answer_of_another_provider_is_refused(
     assert provider.asked.count("/token") == asked
 
 
-def test_a_provider_that_names_itself_nowhere_may_leave_the_issuer_out(
+def test_the_issuer_may_be_missing_if_the_provider_never_sends_it(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
     provider.metadata = {"authorization_response_iss_parameter_supported": False}
@@ -460,7 +464,7 @@ NOW = int(time.time())
 def shared(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Shelf, Service, SmallProvider]]:
-    """A service and a provider for tests that change nothing but what ID tokens say."""
+    """A service and a provider shared by tests that only change the claims of ID tokens."""
     with small_provider() as provider, shelf_with(tmp_path_factory.mktemp("shared")) as shelf:
         settings = replace(shelf.settings, provider=provider.settings(auto_create=True))
         with Service(settings, "", site_routes) as service:
@@ -497,7 +501,7 @@ def shared(
         {"sub": "a\nb"},
     ],
 )
-def test_id_tokens_that_are_not_for_us(
+def test_id_tokens_with_wrong_claims_are_refused(
     shared: tuple[Shelf, Service, SmallProvider], claims: dict[str, Any]
 ) -> None:
     shelf, site, provider = shared
@@ -506,7 +510,7 @@ def test_id_tokens_that_are_not_for_us(
     refused(enter(person, provider, subject=str(claims)), "failed")
     assert shelf.store.users() == before
     provider.claims = {}
-    assert enter(person, provider).status_code == 303, "that alone was wrong"
+    assert enter(person, provider).status_code == 303, "the unchanged token was refused, too"
 
 
 @pytest.mark.parametrize(
@@ -519,7 +523,7 @@ def test_id_tokens_that_are_not_for_us(
         {"email": "x", "groups": [1, {}]},
     ],
 )
-def test_id_tokens_that_are(
+def test_id_tokens_with_other_valid_claims_are_accepted(
     shared: tuple[Shelf, Service, SmallProvider], claims: dict[str, Any]
 ) -> None:
     _, site, provider = shared
@@ -539,7 +543,7 @@ def edwards() -> OKPKey:
 
 @cache
 def small() -> RSAKey:
-    with warnings.catch_warnings(action="ignore"):  # joserfc knows that it is too small
+    with warnings.catch_warnings(action="ignore"):  # joserfc warns that it is too small
         return RSAKey.generate_key(1024, {"kid": "first"}, auto_kid=False)
 
 
@@ -566,7 +570,7 @@ def public_text() -> bytes:
     ],
 )
 @pytest.mark.filterwarnings("ignore:Key size")
-def test_signatures_that_prove_nothing(
+def test_invalid_signatures_are_refused(
     open_site: Service, provider: SmallProvider, algorithm: str, key: Any, keys: list[Any]
 ) -> None:
     provider.header = {"alg": algorithm, "kid": "first"}
@@ -578,7 +582,7 @@ def test_signatures_that_prove_nothing(
     "changes",
     [{"use": "enc"}, {"key_ops": ["encrypt"]}, {"alg": "RS512"}, {"kid": "other"}, {"kty": "X"}],
 )
-def test_keys_that_are_for_something_else(
+def test_keys_for_other_uses_are_refused(
     open_site: Service, provider: SmallProvider, changes: dict[str, Any]
 ) -> None:
     provider.published = [{**first().as_dict(private=False), **changes}]
@@ -589,7 +593,7 @@ def test_keys_that_are_for_something_else(
     ("algorithm", "key"),
     [("RS256", first), ("PS256", first), ("ES256", curved), ("Ed25519", edwards)],
 )
-def test_signatures_that_do(
+def test_valid_signatures_are_accepted(
     open_site: Service, provider: SmallProvider, algorithm: str, key: Any
 ) -> None:
     provider.header = {"alg": algorithm, "kid": "first"}
@@ -597,21 +601,25 @@ def test_signatures_that_do(
     assert enter(Person(open_site), provider).status_code == 303
 
 
-def test_a_token_without_the_name_of_its_key(open_site: Service, provider: SmallProvider) -> None:
+def test_an_id_token_without_key_id_is_accepted_for_a_single_key(
+    open_site: Service, provider: SmallProvider
+) -> None:
     provider.header = {"alg": "RS256"}
     assert enter(Person(open_site), provider).status_code == 303
     provider.published = published(first(), second())
 
 
-def test_of_several_keys_one_must_be_named(open_site: Service, provider: SmallProvider) -> None:
+def test_an_id_token_needs_a_key_id_if_there_are_several_keys(
+    open_site: Service, provider: SmallProvider
+) -> None:
     provider.header, provider.published = {"alg": "RS256"}, published(first(), second())
     refused(enter(Person(open_site), provider), "failed")
 
 
-def test_rotated_keys(
+def test_rotated_keys_are_loaded_at_most_once_a_minute(
     open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """New keys are found at once, but a token does not make us ask more than once a minute."""
+    """New keys are loaded at once, but tokens cause at most one such request a minute."""
     assert enter(Person(open_site), provider).status_code == 303
     for key, name in ((second(), "second"), (third(), "third")):
         provider.key, provider.header = key, {"alg": "RS256", "kid": name}
@@ -629,7 +637,7 @@ def test_rotated_keys(
     refused(enter(Person(open_site), provider), "failed")
 
 
-# -- a provider that is away, or talks nonsense --------------------------------------------
+# -- a provider that is down or sends nonsense ---------------------------------------------
 
 
 def test_people_sign_in_with_passwords_while_the_provider_is_down(
@@ -661,7 +669,7 @@ def test_a_provider_that_fails_on_the_way_back(
     asked = len(provider.asked)
     provider.status = 200
     refused(enter(person, provider), "away", 503)
-    assert len(provider.asked) == asked, "it is left alone for a moment"
+    assert len(provider.asked) == asked, "a failed provider was requested again too soon"
     pass_time(monkeypatch, RETRIED_AFTER)
     assert enter(person, provider).status_code == 303
 
@@ -682,7 +690,7 @@ def test_a_provider_that_fails_on_the_way_back(
         {"userinfo_endpoint": "ftp://evil.example/"},
     ],
 )
-def test_endpoints_that_are_not_asked(
+def test_unsafe_endpoints_are_never_requested(
     site: Service, provider: SmallProvider, metadata: dict[str, Any]
 ) -> None:
     provider.metadata = metadata
@@ -690,7 +698,7 @@ def test_endpoints_that_are_not_asked(
     assert provider.asked == ["/.well-known/openid-configuration"]
 
 
-def test_answers_that_somebody_makes_up_keep_nobody_from_the_provider(
+def test_forged_responses_only_throttle_their_sender(
     open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mapshelf.accounts.openid.sign_in.ANSWERS_OF_ADDRESS", 3)
@@ -718,12 +726,14 @@ def test_redirects_are_not_followed(site: Service, provider: SmallProvider, stat
 
 
 @pytest.mark.parametrize("body", [b"x" * 600_000, b"no JSON", b"[]", b"[" * 100_000, b"\xff"])
-def test_nonsense_is_not_believed(site: Service, provider: SmallProvider, body: bytes) -> None:
+def test_invalid_discovery_documents_are_refused(
+    site: Service, provider: SmallProvider, body: bytes
+) -> None:
     provider.body = body
     refused(Person(site).get("/signin/provider", 503), "away", 503)
 
 
-def test_without_a_provider_there_is_no_such_page(start: Start, shelf: Shelf) -> None:
+def test_without_a_provider_its_pages_do_not_exist(start: Start, shelf: Shelf) -> None:
     site = start()
     person = member(site, shelf, "ann")
     for path in ("/signin/provider", "/signin/callback", "/account/identities"):

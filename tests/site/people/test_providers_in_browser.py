@@ -1,4 +1,4 @@
-"""Signing in by an OpenID provider with a real browser, under our policies, from another site."""
+"""Signing in with an OpenID provider at another site, in a real browser with our policies."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 
 @pytest.fixture(scope="module")
 def house(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a catalogue with a provider at another site."""
+    """The address of a catalogue whose provider is at another site."""
     secret = tmp_path_factory.mktemp("secret") / "secret"
     secret.write_text(CLIENT_SECRET)
     with small_provider("localhost") as provider:
@@ -35,7 +35,7 @@ def house(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture(params=[False, True], ids=["under our policies", "judged by axe"])
 def judged(request: pytest.FixtureRequest) -> bool:
-    """Tell whether axe is asked, for which the policies must be off."""
+    """Whether axe checks the pages, which is only possible without the content security policy."""
     return bool(request.param)
 
 

@@ -1,4 +1,4 @@
-"""People whom a trusted proxy signs in: what it may say, and who else may not."""
+"""Users that a trusted proxy signs in: which headers count, and from which addresses."""
 
 from ipaddress import ip_network
 
@@ -26,14 +26,14 @@ HEADER = b"X-Remote-User"
 
 
 class Behind(Person):
-    """Somebody behind the proxy, which adds its header to every request."""
+    """A person behind the proxy, which adds its header to every request."""
 
     def __init__(self, service: Service, name: str | bytes, address: str = PROXY) -> None:
         super().__init__(service, address)
         self.named(name)
 
     def named(self, name: str | bytes) -> None:
-        """Let the proxy say another name from now on."""
+        """Change the name in the proxy's header."""
         others = [one for one in self.client.headers.raw if one[0] != HEADER]
         value = name if isinstance(name, bytes) else name.encode()
         self.client.headers = httpx.Headers([*others, (HEADER, value)])
@@ -41,7 +41,7 @@ class Behind(Person):
 
 @pytest.fixture
 def strict(start: Start) -> Service:
-    """A service behind a proxy, for those who have an account."""
+    """A service behind a proxy, for users with an account."""
     return start(
         trusted_proxies=(ip_network("10.0.0.0/24"),), proxy_user=ProxyUserSettings(b"x-remote-user")
     )
@@ -49,7 +49,7 @@ def strict(start: Start) -> Service:
 
 @pytest.fixture
 def site(start: Start) -> Service:
-    """A service behind a proxy, for all whom it names."""
+    """A service behind a proxy that creates an account for every name."""
     return start(
         trusted_proxies=(ip_network("10.0.0.0/24"),),
         proxy_user=ProxyUserSettings(b"x-remote-user", auto_create=True),
@@ -57,7 +57,7 @@ def site(start: Start) -> Service:
 
 
 def enter(person: Person, path: str = "/account") -> httpx.Response:
-    """Open a page as browsers do: go where one is sent, once."""
+    """Open a page as a browser does, through one redirect to the sign-in page and back."""
     answer = person.get(path, 303)
     assert answer.headers["Location"].startswith("/signin?next=")
     back = person.get(answer.headers["Location"], 303)
@@ -65,7 +65,7 @@ def enter(person: Person, path: str = "/account") -> httpx.Response:
     return person.get(path)
 
 
-def test_whom_the_proxy_names_is_signed_in(strict: Service, shelf: Shelf) -> None:
+def test_the_user_named_by_the_proxy_is_signed_in(strict: Service, shelf: Shelf) -> None:
     shelf.store.add_user("ann")
     person = Behind(strict, "Ann")
     assert "ann" in enter(person).text
@@ -73,7 +73,7 @@ def test_whom_the_proxy_names_is_signed_in(strict: Service, shelf: Shelf) -> Non
     assert person.get("/signin?next=%2Faccount", 303).headers["Location"] == "/account"
 
 
-def test_an_unknown_name_is_told_so(strict: Service, shelf: Shelf) -> None:
+def test_an_unknown_name_gets_an_error_page(strict: Service, shelf: Shelf) -> None:
     before = shelf.store.users()
     person = Behind(strict, "nobody")
     answer = person.get("/signin", 403)
@@ -83,7 +83,7 @@ def test_an_unknown_name_is_told_so(strict: Service, shelf: Shelf) -> None:
     assert not person.session
 
 
-def test_an_unknown_name_gets_an_account_if_the_operator_says_so(
+def test_an_unknown_name_gets_an_account_if_the_setting_allows_it(
     site: Service, shelf: Shelf
 ) -> None:
     assert "newcomer" in enter(Behind(site, "newcomer")).text
@@ -94,7 +94,7 @@ def test_an_unknown_name_gets_an_account_if_the_operator_says_so(
     assert events(shelf) == ["user.registered", "sign_in", "sign_in"]
 
 
-def test_the_header_counts_from_the_proxy_alone(site: Service, shelf: Shelf) -> None:
+def test_the_header_counts_only_from_the_proxy(site: Service, shelf: Shelf) -> None:
     shelf.store.add_user("ann")
     outsider = Behind(site, "ann", ELSEWHERE)
     outsider.client.headers["X-Forwarded-For"] = PROXY
@@ -104,10 +104,10 @@ def test_the_header_counts_from_the_proxy_alone(site: Service, shelf: Shelf) -> 
     enter(insider)
     stolen = insider.client.cookies["__Host-mapshelf_session"]
     outsider.client.cookies.set("__Host-mapshelf_session", stolen, domain="maps.example.org")
-    assert not is_signed_in(outsider), "the session is of no use without the proxy"
+    assert not is_signed_in(outsider), "the session works without the proxy"
 
 
-def test_without_the_setting_the_header_means_nothing(start: Start, shelf: Shelf) -> None:
+def test_without_the_setting_the_header_is_ignored(start: Start, shelf: Shelf) -> None:
     shelf.store.add_user("ann")
     person = Behind(start(trusted_proxies=(ip_network("10.0.0.0/24"),)), "ann")
     assert 'name="password"' in person.get("/signin").text
@@ -117,7 +117,9 @@ def test_without_the_setting_the_header_means_nothing(start: Start, shelf: Shelf
 @pytest.mark.parametrize(
     "name", ["", " ", "ann, bob", "a\tb", b"\xff", "zoë", "x" * 101, "a\u202eb", "system", "\u0085"]
 )
-def test_names_that_sign_nobody_in(site: Service, shelf: Shelf, name: str | bytes) -> None:
+def test_invalid_names_from_the_proxy_are_refused(
+    site: Service, shelf: Shelf, name: str | bytes
+) -> None:
     before = shelf.store.users()
     person = Behind(site, name)
     assert person.status("/signin") in (200, 403)
@@ -125,24 +127,24 @@ def test_names_that_sign_nobody_in(site: Service, shelf: Shelf, name: str | byte
     assert shelf.store.users() == before
 
 
-def test_who_is_disabled_is_told_so(site: Service, shelf: Shelf) -> None:
+def test_a_disabled_user_gets_an_error_page(site: Service, shelf: Shelf) -> None:
     shelf.store.add_user("ann")
     shelf.store.disable_user("ann")
     assert say("proxy.disabled") in Behind(site, "ann").get("/signin", 403).text
 
 
-def test_another_name_is_another_person(site: Service, shelf: Shelf) -> None:
+def test_another_name_from_the_proxy_is_another_user(site: Service, shelf: Shelf) -> None:
     person = Behind(site, "ann")
     enter(person)
     person.named("bob")
     assert "bob" in enter(person).text
     person.named("")
-    assert not is_signed_in(person), "signed out at the proxy"
+    assert not is_signed_in(person), "the session goes on after signing out at the proxy"
     person.named("bob")
     assert is_signed_in(person)
 
 
-def test_signing_out_is_for_the_proxy(site: Service, shelf: Shelf) -> None:
+def test_signing_out_is_left_to_the_proxy(site: Service, shelf: Shelf) -> None:
     person = Behind(site, "ann")
     account = enter(person)
     assert say("signout.proxy") in account.text
@@ -178,12 +180,12 @@ def test_forms_need_their_token_behind_a_proxy_too(site: Service, shelf: Shelf) 
     assert shelf.store.tokens("ann") == []
     fresh = Behind(site, "ann")
     answer = fresh.post("/account/tokens", fields)
-    assert answer.headers["Location"].startswith("/signin"), "the header alone does nothing"
+    assert answer.headers["Location"].startswith("/signin"), "the header alone was enough"
     assert person.post("/account/tokens", fields).status_code == 303
     assert len(shelf.store.tokens("ann")) == 1
 
 
-def test_the_api_takes_the_session_behind_the_proxy_alone(site: Service, shelf: Shelf) -> None:
+def test_the_api_takes_proxy_sessions_only_behind_the_proxy(site: Service, shelf: Shelf) -> None:
     person = Behind(site, "ann")
     assert person.status("/users/me") == 401
     enter(person)
@@ -192,7 +194,7 @@ def test_the_api_takes_the_session_behind_the_proxy_alone(site: Service, shelf: 
     assert person.status("/users/me") == 401
 
 
-def test_a_private_catalogue_opens_for_whom_the_proxy_names(start: Start, shelf: Shelf) -> None:
+def test_the_proxy_signs_users_into_a_private_catalogue(start: Start, shelf: Shelf) -> None:
     site = start(
         private=True,
         trusted_proxies=(ip_network("10.0.0.0/24"),),
@@ -215,8 +217,8 @@ def test_a_session_by_the_proxy_ends_with_the_setting(
     until(site, lambda: not is_signed_in(person))
 
 
-def test_whom_a_proxy_signs_in_chooses_no_password(site: Service, shelf: Shelf) -> None:
-    # The proxy signs in again and again, so a session that has just begun shows nothing.
+def test_users_signed_in_by_the_proxy_cannot_choose_a_password(site: Service, shelf: Shelf) -> None:
+    # The proxy can start a new session at any time, so a young session proves nothing.
     ann = Behind(site, "ann")
     enter(ann)
     page = ann.get("/account/password")

@@ -1,4 +1,4 @@
-"""Publishing, rating, editing and removing maps on pages, without any script."""
+"""Publishing, rating, editing and removing maps on pages, without JavaScript."""
 
 import html
 import re
@@ -62,13 +62,13 @@ def root(site: Service, shelf: Shelf) -> Person:
 def choose(
     person: Person, *files: tuple[str, bytes], headers: Mapping[str, str] | None = None
 ) -> httpx.Response:
-    """Choose files on the page for that, and send them."""
+    """Choose files on the page ``/publish``, and send them."""
     form = file_form(person.get("/publish"))
     return person.upload(replace(form, headers=headers or {}), *files)
 
 
-def test_a_large_page_does_not_delay_those_who_sign_in(site: Service, ann: Person) -> None:
-    """Changing a large page for its reader takes a third of a second."""
+def test_a_large_page_does_not_delay_signing_in(site: Service, ann: Person) -> None:
+    """Personalising a large page takes a third of a second."""
     choose(ann, ("large.mm", plan("Large", *["words " * 10_000] * 8)))
     (path,) = set(re.findall(r"/mindmaps/\w+/large", ann.get("/account/maps").text))
     queues = site.application.application.context.queues
@@ -78,7 +78,9 @@ def test_a_large_page_does_not_delay_those_who_sign_in(site: Service, ann: Perso
     assert len(page.content) > LARGE
     assert f"{path}/edit" in page.text
     assert queues.files.counts.done == large + 1
-    assert queues.accounts.counts.done == before + 2  # what the user may do, and the part with it
+    assert (
+        queues.accounts.counts.done == before + 2
+    )  # the permissions, and the part that depends on them
 
 
 def file_form(page: httpx.Response) -> Form:
@@ -92,7 +94,7 @@ def map_form(page: httpx.Response) -> Form:
 
 
 def ids_of(answer: httpx.Response) -> list[str]:
-    """Return the maps of which a redirect to the next page tells."""
+    """Return the IDs of the maps in the redirect to the next page."""
     assert answer.status_code == 303, answer.text[:500]
     return answer.headers["Location"].rpartition("maps=")[2].split(",")
 
@@ -109,7 +111,7 @@ def published(person: Person, title: str = "Plan", **values: str) -> str:
 
 
 def page_in(done: httpx.Response) -> str:
-    """Return the address of the page that tells that a map is published."""
+    """Return the address of the page that confirms that a map is published."""
     address, _, told = done.headers["Location"].partition("?")
     assert told == "done=published"
     return str(address)
@@ -124,10 +126,10 @@ def alert(page: httpx.Response) -> str:
     return html.unescape(re.sub(r"\s*<[^>]*>\s*", "\n", found)).strip()
 
 
-def test_those_who_upload_take_turns(
+def test_uploads_are_queued_by_owner(
     site: Service, shelf: Shelf, ann: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The queue knows whose file each is: files of nobody would go before those of others."""
+    """The queue knows the owner of each file: files without an owner would go first."""
     owners: list[object] = []
     queue = site.application.application.context.queues.uploads
     result = queue.result
@@ -177,7 +179,7 @@ def test_a_new_user_goes_from_an_invitation_to_a_published_map(shelf: Shelf, sta
     assert "Holidays by train" in page.text
     told = say("done.published.published")
     assert told in guest.get(done.headers["Location"]).text
-    assert told not in page.text + guest.get(page_in(done)).text, "others, and later"
+    assert told not in page.text + guest.get(page_in(done)).text, "others see the confirmation"
     found = shelf.store.find_map(public_id)
     assert found is not None
     assert (found.title, found.description) == ("Holidays by train", "Where to go\nwithout a car")
@@ -188,7 +190,7 @@ def test_a_new_user_goes_from_an_invitation_to_a_published_map(shelf: Shelf, sta
     site.wait_until(lambda: "Holidays by train" in Person(site).get("/").text)
 
 
-def test_who_is_not_signed_in_is_asked_to_and_comes_back(site: Service, shelf: Shelf) -> None:
+def test_publishing_redirects_to_sign_in_and_back(site: Service, shelf: Shelf) -> None:
     member(site, shelf, "ann")
     person = Person(site)
     asked = person.get("/publish", 303)
@@ -201,7 +203,7 @@ def test_who_is_not_signed_in_is_asked_to_and_comes_back(site: Service, shelf: S
 # -- several files, and refused ones -----------------------------------------------------------
 
 
-def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: Person) -> None:
+def test_accepted_files_are_shown_and_refused_ones_explained(ann: Person) -> None:
     answer = choose(
         ann,
         ("a.mm", plan("First")),
@@ -267,7 +269,7 @@ def test_a_form_without_a_file_or_with_too_many_says_so(ann: Person) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/publish", "edit", "versions"])
-def test_what_is_no_form_is_refused_on_the_page(
+def test_invalid_upload_bodies_are_refused_on_the_page(
     ann: Person, path: str, media_type: str, content: bytes, status: int
 ) -> None:
     address = path if path[0] == "/" else f"{published(ann)}/{path}"
@@ -292,7 +294,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_read(ann: Pers
     assert (answer.status_code, alert(answer)) == (413, "This is too large.")
 
 
-def test_quotas_say_what_to_do(start: Start, shelf: Shelf) -> None:
+def test_quota_errors_say_what_to_do(start: Start, shelf: Shelf) -> None:
     site = start(uploads_per_hour=2, quota_maps=1)
     ann = member(site, shelf, "ann")
     published(ann, "One")
@@ -332,7 +334,7 @@ def test_a_catalogue_without_uploads_says_so(start: Start, shelf: Shelf) -> None
     assert not any(form.files for form in forms(page))
 
 
-def test_the_same_file_again_is_the_map_that_is_there(ann: Person, shelf: Shelf) -> None:
+def test_uploading_the_same_file_again_finds_the_existing_map(ann: Person, shelf: Shelf) -> None:
     first = ids_of(choose(ann, ("plan.mm", plan())))
     assert ids_of(choose(ann, ("plan.mm", plan()))) == first
     assert ids_of(choose(ann, ("plan.mm", plan()), ("other.mm", plan()))) == first
@@ -344,7 +346,7 @@ def test_the_same_file_again_is_the_map_that_is_there(ann: Person, shelf: Shelf)
     assert address in page.text
 
 
-def test_a_script_is_told_what_became_of_files(ann: Person) -> None:
+def test_scripts_get_the_result_of_each_file(ann: Person) -> None:
     files = (("a.mm", plan()), ("b.jpg", b"\xff\xd8\xff"))
     answer = choose(ann, *files, headers={"Accept": "application/json"})
     assert answer.status_code == 200
@@ -357,7 +359,7 @@ def test_a_script_is_told_what_became_of_files(ann: Person) -> None:
     assert answer.json()["refused"][0]["reason"]
 
 
-# -- what is typed -----------------------------------------------------------------------------
+# -- typed text --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -373,7 +375,7 @@ def test_a_script_is_told_what_became_of_files(ann: Person) -> None:
         ("template", "perhaps", "A map is either a template or not."),
     ],
 )
-def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
+def test_errors_are_shown_beside_fields_and_input_is_kept(
     ann: Person, shelf: Shelf, field: str, value: str, said: str
 ) -> None:
     first, second = ids_of(choose(ann, ("a.mm", plan("A")), ("b.mm", plan("B"))))
@@ -395,7 +397,7 @@ def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
         assert found.visibility is Visibility.PRIVATE
 
 
-def test_a_map_is_left_out_and_the_others_keep_what_was_typed(ann: Person, shelf: Shelf) -> None:
+def test_leaving_out_a_map_keeps_the_input_of_the_others(ann: Person, shelf: Shelf) -> None:
     first, second = ids_of(choose(ann, ("a.mm", plan("A")), ("b.mm", plan("B"))))
     form = map_form(ann.get(f"/publish/preview?maps={first},{second}"))
     assert form.buttons == [("discard", first), ("discard", second)]
@@ -408,7 +410,7 @@ def test_a_map_is_left_out_and_the_others_keep_what_was_typed(ann: Person, shelf
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_and_texts_are_texts(site: Service, shelf: Shelf, text: str) -> None:
+def test_hostile_names_and_texts_are_escaped(site: Service, shelf: Shelf, text: str) -> None:
     ann = member(site, shelf, text[:100])
     answer = choose(ann, (text, b"\xff\xd8\xff"), (f"{text}.mm", plan(text, text)))
     pages = [answer]
@@ -464,7 +466,7 @@ def test_a_map_is_rated_once_a_person(ann: Person, bob: Person, root: Person) ->
     assert "2 thumbs up" in standing(ann.get(address))
 
 
-def test_nobody_rates_a_map_of_their_own(ann: Person) -> None:
+def test_users_cannot_rate_their_own_maps(ann: Person) -> None:
     address = published(ann)
     page = ann.get(address)
     assert "<button" not in standing(page)
@@ -475,7 +477,7 @@ def test_nobody_rates_a_map_of_their_own(ann: Person) -> None:
     assert ann.post(f"{address}/vote", {"vote": "much", "csrf_token": token}).status_code == 400
 
 
-def test_who_is_not_signed_in_is_led_to_rating(ann: Person, site: Service) -> None:
+def test_rating_redirects_to_sign_in_and_back(ann: Person, site: Service) -> None:
     address = published(ann)
     stranger = Person(site)
     page = stranger.get(address)
@@ -601,10 +603,10 @@ def test_what_an_administrator_removed_stays_removed(
     assert ann.status(address) == 200
 
 
-# -- one's own maps ----------------------------------------------------------------------------
+# -- maps of the user --------------------------------------------------------------------------
 
 
-def test_ones_own_maps_are_listed_page_by_page(site: Service, shelf: Shelf, ann: Person) -> None:
+def test_own_maps_are_listed_on_numbered_pages(site: Service, shelf: Shelf, ann: Person) -> None:
     (user,) = (one for one in shelf.store.users() if one.name == "ann")
     shelf.put(*(MapDraft(id=f"Ann{n:05}", title=f"Plan {n}", owner="ann") for n in range(30)))
     shelf.publish()
@@ -628,11 +630,11 @@ def test_ones_own_maps_are_listed_page_by_page(site: Service, shelf: Shelf, ann:
     assert "/account/maps" in ann.get("/account").text
 
 
-# -- who sees a map ----------------------------------------------------------------------------
+# -- visibility of maps ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("visibility", ["unlisted", "private"])
-def test_a_map_that_is_not_published_says_so_and_leaks_nowhere(
+def test_an_unpublished_map_is_marked_and_does_not_leak(
     site: Service, ann: Person, bob: Person, visibility: str
 ) -> None:
     address = published(ann, "Secret garden", visibility=visibility)
@@ -666,7 +668,9 @@ def test_a_map_that_is_not_published_says_so_and_leaks_nowhere(
             assert "Secret garden" not in person.get(path).text
 
 
-def test_a_page_with_buttons_is_nobody_elses(site: Service, ann: Person, bob: Person) -> None:
+def test_a_page_with_buttons_is_not_cached_for_others(
+    site: Service, ann: Person, bob: Person
+) -> None:
     address = published(ann)
     for person in (ann, bob):
         answer = person.get(address)
@@ -679,7 +683,7 @@ def test_a_page_with_buttons_is_nobody_elses(site: Service, ann: Person, bob: Pe
     bob.get(address, 200, If_None_Match=before)
 
 
-def test_reading_goes_on_when_the_database_is_away(
+def test_maps_are_readable_while_the_database_is_unavailable(
     site: Service, ann: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = "/mindmaps/Garden01/a-kitchen-garden"
@@ -707,7 +711,7 @@ FOREIGN: Final = {
 
 
 @pytest.mark.parametrize("who", [*FOREIGN, "no token"])
-def test_forms_are_taken_from_our_pages_alone(
+def test_publishing_forms_from_other_sites_are_refused(
     ann: Person, bob: Person, shelf: Shelf, who: str
 ) -> None:
     headers = FOREIGN.get(who, {})
@@ -754,7 +758,7 @@ def test_forms_are_taken_from_our_pages_alone(
     assert everything() == before
 
 
-def test_what_these_pages_say_of_themselves(ann: Person) -> None:
+def test_publishing_pages_have_strict_headers(ann: Person) -> None:
     address = published(ann)
     (draft,) = ids_of(choose(ann, ("draft.mm", plan("Draft"))))
     paths = ["/publish", f"/publish/preview?maps={draft}", f"/publish/published?maps={draft}"]
@@ -770,7 +774,7 @@ def test_what_these_pages_say_of_themselves(ann: Person) -> None:
         assert len(answer.content) == int(answer.headers["Content-Length"])
 
 
-def test_nobody_looks_at_drafts_of_others(ann: Person, bob: Person, root: Person) -> None:
+def test_drafts_of_others_are_not_found(ann: Person, bob: Person, root: Person) -> None:
     (draft,) = ids_of(choose(ann, ("draft.mm", plan("Draft"))))
     for path in ("preview", "published"):
         shown = bob.get(f"/publish/{path}?maps={draft}", 303)
@@ -787,13 +791,13 @@ def test_nobody_looks_at_drafts_of_others(ann: Person, bob: Person, root: Person
 @pytest.mark.parametrize(
     "maps", ["", "%00", "../..", "a" * 500, ",,,", "Garden01", "%FF", "a&maps=b"]
 )
-def test_previews_of_nothing_lead_to_choosing_files(ann: Person, maps: str) -> None:
+def test_a_preview_without_files_redirects_to_publishing(ann: Person, maps: str) -> None:
     answer = ann.client.get(f"/publish/preview?maps={maps}")
     status = ann.run(answer).status_code
     assert status in (303, 400)
 
 
-def test_the_audit_log_has_what_is_done_on_pages(ann: Person, root: Person, shelf: Shelf) -> None:
+def test_publishing_actions_are_logged(ann: Person, root: Person, shelf: Shelf) -> None:
     before = len(shelf.store.audit_records(0, 0, 1000))
     address = published(ann)
     ann.upload(file_form(ann.get(f"{address}/versions")), ("new.mm", plan("Plan", "new")))

@@ -1,4 +1,4 @@
-"""Publishing with a real browser: on a phone, at a desk, by dropping files, and with keys alone."""
+"""Publishing in a real browser: on a phone, on a desktop, with dropped files, by keyboard alone."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ DROP: Final = """([names, texts]) => {
         );
     }
 }"""
-"""Drops files with these names and texts."""
+"""JavaScript that drops files with these names and texts."""
 
 
 def plan(title: str) -> str:
@@ -51,7 +51,7 @@ def house(shelf: Shelf) -> Iterator[str]:
 
 @pytest.fixture
 def guest(browser: Browser, house: str) -> Iterator[Reader]:
-    """Somebody with a phone. Axe is a script that our policy would not let run."""
+    """A reader with a phone, without the content security policy, which would block axe."""
     person = Reader(browser, house, viewport=PHONE, has_touch=True, is_mobile=True, bypass_csp=True)
     yield person
     person.close()
@@ -59,7 +59,7 @@ def guest(browser: Browser, house: str) -> Iterator[Reader]:
 
 @pytest.fixture
 def strict(browser: Browser, house: str) -> Iterator[Reader]:
-    """Somebody at a desk, with our policy in force: what it forbids is a complaint."""
+    """A reader with a desktop screen, who records violations of the content security policy."""
     person = Reader(browser, house, viewport=DESK)
     yield person
     person.close()
@@ -120,7 +120,7 @@ def test_a_new_user_gets_from_an_invitation_to_a_published_map_on_a_phone(
     reader.close()
 
 
-def test_files_are_dropped_and_each_says_what_became_of_it(shelf: Shelf, strict: Reader) -> None:
+def test_each_dropped_file_shows_its_result(shelf: Shelf, strict: Reader) -> None:
     page = enter(shelf, strict, "dan")
     names = ["one.mm", "<b>photo.jpg", "two.mm"]
     page.evaluate(DROP, [names, [plan("One"), "\xff\xd8", plan("Two")]])
@@ -167,7 +167,7 @@ def test_files_after_the_session_has_ended_lead_to_signing_in(shelf: Shelf, stri
     heading(page, "Publish maps")
 
 
-def test_every_page_is_good_on_a_phone_and_at_a_desk(
+def test_publishing_pages_are_accessible_on_phone_and_desktop(
     shelf: Shelf, guest: Reader, tmp_path: Path
 ) -> None:
     page = enter(shelf, guest, "gil")
@@ -219,7 +219,7 @@ def test_all_of_it_works_without_scripts_and_with_keys(
     page.get_by_label("Title").focus()
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.type("Typed with keys")
-    page.keyboard.press("Enter")  # as the first button of the form, which publishes
+    page.keyboard.press("Enter")  # presses the first button of the form, which publishes
     heading(page, "Typed with keys")
     until_focused(page, "Edit")
     page.keyboard.press("Enter")
@@ -231,7 +231,7 @@ def test_all_of_it_works_without_scripts_and_with_keys(
 
 
 def until_focused(page: Page, name: str) -> None:
-    """Press Tab until what has this name is focused."""
+    """Press Tab until the element with this name is focused."""
     for _ in range(40):
         page.keyboard.press("Tab")
         if re.fullmatch(name, page.locator(":focus").inner_text().strip()):

@@ -1,4 +1,4 @@
-"""Reporting maps, and what administrators decide about that, on pages and over HTTP."""
+"""Reporting maps, and decisions of administrators on reports, on pages and over the API."""
 
 import re
 
@@ -41,7 +41,7 @@ def report(person: Person, public_id: str, reason: str = "spam", note: str = "")
 
 
 def press(person: Person, name: str, value: str) -> str:
-    """Press the button on the page of reports whose value begins so; return what the page says."""
+    """Press the button whose value starts with ``value``; return the text of the page."""
     for form in forms(person.get(PAGE)):
         for button, own in form.buttons:
             if button == name and own.startswith(value):
@@ -76,7 +76,7 @@ def test_a_map_is_reported_without_a_script(
     assert (AuditEvent.MAP_REPORTED, "bob", f"map {public_id}") in events(shelf)
 
 
-def test_a_report_is_taken_from_our_pages_alone(shelf: Shelf, bob: Person, public_id: str) -> None:
+def test_reports_from_other_sites_are_refused(shelf: Shelf, bob: Person, public_id: str) -> None:
     form = bob.form(f"/report/{public_id}")
     said = {"reason": "spam", "note": ""}
     assert bob.post(form.action, said).status_code == 403
@@ -87,7 +87,7 @@ def test_a_report_is_taken_from_our_pages_alone(shelf: Shelf, bob: Person, publi
     assert shelf.store.count_reported_maps() == 0
 
 
-def test_who_is_not_signed_in_is_asked_to(site: Service, public_id: str) -> None:
+def test_reporting_redirects_to_sign_in(site: Service, public_id: str) -> None:
     answer = Person(site).get(f"/report/{public_id}", 303)
     assert answer.headers["Location"].endswith(f"/signin?next=%2Freport%2F{public_id}")
 
@@ -96,7 +96,7 @@ def test_who_is_not_signed_in_is_asked_to(site: Service, public_id: str) -> None
 @pytest.mark.parametrize(
     ("reason", "note"), [("", ""), ("nonsense", ""), ("spam", "x" * (NOTE_LENGTH + 1))]
 )
-def test_what_is_no_report_is_told_above_the_form(
+def test_invalid_reports_show_an_error_above_the_form(
     shelf: Shelf, bob: Person, public_id: str, reason: str, note: str
 ) -> None:
     answer = bob.fill(f"/report/{public_id}", reason=reason, note=note)
@@ -106,7 +106,7 @@ def test_what_is_no_report_is_told_above_the_form(
     assert shelf.store.count_reported_maps() == 0
 
 
-def test_one_reports_no_map_of_ones_own_and_none_that_is_not_there(
+def test_own_and_missing_maps_cannot_be_reported(
     shelf: Shelf, bob: Person, root: Person, public_id: str
 ) -> None:
     shelf.store.put_maps(
@@ -127,7 +127,7 @@ def test_one_reports_no_map_of_ones_own_and_none_that_is_not_there(
 
 
 @pytest.mark.slow
-def test_a_person_reports_a_few_maps_a_day(shelf: Shelf, bob: Person) -> None:
+def test_reports_per_day_are_limited(shelf: Shelf, bob: Person) -> None:
     drafts = [MapDraft(id=f"m{n}", title="t", owner="cat") for n in range(REPORTS_A_DAY + 1)]
     shelf.store.put_maps(drafts)
     for number in range(REPORTS_A_DAY):
@@ -232,7 +232,7 @@ def test_reports_are_dismissed(shelf: Shelf, bob: Person, root: Person, public_i
     assert shelf.store.count_reported_maps() == 0
 
 
-def test_of_two_decisions_the_second_is_told_so(
+def test_a_second_decision_on_a_report_is_refused(
     shelf: Shelf, bob: Person, root: Person, public_id: str
 ) -> None:
     report(bob, public_id)
@@ -249,7 +249,7 @@ def test_of_two_decisions_the_second_is_told_so(
         assert answer.headers["Location"].endswith("?done=changed")
 
 
-def test_administrators_do_not_disable_themselves(shelf: Shelf, bob: Person, root: Person) -> None:
+def test_administrators_cannot_disable_themselves(shelf: Shelf, bob: Person, root: Person) -> None:
     shelf.store.put_maps([MapDraft(id="own", title="Own", owner="root")])
     report(bob, "own")
     assert "disable" not in buttons(root)

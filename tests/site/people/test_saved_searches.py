@@ -1,4 +1,4 @@
-"""Saved searches on pages: kept from a list, renamed, deleted, and read as feeds."""
+"""Saved searches on pages: saving, renaming, deleting, and reading their feeds."""
 
 import re
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def saved(person: Person, query: str, name: str = "") -> str:
 
 
 def entries(site: Service, path: str) -> list[str | None]:
-    """Return the titles in a feed, as a reader of feeds gets them."""
+    """Return the titles in a feed, as a feed reader gets them."""
     answer = site.request("GET", path, signed=False)
     assert answer.status_code == 200, (path, answer.status_code)
     assert answer.headers["Content-Type"].startswith("application/atom+xml")
@@ -78,7 +78,7 @@ def test_a_list_offers_to_save_it(site: Service, shelf: Shelf, ann: Person) -> N
     assert found.name == "“be” · A to Z · zoe"
 
 
-def test_it_is_renamed_and_deleted(ann: Person) -> None:
+def test_a_saved_search_is_renamed_and_deleted(ann: Person) -> None:
     public_id = saved(ann, "query=be", "Vegetables <b>")
     assert "Vegetables &lt;b&gt;" in ann.get(OWN).text
     (form,) = (one for one in forms(ann.get(OWN)) if ("rename", public_id) in one.buttons)
@@ -97,7 +97,7 @@ def test_it_is_renamed_and_deleted(ann: Person) -> None:
     assert ann.send(form, remove=public_id).status_code == 404
 
 
-def test_what_cannot_be_saved_is_said_above_the_form(
+def test_errors_are_shown_above_the_form_of_a_search(
     ann: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form = saving(ann, "tag=x")
@@ -105,7 +105,7 @@ def test_what_cannot_be_saved_is_said_above_the_form(
     refused = ann.send(form)
     assert refused.status_code == 400
     assert say("failure.search") in refused.text
-    assert "x" * 201 in refused.text, "it is kept"
+    assert "x" * 201 in refused.text, "the typed text was lost"
     (again,) = (one for one in forms(refused) if "search" in one.fields)
     assert again.fields["search"] == "tag=x"
     form.fields |= {"name": "x", "search": "order_by=nonsense"}
@@ -119,7 +119,9 @@ def test_what_cannot_be_saved_is_said_above_the_form(
     assert ann.get(f"{OWN}?order_by=nonsense", 400)
 
 
-def test_nobody_changes_what_is_anothers(site: Service, shelf: Shelf, ann: Person) -> None:
+def test_saved_searches_of_others_cannot_be_changed(
+    site: Service, shelf: Shelf, ann: Person
+) -> None:
     public_id = saved(ann, "query=be", "Mine")
     eve = member(site, shelf, "eve")
     saved(eve, "query=x")
@@ -132,7 +134,7 @@ def test_nobody_changes_what_is_anothers(site: Service, shelf: Shelf, ann: Perso
     assert "Mine" not in eve.get(OWN).text
 
 
-def test_the_feed_has_what_matches_now(site: Service, shelf: Shelf, ann: Person) -> None:
+def test_the_feed_of_a_search_has_current_matches(site: Service, shelf: Shelf, ann: Person) -> None:
     public_id = saved(ann, "query=be&order_by=alpha", "Vegetables")
     path = f"/saved/{public_id}/feed.atom"
     assert entries(site, path) == ["beans", "beets"]
@@ -159,7 +161,7 @@ def test_the_feed_has_what_matches_now(site: Service, shelf: Shelf, ann: Person)
 
 
 @pytest.mark.slow
-def test_hostile_words_stay_words_in_saved_searches(
+def test_hostile_texts_are_escaped_in_saved_searches(
     site: Service, shelf: Shelf, ann: Person
 ) -> None:
     owner = user_named(shelf, "ann").id
@@ -171,9 +173,7 @@ def test_hostile_words_stay_words_in_saved_searches(
             assert strike not in shown or not re.search("[<>]", strike), (page, strike)
 
 
-def test_in_a_private_catalogue_the_secret_address_of_its_owner_opens_it(
-    start: Start, shelf: Shelf
-) -> None:
+def test_a_private_feed_opens_with_the_secret_of_its_owner(start: Start, shelf: Shelf) -> None:
     site = start(private=True)
     ann, eve = (member(site, shelf, name) for name in ("ann", "eve"))
     public_id = saved(ann, "query=be&order_by=alpha", "Vegetables")
@@ -199,7 +199,7 @@ def test_in_a_private_catalogue_the_secret_address_of_its_owner_opens_it(
         assert site.request("GET", wrong, signed=False).status_code == 404
 
 
-def test_a_name_that_says_what_is_searched_is_not_said_twice(ann: Person) -> None:
+def test_a_name_equal_to_the_query_is_shown_once(ann: Person) -> None:
     saved(ann, "query=beans")
     assert ann.get(OWN).text.count("<bdi>“beans”</bdi>") == 0
     saved(ann, "query=beans", "My beans")

@@ -1,4 +1,4 @@
-"""Saving searches, and reporting collections, with a real browser on a small phone."""
+"""Saving searches and reporting collections, in a real browser on a small phone."""
 
 from collections.abc import Iterator
 

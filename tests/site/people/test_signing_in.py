@@ -1,4 +1,4 @@
-"""Signing in: who does, who does not, and where one is afterwards."""
+"""Signing in: who can, who cannot, and which page comes next."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ from tests.site.shelves import GARDEN
 
 @pytest.fixture(scope="module")
 def site_of_ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service where ann has an account, and all that tests do is to sign in."""
+    """A service where ann has an account, for tests that only sign in."""
     with (
         pytest.MonkeyPatch.context() as patch,
         copied_shelf(tmp_path_factory.mktemp("ann"), GARDEN) as shelf,
@@ -43,7 +43,7 @@ def site_of_ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def masked(answer: httpx.Response, *secrets: str) -> str:
-    """Return a page without what is different each time, or was sent with the form."""
+    """Return a page without the parts that differ each time or come from the form."""
     text = re.sub(r'(name="csrf_token" value=")[^"]*', r"\1", answer.text)
     for secret in secrets:
         text = text.replace(secret, "")
@@ -71,7 +71,7 @@ def test_unknown_and_known_names_get_the_same_answers(site: Service, shelf: Shel
     assert all(one == answers[0] for one in answers)
 
 
-def test_wrong_passwords_slow_down(site: Service, shelf: Shelf) -> None:
+def test_wrong_passwords_are_throttled(site: Service, shelf: Shelf) -> None:
     member(site, shelf, "ann")
     guesser = Person(site, "192.0.2.9")
     for _ in range(5):
@@ -80,11 +80,11 @@ def test_wrong_passwords_slow_down(site: Service, shelf: Shelf) -> None:
     assert refused.status_code == 429
     assert 0 < int(refused.headers["Retry-After"]) <= 5
     assert say("failure.credentials") not in refused.text
-    assert Person(site, "192.0.2.1").sign_in("ann").status_code == 303, "known to the owner"
-    assert guesser.choose(link_of(shelf, "ann"), OTHER).status_code == 303, "a link always works"
+    assert Person(site, "192.0.2.1").sign_in("ann").status_code == 303, "the owner waits"
+    assert guesser.choose(link_of(shelf, "ann"), OTHER).status_code == 303, "a link is delayed, too"
 
 
-def test_guessing_the_present_password_slows_down_too(site: Service, shelf: Shelf) -> None:
+def test_guesses_of_the_present_password_are_throttled(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     told = [
         person.fill("/account/password", present=f"wrong {n}", new=OTHER, again=OTHER).status_code
@@ -95,8 +95,8 @@ def test_guessing_the_present_password_slows_down_too(site: Service, shelf: Shel
 
 
 @pytest.mark.slow
-def test_a_session_is_never_one_that_somebody_knew_before(site: Service, shelf: Shelf) -> None:
-    """Nobody gains by making another's browser have a session (fixation)."""
+def test_signing_in_prevents_session_fixation(site: Service, shelf: Shelf) -> None:
+    """Session fixation: an attacker gains nothing by putting a session into another's browser."""
     member(site, shelf, "ann")
     planted = shelf.session()
     victim, thief = Person(site), Person(site)
@@ -153,7 +153,7 @@ def test_the_cookie_of_a_session(site: Service, shelf: Shelf) -> None:
         "",
     ],
 )
-def test_after_signing_in_one_stays_here(site_of_ann: Service, target: str) -> None:
+def test_after_signing_in_only_local_addresses_are_next(site_of_ann: Service, target: str) -> None:
     person = Person(site_of_ann)
     *_, form = forms(person.get("/signin"))
     answer = person.send(form, name="ann", password=PASSWORD, next=target)
@@ -168,7 +168,7 @@ def test_after_signing_in_one_stays_here(site_of_ann: Service, target: str) -> N
 @pytest.mark.parametrize(
     "target", ["/account/tokens", "/?query=a+b&offset=24", "/owners/%E6%9D%8E", "/a//b", "/x?y=//z"]
 )
-def test_after_signing_in_one_is_where_one_wanted_to_be(site_of_ann: Service, target: str) -> None:
+def test_signing_in_leads_to_the_requested_page(site_of_ann: Service, target: str) -> None:
     address = "/signin?" + str(httpx.QueryParams({"next": target}))
     answer = Person(site_of_ann).sign_in("ann", path=address)
     assert answer.headers["Location"] == target
@@ -181,10 +181,10 @@ def test_a_base_url_with_a_path(start: Start, shelf: Shelf) -> None:
     assert found == "/shelf/signin?next=%2Fshelf%2Faccount"
     *_, form = forms(person.get("/signin?next=%2Faccount"))
     assert form.action == "/shelf/signin"
-    assert "next" not in form.fields, "another service may be there"
+    assert "next" not in form.fields, "it leaves the base path"
 
 
-def test_a_name_stays_in_the_form_and_a_password_does_not(site: Service) -> None:
+def test_the_form_keeps_the_name_but_not_the_password(site: Service) -> None:
     answer = Person(site).sign_in("somebody", OTHER)
     assert 'value="somebody"' in answer.text
     assert OTHER not in answer.text
@@ -204,10 +204,10 @@ def test_signing_in_says_why_it_does_not_work(site: Service, shelf: Shelf) -> No
 
 
 @pytest.mark.slow
-def test_when_too_many_sign_in_others_are_told_at_once(
+def test_too_many_sign_ins_are_refused_at_once(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No more than two passwords are hashed at once, and few wait."""
+    """At most two passwords are hashed at once, and only a few requests may wait."""
     member(site, shelf, "ann")
     running, most = 0, 0
     verify = passwords.verify
@@ -240,12 +240,12 @@ def test_when_too_many_sign_in_others_are_told_at_once(
     assert most == 2
     refused = [answer for answer in answers if answer.status_code == 503]
     assert all(answer.headers["Retry-After"] for answer in refused)
-    # Where the event loop is late, the application refuses before the page does.
+    # If the event loop is late, the application refuses requests before the page does.
     busy = say("failure.busy"), say("error.overloaded")
     assert all(any(words in answer.text for words in busy) for answer in refused)
 
 
-def test_the_same_attempts_at_the_same_moment_are_each_counted(site: Service, shelf: Shelf) -> None:
+def test_concurrent_attempts_are_all_counted(site: Service, shelf: Shelf) -> None:
     person = Person(site)
     *_, form = forms(person.get("/signin"))
     fields = {**form.fields, "name": "ann", "password": "wrong"}

@@ -1,4 +1,4 @@
-"""Tags on pages: what there is, and how administrators rename it."""
+"""Tags on pages, and how administrators rename them."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def root(site: Service, shelf: Shelf) -> Person:
 
 
 @pytest.mark.slow
-def test_a_renamed_tag_is_called_so_everywhere(site: Service, shelf: Shelf, root: Person) -> None:
+def test_a_tag_is_renamed_everywhere(site: Service, shelf: Shelf, root: Person) -> None:
     shelf.put(MapDraft(title="One", tags=("phys", "<b>")), MapDraft(title="Two", tags=("Physics",)))
     shelf.publish()
     site.wait_until(lambda: "phys" in site.get("/browse/tags").text)
@@ -26,7 +26,7 @@ def test_a_renamed_tag_is_called_so_everywhere(site: Service, shelf: Shelf, root
         assert refused.status_code == 400
         assert say("failure.tag") in refused.text
         (again,) = [one for one in forms(refused) if one.action.endswith(PAGE)]
-        assert (again.fields["tag"], again.fields["name"]) == (tag, name), "as it was typed"
+        assert (again.fields["tag"], again.fields["name"]) == (tag, name), "input lost"
     answer = root.send(form, tag="PHYS", name="Physics")
     assert answer.status_code == 303
     assert say("done.tags.renamed") in root.get(answer.headers["Location"]).text

@@ -1,4 +1,4 @@
-"""Zips: what anybody can request neither fills the disk nor displaces or delays account exports."""
+"""Zip files that anybody can request: they neither fill the disk nor delay account exports."""
 
 import asyncio
 import shutil
@@ -42,17 +42,17 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 
 
 def selections() -> list[str]:
-    """Return the addresses of zips of the same maps, each of them another zip."""
+    """Return addresses that each make another zip file of the same maps."""
     return ["/download?" + "&".join(f"map={one}" for one in ids) for ids in permutations(IDS)]
 
 
 def on_disk(shelf: Shelf) -> dict[Path, int]:
-    """Return the size of each zip on disk."""
+    """Return the size of each zip file on disk."""
     files = [one for one in shelf.settings.exports.rglob("*") if one.is_file()]
     return {one: one.stat().st_size for one in files}
 
 
-def test_selections_have_a_room_of_their_own(
+def test_zips_of_selections_have_their_own_disk_quota(
     start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room = 3 * len(IDS) * SIZE
@@ -64,12 +64,12 @@ def test_selections_have_a_room_of_their_own(
     for path in selections():
         assert site.request("GET", path, signed=False).status_code == 200
     left = on_disk(shelf)
-    assert own in left, "the export of an account is still there"
+    assert own in left, "the account export was deleted"
     assert sum(left.values()) - left[own] <= room
 
 
 @pytest.mark.parametrize("total", [5 << 30, 1 << 40])
-def test_zips_leave_free_space_to_the_store(
+def test_zips_leave_free_disk_space_for_the_store(
     start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, total: int
 ) -> None:
     disk = SimpleNamespace(total=total, free=min(1 << 30, total // 10))
@@ -79,7 +79,7 @@ def test_zips_leave_free_space_to_the_store(
     disk.free -= 1
     assert site.request("GET", path, signed=False).status_code == 503
     assert ann.fill("/account/export").status_code == 503
-    assert not on_disk(shelf), "no part of them stays"
+    assert not on_disk(shelf), "a partial zip file was left"
     disk.free += 1
     assert site.request("GET", path, signed=False).status_code == 200
     assert ann.fill("/account/export").status_code == 200
@@ -109,7 +109,7 @@ def test_exports_do_not_wait_for_selections(
     finally:
         going_on.set()
     statuses = [site.run(_result(one)).status_code for one in asked]
-    assert {*statuses} == {200, 503}, "more than the queue holds"
+    assert {*statuses} == {200, 503}, "the queue was not full"
 
 
 def test_exports_do_not_wait_for_large_documents(start: Start, shelf: Shelf) -> None:
