@@ -73,6 +73,17 @@ def test_whom_the_proxy_names_is_signed_in(strict: Service, shelf: Shelf) -> Non
     assert person.get("/signin?next=%2Faccount", 303).headers["Location"] == "/account"
 
 
+def test_no_other_site_begins_a_session(strict: Service, shelf: Shelf) -> None:
+    shelf.store.add_user("ann")
+    person = Behind(strict, "ann")
+    for kind in ("image", "iframe", "empty"):
+        person.client.headers["Sec-Fetch-Dest"] = kind
+        person.get("/signin", 200)
+    assert not shelf.store.sessions(user_named(shelf, "ann").id)
+    person.client.headers["Sec-Fetch-Dest"] = "document"
+    assert "ann" in enter(person).text
+
+
 def test_an_unknown_name_is_told_so(strict: Service, shelf: Shelf) -> None:
     before = shelf.store.users()
     person = Behind(strict, "nobody")
