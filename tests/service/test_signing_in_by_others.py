@@ -96,6 +96,8 @@ def test_nginx_lets_nobody_say_who_they_are(behind: Service, tmp_path: Path) -> 
             assert stranger.get("/users/me", headers=valid).json()["UserName"] == "alice"
         with browser(proxy, "ann") as person:
             assert ">ann</h1>" in person.get("/account", headers=claims).text
+            named = person.get("/", headers={"X-Request-Id": "of-the-client"})
+            assert named.headers["X-Request-Id"] != "of-the-client"
 
 
 def test_the_header_from_elsewhere_is_ignored(behind: Service, tmp_path: Path) -> None:

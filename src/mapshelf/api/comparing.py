@@ -105,7 +105,8 @@ class Sides:
         key = b"%d %d %b" % (*versions, query_string) if any(versions) else query_string
         queues = context.queues
         make = partial(_made, context.store.get(), context.documents, queues.comparisons, self, job)
-        return await strictest.response(request, queues.files, make, key)
+        checked = before.checked(after.checked(make))
+        return await strictest.response(request, queues.files, checked, key)
 
 
 @dataclass(frozen=True, slots=True)

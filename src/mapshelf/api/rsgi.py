@@ -25,6 +25,8 @@ TextHeaders = list[tuple[str, str]]
 _UNUSUAL: Final = ("if-none-match", "content-length", "transfer-encoding")
 """Request headers that exclude the fast path."""
 
+_FORWARDED: Final = "x-forwarded-for"
+
 _READ: Final = tuple((name.decode(), name) for name in sorted(READ))
 
 
@@ -221,7 +223,7 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     """Return the request in an RSGI scope, with the protocol that reports a disconnection.
 
     Raises:
-        MalformedRequest: there is no Host header, or more than one.
+        MalformedRequest: there is no Host header, or more than one; or it is unknown who asks.
     """
     scope, protocol = asked
     headers: dict[bytes, bytes] = {}
@@ -235,6 +237,10 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     # Granian passes on a missing Host header as an empty one.
     if scope.http_version == "1.1" and not headers.get(b"host"):
         raise MalformedRequest("The Host header is missing.")
+    # Granian drops a value that is not ASCII, and with it what the proxy appended. Then the client
+    # would pass for the proxy: in logs, limits and so on.
+    if _FORWARDED in sent and not sent.get_all(_FORWARDED):
+        raise MalformedRequest("The X-Forwarded-For header has characters that are not ASCII.")
     target = scope.method, scope.path, scope.query_string.encode()
     client = protocol.client_disconnect, protocol.__aiter__
     return Request(*target, headers, scope, RSGISender, *client)

@@ -4,7 +4,7 @@ Maps come from the snapshot, as in every list. Their topics are only in the stor
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Final
@@ -56,13 +56,27 @@ async def suggest(context: Context, request: Request) -> Response:
 def _search(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -> Response:
     hits = snapshot.search(query, base_url)
     finder = SnippetFinder(hits.highlighter, API_BUDGET)
+    snippets = [_snippets(finder, store, record) for record in hits.records]
+    pairs = list(zip(hits.records, snippets, strict=True))
+    hidden = hidden_since(store, [record for record, some in pairs if some])
     found = []
-    for record in hits.records:
-        topics = [asdict(snippet) for snippet in _snippets(finder, store, record)]
+    for record, some in pairs:
+        topics = [] if record.file_id in hidden else [asdict(snippet) for snippet in some]
         file = _file(record.details, hits.highlighter)
         found.append({"map": orjson.Fragment(record.body), "topics": topics, "file": file})
     address = f"{base_url.decode()}/search"
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
+
+
+def hidden_since(store: Maps, records: Sequence[Record]) -> frozenset[int]:
+    """Return the ``file_id`` of those of these maps that were hidden after the snapshot was made.
+
+    Their outlines are in the store, where they may be new. So nothing that was read of them
+    *before* this call may be shown.
+    """
+    ids = {orjson.loads(record.body)["ID"]: record.file_id for record in records}
+    shown = store.open_ids(list(ids)) if ids else frozenset()
+    return frozenset(file_id for public_id, file_id in ids.items() if public_id not in shown)
 
 
 def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
@@ -100,9 +114,15 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
     hits = snapshot.search(best, b"", correct=False)
     bytes_left, topics_left = SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
+    read = []
     for record in hits.records if len(hits.highlighter) else ():
         texts, size = _texts(store, record, bytes_left)
         bytes_left -= size
+        read.append((record, texts))
+    hidden = hidden_since(store, [record for record, _ in read])
+    for record, texts in read:
+        if record.file_id in hidden:
+            continue
         highlighter = hits.highlighter.within(record.details.language)
         for topic in highlighter.candidates(texts)[:topics_left]:
             topics_left -= 1

@@ -90,8 +90,9 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
         queue = context.queues.documents if large else context.queues.drawings
         return Deferred(queue, partial(maker.made, record, asked), lasting=large)
 
-    response = await found.response(request, context.queues.thumbnails, make, _query_string(asked))
-    if found.is_cached and not request.query_string and not response.provisional:
+    usual = _query_string(asked)
+    response = await found.response(request, context.queues.thumbnails, make, usual)
+    if not request.query_string and found.current.cached(request.path, usual) is response:
         found.current.cache((request.path, b""), response)  # under the address in lists
     return response
 

@@ -4,10 +4,15 @@ The snapshot has all published maps, and nearly always suffices. Other IDs are l
 store, so that a map is available as soon as it is published, and that unlisted and private maps are
 available to those who may see them; for all other clients, they do not exist. Maps withdrawn after
 the snapshot was made are looked up in the store, too (``withdrawals.py``).
+
+Outlines and files are always in the store. Between finding a map and reading its outline, somebody
+may make it private and replace its file; the snapshot may be older still. So what was read is sent
+only if everybody may see the map *afterwards* (``FoundMap.checked``).
 """
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -30,6 +35,8 @@ HIDDEN_WITHIN: Final = 5.0
 
 LOOK_AGAIN_AFTER: Final = 0.05
 
+_NO_MAP: Final = "There is no map with this ID."
+
 NO_INDEX: Final = (b"x-robots-tag", b"noindex")
 """Header that tells search engines not to index a map."""
 
@@ -38,6 +45,10 @@ CACHING: Final = {
     Visibility.PRIVATE: b"private, no-store",
 }
 """Caching headers of responses about maps that are not published."""
+
+
+class _HiddenMeanwhileError(NotFound):
+    """The map was hidden before its outline or file was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,16 @@ class FoundMap:
         visibility: its visibility.
         current: the snapshot, which has the map unless ``is_cached`` is false.
         is_cached: whether responses may be cached with the snapshot.
+        is_open: asks the store whether everybody may still see the map.
+        look_again: finds the map in the store, if the client may see it there.
     """
 
     record: Record
     visibility: Visibility
     current: CachedSnapshot
     is_cached: bool
+    is_open: Callable[[], bool]
+    look_again: Callable[[], Awaitable["FoundMap"]]
 
     @property
     def snapshot(self) -> Snapshot:
@@ -72,14 +87,39 @@ class FoundMap:
 
         Responses about a map that is not in the snapshot are not cached.
         """
+        checked = self.checked(make)
         if self.is_cached:
-            return await self.current.response(request, queue, make, query_string)
+            try:
+                return await self.current.response(request, queue, checked, query_string)
+            except _HiddenMeanwhileError:  # its owner still sees it
+                found = await self.look_again()
+                return await found.response(request, queue, make, query_string)
         key = request.path, request.query_string if query_string is None else query_string
         place = (self.record.file_id, self.visibility, *key)
-        made: Response | Deferred = await queue.result(place, make, request.disconnection)
+        made: Response | Deferred = await queue.result(place, checked, request.disconnection)
         if isinstance(made, Deferred):
             made = await made.queue.result(place, made.make, request.disconnection)
         return self.guarded(made)
+
+    def checked(self, make: MakeResponse) -> MakeResponse:
+        """Return ``make`` such that it raises ``NotFound`` if the map has been hidden meanwhile.
+
+        A private map was found for its owner or an administrator, who may see it in any case.
+        """
+
+        def checked_make() -> Response | Deferred:
+            made = make()
+            if isinstance(made, Deferred):
+                return replace(made, make=partial(self._checked_response, made.make))
+            return self._checked_response(lambda: made)
+
+        return make if self.visibility is Visibility.PRIVATE else checked_make
+
+    def _checked_response(self, make: Callable[[], Response]) -> Response:
+        response = make()
+        if not self.is_open():
+            raise _HiddenMeanwhileError(_NO_MAP)
+        return response
 
     def guarded(self, response: Response) -> Response:
         """Return a response with the caching headers for the visibility of the map."""
@@ -106,8 +146,17 @@ async def find_map(
     public_id = public_id or request.parts["id"]
     base_url = context.base_url if base_url is None else base_url
     record = current.find(public_id, base_url)
-    if record is not None:
-        return FoundMap(record, Visibility.PUBLISHED, current, is_cached=True)
+    look_again = partial(_find_in_store, context, request, public_id, base_url)
+    if record is None:
+        return await look_again()
+    is_open = partial(_is_open, context, public_id)
+    return FoundMap(record, Visibility.PUBLISHED, current, True, is_open, look_again)
+
+
+async def _find_in_store(
+    context: Context, request: Request, public_id: str, base_url: bytes
+) -> FoundMap:
+    current = context.snapshot.get()
     found = await context.map_finder.find(public_id, request.disconnection)
     if found is None:
         raise no_map()
@@ -116,7 +165,13 @@ async def find_map(
         if not may_see(found, user):
             raise no_map()
     record = Record(found.file_id, with_base_url(encode_record(found), base_url))
-    return FoundMap(record, found.visibility, current, is_cached=False)
+    is_open = partial(_is_open, context, public_id)
+    look_again = partial(_find_in_store, context, request, public_id, base_url)
+    return FoundMap(record, found.visibility, current, False, is_open, look_again)
+
+
+def _is_open(context: Context, public_id: str) -> bool:
+    return public_id in context.store.get().open_ids([public_id])
 
 
 async def until_hidden(context: Context, request: Request) -> None:
@@ -174,7 +229,7 @@ def visible_map(store: MapsOfPeople, public_id: str, user: User) -> Map:
 
 def no_map() -> NotFound:
     """Return the error for a map that does not exist, or that the client may not see."""
-    return NotFound("There is no map with this ID.")
+    return NotFound(_NO_MAP)
 
 
 def guarded(response: Response, visibility: Visibility) -> Response:

@@ -125,7 +125,7 @@ class BulkActionPages:
         files = [(one, store.kept_file(one.file_id)) for one in maps]
         facts = [(one.title, one.file_id, kept and kept.digest) for one, kept in files]
         key = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
-        file = self._context.exports.selection(key, zipped(store, maps))
+        file = self._context.exports.selection(key, zipped(store, maps, user))
         return [one for one, kept in files if kept], file
 
     # -- tagging --------------------------------------------------------------------------
@@ -182,8 +182,12 @@ def seen_maps(store: Store, ids: Sequence[str], user: User | None) -> list[Map]:
     return maps
 
 
-def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
-    """Yield a zip with the files of maps, one of them in memory at a time."""
+def zipped(store: Store, maps: Sequence[Map], user: User | None) -> Iterator[bytes]:
+    """Yield a zip with the files of maps, one of them in memory at a time.
+
+    This may take a while, so a map that ``user`` may no longer see is left out. This is checked
+    after its file is read: whoever hides a map may then upload a confidential file.
+    """
     sink, names, left_out, room = PieceSink(), _Names(), [], MOST_BYTES
     with ZipFile(sink, "w", ZIP_DEFLATED, compresslevel=LEVEL) as packed:
         for one in maps:
@@ -191,6 +195,8 @@ def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
             content = None
             with suppress(StoreDamaged):  # damaged: still send the others
                 content = kept.decompressed() if kept else None
+            if not any(may_see(now, user) for now in store.maps_with_ids([one.id])):
+                content = None
             if kept is None or content is None or len(content) > room:
                 left_out.append(one.title)
                 continue

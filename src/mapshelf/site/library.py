@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from mapshelf.api.search import hidden_since
 from mapshelf.model import clean_path
 from mapshelf.query import ORDERS, PARAMETERS, MapQuery
 from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder, marked_line
@@ -110,16 +111,20 @@ def library_page(
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
     facets = facets_of(query, snapshot, store, addresses)
     removals = removals_of(given, facets, addresses)
+    snippets = [
+        finder.find(record.title, record.details.language, partial(store.outline, record.file_id))
+        for record in hits.records
+    ]
+    pairs = list(zip(hits.records, snippets, strict=True))
+    hidden = hidden_since(store, [record for record, some in pairs if some])
     cards = [
         card(
             record,
             addresses,
-            finder.find(
-                record.title, record.details.language, partial(store.outline, record.file_id)
-            ),
+            [] if record.file_id in hidden else some,
             marked_line(record.details.source, hits.highlighter.within(record.details.language)),
         )
-        for record in hits.records
+        for record, some in pairs
     ]
     cards = [replace(one, number=number) for number, one in enumerate(cards, 1)]
     if EACH not in query.given and view != TABLE:

@@ -78,11 +78,16 @@ class PeopleAddresses:
         return f"{self._root}/signin/provider" + (f"?{urlencode({'next': own})}" if own else "")
 
     def own(self, address: str) -> str:
-        """Return ``address``, which is untrusted; empty unless it is a path on this site."""
+        """Return ``address``, which is untrusted; empty unless it is a path on this site.
+
+        The paths below ``/signin`` would begin another sign-in, again and again.
+        """
         if len(address) > LONGEST_RETURN or not _PATH.fullmatch(address):
             return ""
         path = unquote(address.partition("?")[0])
         if not path.startswith(f"{self._root}/") or {".", ".."} & set(path.split("/")):
+            return ""
+        if path.startswith(f"{self._root}/signin/"):
             return ""
         return address
 

@@ -36,6 +36,16 @@ PASSWORD: Final = "password"  # noqa: S105 - a way to sign in
 otherwise sign in."""
 
 
+def _is_opened(request: Request) -> bool:
+    """Return whether somebody opens a page, as far as the browser says.
+
+    Other sites can make it load addresses in other ways (as a picture, for example), without our
+    cookies, but signed in at the proxy. Each would begin a session, and end an older one of the
+    user.
+    """
+    return request.sender.header(b"sec-fetch-dest") in (b"", b"document")
+
+
 class SignInPages:
     """The pages for signing in and out, one-time links and registration."""
 
@@ -73,7 +83,7 @@ class SignInPages:
         if await people.session(request):
             return see_other(self._addresses.people.after(returning))
         named = people.proxy_user.name(request.sender)
-        if named and given.get("way") != PASSWORD:
+        if named and given.get("way") != PASSWORD and _is_opened(request):
             return await self._sign_in_by_proxy(request, named, returning)
         return await self.form_page(request, returning)
 

@@ -271,7 +271,10 @@ def test_a_session_by_the_provider_replaces_the_one_before(
     assert len(shelf.store.sessions(user_named(shelf, "ann").id)) == 1
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/../x", "/é"])
+@pytest.mark.parametrize(
+    "target",
+    ["https://evil.example/", "//evil.example", "/../x", "/é", "/signin/provider", "/%73ignin/x"],
+)
 def test_after_a_provider_only_local_addresses_are_next(
     site: Service, shelf: Shelf, provider: SmallProvider, target: str
 ) -> None:

@@ -73,6 +73,17 @@ def test_the_user_named_by_the_proxy_is_signed_in(strict: Service, shelf: Shelf)
     assert person.get("/signin?next=%2Faccount", 303).headers["Location"] == "/account"
 
 
+def test_other_sites_cannot_begin_a_session(strict: Service, shelf: Shelf) -> None:
+    shelf.store.add_user("ann")
+    person = Behind(strict, "ann")
+    for kind in ("image", "iframe", "empty"):
+        person.client.headers["Sec-Fetch-Dest"] = kind
+        person.get("/signin", 200)
+    assert not shelf.store.sessions(user_named(shelf, "ann").id)
+    person.client.headers["Sec-Fetch-Dest"] = "document"
+    assert "ann" in enter(person).text
+
+
 def test_an_unknown_name_gets_an_error_page(strict: Service, shelf: Shelf) -> None:
     before = shelf.store.users()
     person = Behind(strict, "nobody")

@@ -389,6 +389,18 @@ class VisibilityContract(PeopleSuite):
         assert store.find_map(hidden.id) == hidden
         assert store.maps(0, ALL) == [hidden]
 
+    def test_everybody_may_see_what_is_published_or_unlisted(self, store: Store, ann: int) -> None:
+        maps = {
+            one: published(store, ann, upload(f"{one}.mm"), visibility=one)
+            for one in (Visibility.PUBLISHED, *UNPUBLISHED)
+        }
+        removed = published(store, ann, upload("removed.mm"))
+        store.remove_map(removed.file_id, ann)
+        asked = [removed.id, "unkn0wn0", *(one.id for one in maps.values())]
+        shown = {maps[one].id for one in (Visibility.PUBLISHED, Visibility.UNLISTED)}
+        assert store.open_ids(asked) == shown
+        assert store.open_ids([]) == frozenset()
+
     @pytest.mark.parametrize("visibility", UNPUBLISHED)
     def test_a_map_leaves_the_feed_and_comes_back(
         self, store: Store, ann: int, visibility: Visibility

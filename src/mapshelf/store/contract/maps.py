@@ -15,6 +15,12 @@ class Maps(Protocol):
         Includes unlisted and private maps but no removed ones.
         """
 
+    def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
+        """Return the public ids of those of these maps that everybody may see by their addresses.
+
+        The result MUST NOT be older than outlines and files that were read before.
+        """
+
     def outline(self, file_id: int) -> bytes | None:
         """Return the encoded outline of a map, ``None`` if it has none."""
 

@@ -52,6 +52,14 @@ class PostgresMaps(DatabaseUser):
         )
         return [map_of_row(row) for row in rows]
 
+    def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
+        """See ``Store``. Read like outlines and files, so from the same state or a later one."""
+        rows = self._rows_nearby(
+            "SELECT id FROM maps WHERE id = ANY(%s) AND visibility IN ('published', 'unlisted')",
+            (list(public_ids),),
+        )
+        return frozenset(row[0] for row in rows)
+
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""
         rows = self._rows_nearby("SELECT outline FROM outlines WHERE file_id = %s", (file_id,))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import orjson
+
 from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
 from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
@@ -40,6 +42,15 @@ class SQLiteMaps(DatabaseUser):
             (after, limit),
         )
         return [map_of_row(row) for row in rows]
+
+    def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
+        """See ``Store``."""
+        rows = self._database.rows(
+            "SELECT id FROM maps WHERE id IN (SELECT value FROM json_each(?))"
+            " AND visibility IN ('published', 'unlisted')",
+            (orjson.dumps(list(public_ids)).decode(),),
+        )
+        return frozenset(row[0] for row in rows)
 
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""

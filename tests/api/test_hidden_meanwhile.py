@@ -1,0 +1,114 @@
+"""Maps that are hidden, and whose files are replaced, while a worker does not know of it yet.
+
+Its builder may be behind for minutes, and a request may have begun before. Topics and files are in
+the store, so without care readers would get those of a private map.
+"""
+
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, Final
+from zipfile import ZipFile
+
+import pytest
+
+from mapshelf.api import withdrawals
+from mapshelf.model import MapDetails, Visibility
+from mapshelf.site import bulk_actions, site_routes
+from mapshelf.store import Store
+from tests.api.publishing import OTHER, OWNER, People, plan
+from tests.harness import PATIENCE, Service, shelf_with
+from tests.store.drafts import outline, upload
+
+pytestmark = pytest.mark.process
+
+SECRET: Final = "Confidential"
+OF_THE_MAP: Final = (
+    "/maps/{}/outline.md",
+    "/maps/{}/file",
+    "/maps/{}/diff/{}",
+    "/thumbnails/{}.svg",
+    "/mindmaps/{}/plan",
+    "/mindmaps/{}/plan.md",
+    "/mindmaps/{}/plan/original",
+    "/mindmaps/{}/plan/find?query=budget",
+    "/mindmaps/{}/plan/elsewhere",
+    "/mindmaps/{}/plan/compare/{}",
+    "/site/maps/{}.json",
+)
+OF_LISTS: Final = ("/search?query=budget", "/suggest?query=bud", "/?query=budget")
+
+
+@pytest.fixture
+def people(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[People]:
+    monkeypatch.setattr(withdrawals, "LOOK_INTERVAL", PATIENCE)
+    with (
+        shelf_with(tmp_path_factory.mktemp("meanwhile")) as shelf,
+        Service(shelf.settings, "", site_routes) as service,
+    ):
+        yield People(shelf, service)
+
+
+def published(people: People) -> str:
+    public_id = people.published(OWNER, plan("Budget"))
+    people.shelf.publish()
+    people.service.wait_until(lambda: public_id in people.get(OTHER, "/maps").text)
+    return public_id
+
+
+def hide_and_replace(store: Store, public_id: str) -> None:
+    """Do what the owner may do at another node, whose snapshot is newer."""
+    found = store.find_map(public_id)
+    assert found is not None
+    store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+    text = f"Budget {SECRET}"
+    (owner,) = (one.id for one in store.users() if one.name == OWNER)
+    content = zlib.compress(plan(text))
+    file = upload("secret.mm", content=content, outline=outline(text), images={})
+    store.replace_file(found.file_id, file, owner)
+
+
+def test_a_worker_that_does_not_know_it_yet_shows_nothing_new(people: People) -> None:
+    public_id = published(people)
+    hide_and_replace(people.shelf.store, public_id)
+    for path in OF_THE_MAP:
+        answer = people.get(OTHER, path.format(public_id, public_id))
+        assert answer.status_code == 404, path
+        assert SECRET not in answer.text
+    for path in OF_LISTS:
+        answer = people.get(OTHER, path)
+        assert answer.status_code == 200
+        assert SECRET not in answer.text, path
+    assert public_id in people.get(OTHER, OF_LISTS[0]).text, "the snapshot is as old as ever"
+    assert people.get(OWNER, f"/thumbnails/{public_id}.svg").status_code == 200
+    assert people.get(OTHER, f"/thumbnails/{public_id}.svg").status_code == 404, "not kept"
+    own = people.get(OWNER, f"/maps/{public_id}/outline.md")
+    assert SECRET in own.text
+    assert own.headers["Cache-Control"] == "private, no-store"
+
+
+def test_topics_of_maps_that_are_not_hidden_are_shown(people: People) -> None:
+    public_id = published(people)
+    for path in OF_THE_MAP:
+        answer = people.get(OTHER, path.format(public_id, public_id))
+        assert answer.status_code == 200, path
+    for path in OF_LISTS:
+        assert "Budget" in people.get(OTHER, path).text
+
+
+def test_zips_that_are_being_made_leave_such_maps_out(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public_id, zipped = published(people), bulk_actions.zipped
+
+    def meanwhile(store: Store, *given: Any) -> Iterator[bytes]:
+        hide_and_replace(store, public_id)
+        return zipped(store, *given)
+
+    monkeypatch.setattr(bulk_actions, "zipped", meanwhile)
+    for name, files in (("", ["left-out.txt"]), (OWNER, ["Plan.mm"])):
+        answer = people.get(name, f"/download?map={public_id}")
+        with ZipFile(BytesIO(answer.content)) as packed:
+            assert packed.namelist() == files
