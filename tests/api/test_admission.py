@@ -64,7 +64,9 @@ def test_requests_that_would_wait_too_long_are_refused_at_once(
     assert service.get("/maps?n=2").status_code == 200  # a moment later
 
 
-def test_a_few_requests_are_never_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_few_requests_are_never_refused(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
     paths = [f"/maps?n={number}" for number in range(request_handler.FEWEST)]
     assert {answer.status_code for answer in asked_at_once(service, *paths)} == {200}

@@ -95,7 +95,9 @@ ASKED_AGAIN: Final = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("private", [False, True])
-def test_responses_are_the_same_with_and_without_the_fast_path(shared: Shelf, private: bool) -> None:
+def test_responses_are_the_same_with_and_without_the_fast_path(
+    shared: Shelf, private: bool
+) -> None:
     """A service with an access log builds every request in full; one without must respond the same.
 
     The requests are random, with a fixed seed.

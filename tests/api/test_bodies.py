@@ -387,7 +387,9 @@ def test_a_body_that_is_not_received_ends_the_connection(
 
 
 @pytest.mark.slow
-def test_discarding_a_body_has_a_time_limit(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discarding_a_body_has_a_time_limit(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(incoming, "DRAINING", 0.2)
 
     async def drip() -> Answer:
@@ -472,7 +474,9 @@ def test_the_slowest_body_makes_room(service: Service, monkeypatch: pytest.Monke
     assert service.run(test()) == [n == 5 for n in range(bodies.MOST_FILES)]
 
 
-def test_a_fast_body_is_not_dropped_to_make_room(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fast_body_is_not_dropped_to_make_room(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bodies, "SLOW_AFTER", 0.05)
 
     async def test() -> int:

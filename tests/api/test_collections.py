@@ -209,7 +209,9 @@ def test_hostile_titles_stay_text(people: People) -> None:
     assert found["url"].isascii()
 
 
-def test_the_number_of_collections_is_limited(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_collections_is_limited(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
     public_id = made(people)
     ids = [f"x{number}" for number in range(MOST_COLLECTED + 1)]
     answer = people.send(OWNER, "PUT", f"/collections/{public_id}/maps", json=ids)

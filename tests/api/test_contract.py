@@ -748,9 +748,7 @@ def without_request_id(response: httpx.Response) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", ["/maps", "/users/me", "/openapi.json"])
-def test_options_needs_no_token_and_answers_preflights(
-    service: Service, path: str
-) -> None:
+def test_options_needs_no_token_and_answers_preflights(service: Service, path: str) -> None:
     response = service.request(
         "OPTIONS",
         path,

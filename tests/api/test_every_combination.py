@@ -47,7 +47,9 @@ pytestmark = pytest.mark.slow
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(CATALOGUES, st.lists(REQUESTS, min_size=20, max_size=40))
-def test_random_requests_to_random_catalogues(drafts: list[MapDraft], requests: list[Asked]) -> None:
+def test_random_requests_to_random_catalogues(
+    drafts: list[MapDraft], requests: list[Asked]
+) -> None:
     with (
         TemporaryDirectory() as folder,
         shelf_with(Path(folder), *drafts) as shelf,

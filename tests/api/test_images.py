@@ -193,7 +193,9 @@ def test_other_sizes_are_an_error(service: Service, query: str) -> None:
         lambda: address("png")[:-4] + ".svg",
     ],
 )
-def test_other_addresses_of_pictures_are_not_found(service: Service, path_of: Callable[[], str]) -> None:
+def test_other_addresses_of_pictures_are_not_found(
+    service: Service, path_of: Callable[[], str]
+) -> None:
     get(service, address("png"))  # cached for one map, it must not be sent for others
     for _ in range(2):
         assert service.get(path_of()).status_code == 404
