@@ -1,4 +1,4 @@
-"""The parameters of ``GET /maps``: every default, every value, every message."""
+"""The parameters of ``GET /maps``: defaults, values and error messages."""
 
 from contextlib import suppress
 from typing import Any

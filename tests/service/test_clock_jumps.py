@@ -84,7 +84,7 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
 
 
 def set_offset(path: Path, offset: str) -> None:
-    """Write the offset atomically: libfaketime may read it at any time, and rejects an empty one."""
+    """Write the offset atomically: libfaketime may read it any time and fails on an empty one."""
     written = path.with_suffix(".new")
     written.write_text(offset)
     written.replace(path)

@@ -2,8 +2,9 @@
 
 Importing, creating tokens and serving are killed together at a random moment. What had been
 acknowledged by then (a token printed, a map seen over HTTP) must exist afterwards, the store must
-be sound, and the service ready again. ``MAPSHELF_KILL_ROUNDS=200 make test ARGUMENTS=tests/service/\
-test_kill.py`` runs more rounds than the default, and prints how long starting took.
+be sound, and the service ready again.
+``MAPSHELF_KILL_ROUNDS=200 make test ARGUMENTS=tests/service/test_kill.py`` runs more rounds than
+the default, and prints how long starting took.
 """
 
 import os
