@@ -69,7 +69,7 @@ def mapped(title: str, *roots: Topic) -> MapDraft:
 # -- topics of hits ----------------------------------------------------------------------------
 
 
-def test_notes_and_links_of_topics_are_found_and_shown(serving: Serving) -> None:
+def test_details_of_topics_are_found_and_shown(serving: Serving) -> None:
     first = Topic("Plan", id="a", tags=("urgent",), attributes=(("cost", "fifty"),))
     second = Topic("Do", id="b", attachments=(Attachment("blueprint.pdf"),))
     root = Topic("Root", id="r", children=[first, second])

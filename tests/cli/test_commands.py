@@ -360,9 +360,8 @@ def test_import_shows_its_progress_on_a_terminal(mapshelf: Mapshelf, tmp_path: P
         words, stdout=subprocess.PIPE, stderr=terminal, env=environment
     ) as process:
         os.close(terminal)
-        shown = read_screen(
-            screen
-        )  # read while it runs, because the terminal buffers only a few lines
+        # Read while it runs, because a terminal buffers only a few lines.
+        shown = read_screen(screen)
         assert process.stdout is not None
         said = process.stdout.read()
     os.close(screen)

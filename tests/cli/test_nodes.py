@@ -72,9 +72,8 @@ def test_two_nodes_of_one_database_show_the_same(
         revoked = time.monotonic()
         for service in (one, other):
             wait_for(lambda service=service: _is_refused(service.url, token))
-        assert (
-            time.monotonic() - revoked < 20
-        )  # a node without its database accepts known tokens for sixty seconds
+        # A node without its database would accept known tokens for sixty seconds.
+        assert time.monotonic() - revoked < 20
 
 
 def _is_refused(url: str, token: str) -> bool:

@@ -64,9 +64,7 @@ def test_impossible_ids_match_no_map(world: World) -> None:
     for name in ("category", "software"):
         assert page(snapshot, filters=((name, UNKNOWN_ID),)) == EMPTY
         assert page(snapshot, filters=((name, UNKNOWN_ID),), text="t") == EMPTY
-    assert (
-        page(snapshot, filters=(("software", NO_ID),)).total == 1
-    )  # no request can use this value
+    assert page(snapshot, filters=(("software", NO_ID),)).total == 1  # no request can send it
 
 
 def test_extreme_numbers_sort(world: World) -> None:

@@ -387,7 +387,9 @@ def test_a_snapshot_follows_a_store_restored_to_an_earlier_state(
 
 
 @pytest.mark.parametrize("later", [0, 1, 2])
-def test_an_old_copy_of_the_store_is_recognised_by_its_lineage(tmp_path: Path, later: int) -> None:
+def test_an_old_copy_that_caught_up_is_not_taken_for_the_same_store(
+    tmp_path: Path, later: int
+) -> None:
     """An operator copies an old file over the database, and adds maps before serving it."""
     place, old = tmp_path / "catalogue.db", tmp_path / "old.db"
     directory = SnapshotDirectory(tmp_path / "snapshots")
