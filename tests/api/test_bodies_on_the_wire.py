@@ -120,7 +120,7 @@ def test_a_connection_goes_on_after_bodies_that_were_read(server: Server) -> Non
             assert "connection" not in answer.headers
 
 
-def test_requests_in_one_piece_are_told_apart(server: Server) -> None:
+def test_pipelined_requests_are_separated(server: Server) -> None:
     one = server.head("POST /test/form", "Content-Length: 3", *FORM_HEADERS) + b"a=1"
     with server.connect() as connection:
         connection.sendall(one + server.head("GET /test/notes", "Connection: close"))

@@ -93,7 +93,7 @@ def test_a_collection_from_beginning_to_end(people: People, shelf: Shelf) -> Non
 
 
 @pytest.mark.slow
-def test_who_sees_and_changes_what(people: People) -> None:
+def test_permissions_for_collections(people: People) -> None:
     ids = {kind: made(people, visibility=kind) for kind in ("published", "unlisted", "private")}
     for kind, public_id in ids.items():
         path = f"/collections/{public_id}"

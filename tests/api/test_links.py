@@ -200,7 +200,7 @@ def test_permissions_and_caching_are_those_of_the_map(serving: Serving, path: st
     assert service.get(f"{path}/").status_code == 404
 
 
-def test_many_files_of_one_name_are_told_apart_by_their_paths(
+def test_files_of_the_same_name_are_distinguished_by_path(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_links_module, "MOST_ALIKE", 3)

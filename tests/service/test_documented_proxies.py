@@ -179,7 +179,7 @@ def test_nginx_refuses_the_lists_that_would_wait_and_nothing_else(tmp_path: Path
     assert refused.content == BODY
 
 
-def test_files_of_many_megabytes_are_taken(behind: Behind) -> None:
+def test_large_uploads_pass_through_the_proxies(behind: Behind) -> None:
     """The default limits of the proxies would refuse them. The title makes each upload unique."""
     title = behind.folder.name
     content = plan(title).replace(b"</map>", b"<!--" + b"x" * (3 << 20) + b"--></map>")

@@ -98,7 +98,7 @@ def test_left_out_lines_are_counted_and_each_period_starts_at_zero(brief: Log) -
     assert brief.lines[-1] == "ERROR mapshelf.trial: request 50: gone again"
 
 
-def test_faults_are_told_apart_by_where_they_are(log: Log) -> None:
+def test_faults_are_distinguished_by_their_place_in_the_code(log: Log) -> None:
     logger = log.logger("mapshelf.trial")
     nothing: dict[str, int] = {}
     for number in range(100):

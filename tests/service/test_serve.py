@@ -192,7 +192,7 @@ def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
     assert "Traceback" not in rest
 
 
-def test_a_snapshot_that_a_worker_cannot_use_or_that_is_lost_is_built_anew_while_serving(
+def test_unusable_and_lost_snapshots_are_rebuilt_while_serving(
     samples: Mapshelf, tmp_path: Path
 ) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")

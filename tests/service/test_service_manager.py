@@ -29,7 +29,7 @@ def manager(name: str) -> Iterator[socket.socket]:
         yield listening
 
 
-def test_systemd_is_told_of_the_first_answer_and_of_the_end(
+def test_systemd_is_notified_of_readiness_and_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = str(tmp_path / "notify")

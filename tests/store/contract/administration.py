@@ -88,7 +88,7 @@ class ReportsContract(PeopleSuite):
         (reported,) = store.reported_maps(10)
         assert [(one.reason, one.note) for one in reported.reports] == [(Reason.PRIVACY, "b")]
 
-    def test_what_cannot_be_reported(self, store: Store, ann: int, bob: int) -> None:
+    def test_invalid_reports_are_refused(self, store: Store, ann: int, bob: int) -> None:
         found = published(store, ann)
         with pytest.raises(Conflict, match="own"):
             store.report_map(found.file_id, ann, Reason.SPAM, "")
