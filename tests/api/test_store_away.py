@@ -497,9 +497,8 @@ def test_an_unreachable_store_is_not_asked_for_each_request(
             for _ in range(100):
                 await authenticator.user(HEADER, MAPS)
             while told.marks_asked < marks_asked or len(asyncio.all_tasks()) > idle:
-                await asyncio.sleep(
-                    0.001
-                )  # until the failure is recorded, at the time of this round
+                # Until the failure is recorded, at the time of this round.
+                await asyncio.sleep(0.001)
             for _ in range(100):
                 await authenticator.user(HEADER, MAPS)
                 await asyncio.sleep(0)
