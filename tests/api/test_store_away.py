@@ -374,7 +374,7 @@ def test_without_a_place_for_the_note_each_worker_reads_the_version(
 
 
 async def crowd(authenticator: Authenticator, size: int) -> list[asyncio.Task[None]]:
-    """Start ``size`` clients that keep sending invented tokens, without throttling."""
+    """Start ``size`` clients that keep sending invented tokens; each must be refused as invalid."""
 
     async def make_up() -> None:
         while True:
