@@ -1,1 +1,1 @@
-"""Tests of Mapshelf. A package, so that tests of one folder can share their builders."""
+"""Tests of Mapshelf. They are a package, so that tests of a folder can share helpers."""

@@ -1,7 +1,7 @@
-"""Which database a catalogue of the tests lies in: the one parameter of all tests of the API.
+"""The database of the catalogues in tests: the only parameter of all API tests.
 
-``make test-postgres`` runs them on PostgreSQL (``MAPSHELF_TEST_DATABASE=postgres``); SQLite is what
-they run on otherwise. What a test does behind the store's back stands here too.
+``make test-postgres`` runs them on PostgreSQL (``MAPSHELF_TEST_DATABASE=postgres``), otherwise they
+run on SQLite. Functions that change a database directly, without the store, are here too.
 """
 
 import os
@@ -31,7 +31,7 @@ _names: dict[Path, str] = {}
 
 
 def database_url(folder: Path, clock: Callable[[], int] = milliseconds) -> str:
-    """Return the URL of the database of the catalogue in ``folder``, the same each time."""
+    """Return the URL of the database for the catalogue in ``folder``, always the same one."""
     if KIND == "sqlite":
         return sqlite_url(folder)
     if folder not in _names:
@@ -42,7 +42,7 @@ def database_url(folder: Path, clock: Callable[[], int] = milliseconds) -> str:
 def copied_sqlite(path: Path, now: int) -> None:
     """Put an empty catalogue at ``path``, as if made at ``now``, unless there is one.
 
-    It is a copy: to make its tables takes ten times as long.
+    It is a copy, because creating its tables takes ten times as long.
     """
     if path.exists():
         return
@@ -62,7 +62,7 @@ def _empty_sqlite() -> bytes:
 
 
 def open_with(folder: Path, clock: Callable[[], int]) -> Store:
-    """Open the store of the catalogue in ``folder`` with a clock of the test's."""
+    """Open the store of the catalogue in ``folder`` with a clock of the test."""
     url = database_url(folder, clock)
     if KIND == "sqlite":
         return SQLiteStore(Path(url.removeprefix("sqlite://")), clock)
@@ -70,7 +70,7 @@ def open_with(folder: Path, clock: Callable[[], int]) -> Store:
 
 
 def drop_tokens(folder: Path) -> None:
-    """Take a table away that the service needs, as a fault nobody has thought of."""
+    """Drop a table that the service needs, as an unexpected fault."""
     if KIND == "postgres":
         database_url(folder)
         postgres.shared().execute("DROP TABLE mapshelf.tokens", _names[folder])
@@ -81,13 +81,13 @@ def drop_tokens(folder: Path) -> None:
 
 
 def give_back(folder: Path) -> None:
-    """Forget the database of the catalogue in ``folder``, if it is one in a server."""
+    """Release the database of the catalogue in ``folder``, if it is on a server."""
     if folder in _names:
         postgres.shared().give_back_catalogue(_names.pop(folder))
 
 
 def kept_bytes(folder: Path) -> Iterator[bytes]:
-    """Yield all that is in files of the catalogue in ``folder``, and in those of its database."""
+    """Yield the content of all files of the catalogue in ``folder`` and of its database."""
     folders = [folder]
     if KIND == "postgres":
         postgres.shared().execute("CHECKPOINT")
@@ -95,5 +95,5 @@ def kept_bytes(folder: Path) -> Iterator[bytes]:
     found = [path for place in folders for path in place.rglob("*") if path.is_file()]
     assert any(path.name in ("catalogue.db", "PG_VERSION") for path in found)
     for path in found:
-        with suppress(FileNotFoundError):  # of another database, where work goes on
+        with suppress(FileNotFoundError):  # files of another database may disappear
             yield path.read_bytes()

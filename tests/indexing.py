@@ -1,4 +1,4 @@
-"""What the search index is given for a text, without an index."""
+"""The words and forms that the search index stores for a text, without an index."""
 
 from itertools import chain
 
@@ -11,6 +11,6 @@ def index_words(text: str) -> list[str]:
 
 
 def index_forms(text: str, language: str) -> set[str]:
-    """Return all that a map in ``language`` is found by that says ``text``."""
+    """Return all forms by which a map in ``language`` with ``text`` is found."""
     pieces = WordForms().of(text, language)
     return {form for piece in pieces for form in piece.forms.split()}

@@ -1,4 +1,4 @@
-"""Outlines with everything in them that an outline can hold, drawn at random."""
+"""Hypothesis strategies for outlines with everything that an outline can contain."""
 
 from typing import Any, Final
 

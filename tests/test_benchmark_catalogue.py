@@ -1,4 +1,4 @@
-"""The catalogues of the benchmarks have what is measured: folders in levels, tags, versions."""
+"""The catalogues of the benchmarks have nested folders, tags and versions to measure."""
 
 from pathlib import Path
 
@@ -27,5 +27,5 @@ def test_there_are_folders_tags_and_versions(tmp_path: Path) -> None:
     assert len(holding - set(levels)) == folders_of(SIZE)
     assert len(found[INBOX]) == folders_of(SIZE) // 10
     assert len(snapshot.tags()) == tags_of(SIZE)
-    # Half of the versions are the same; of small maps, a topic is too much for the others.
+    # Half of the versions are equal; in small maps, one topic is too much for the other half.
     assert SIZE // 20 < len(snapshot.duplicates) <= SIZE // 10

@@ -1,4 +1,4 @@
-"""The plots of the benchmarks: drawn from the committed tables, and committed as drawn."""
+"""The committed plots of the benchmarks agree with the committed tables."""
 
 import re
 from pathlib import Path
@@ -52,13 +52,13 @@ def test_a_figure_is_where_its_scale_says(tmp_path: Path) -> None:
     (tmp_path / "2026-01-01-figures.md").write_text(FIGURES, "utf-8")
     write(tmp_path, tmp_path)
     marks = _marks(tmp_path / "growth.svg", "circle")
-    # 0.001 lies at the lower end of the panel, 0.01 one decade above it, at the upper end.
+    # 0.001 is at the lower end of the panel, 0.01 one decade above it, at the upper end.
     low, high = sorted((y for y in marks[1:3]), reverse=True)
     assert low - high == 220
     assert not (tmp_path / "costs.svg").exists()
 
 
-def test_who_finds_nothing_has_no_mark(tmp_path: Path) -> None:
+def test_a_peer_without_results_has_no_mark(tmp_path: Path) -> None:
     (tmp_path / "2026-01-01-search-comparison.md").write_text(COMPARED, "utf-8")
     # Mapshelf: the key, two medians, the throughput. Groonga: the typo is missing.
     ours = pictures(tmp_path)["search.svg"].count('fill="#d55e00"')
@@ -66,7 +66,7 @@ def test_who_finds_nothing_has_no_mark(tmp_path: Path) -> None:
     assert (ours, theirs) == (4, 3)
 
 
-def test_later_tables_win(tmp_path: Path) -> None:
+def test_later_tables_override_earlier_ones(tmp_path: Path) -> None:
     (tmp_path / "2026-01-01-search-comparison.md").write_text(COMPARED, "utf-8")
     once = pictures(tmp_path)["search.svg"]
     later = COMPARED.replace("1 (1.5)", "5 (6)")
@@ -78,6 +78,6 @@ def test_later_tables_win(tmp_path: Path) -> None:
 
 
 def _marks(path: Path, shape: str) -> list[float]:
-    """Return how far down the marks of a shape are, the key's among them."""
+    """Return the vertical positions of the marks of a shape, including those in the key."""
     found = ET.parse(path).iter(f"{{http://www.w3.org/2000/svg}}{shape}")
     return [float(mark.attrib["cy"]) for mark in found]

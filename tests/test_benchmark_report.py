@@ -1,4 +1,4 @@
-"""The report on a benchmark: all tables in files of their own, the main ones on the page."""
+"""The benchmark report: each part in its own file, and the main tables on the page."""
 
 import re
 from pathlib import Path
@@ -192,7 +192,7 @@ def test_the_page_gets_the_main_tables_and_leads_to_all(page: Path, tmp_path: Pa
     assert page.with_name("search.svg").read_text("utf-8").startswith("<svg")
 
 
-def test_what_people_wrote_stays(page: Path, tmp_path: Path) -> None:
+def test_text_between_the_tables_stays(page: Path, tmp_path: Path) -> None:
     for _ in range(2):
         write([results(*PARTS)], page, tmp_path / "results")
         text = page.read_text("utf-8")
@@ -205,7 +205,7 @@ def test_what_people_wrote_stays(page: Path, tmp_path: Path) -> None:
 def test_every_part_has_its_tables_in_a_file(page: Path, tmp_path: Path) -> None:
     write([results(*PARTS)], page, tmp_path / "results")
     text = (tmp_path / "results" / "2026-11-24-figures.md").read_text("utf-8")
-    # Building is always measured, memory with the requests, and folders cost something, too.
+    # Building is always measured, memory with the requests, and folders have a cost, too.
     assert len(re.findall("^## ", text, re.MULTILINE)) == len(PARTS) - 1 + 3
     assert "100,000 maps: [0.5, 0.4, 0.3] and [1.5, 0.4, 0.3]" in text
     assert "| searches | 1,000 | 3,000 | 95% | 10; 90 | 6,000 | 5; 40 | 2 | 3 | 100% served" in text
@@ -228,7 +228,7 @@ def test_parts_and_sizes_may_come_from_several_runs(page: Path, tmp_path: Path) 
     assert "2026-11-22-search-comparison.md" in between(page, "peers")
 
 
-def test_what_was_not_measured_stays(page: Path, tmp_path: Path) -> None:
+def test_tables_of_unmeasured_parts_stay(page: Path, tmp_path: Path) -> None:
     write([results("listing")], page, tmp_path / "results")
     assert "library page" not in between(page, "figures")
     assert between(page, "peers") == "\nold\n"

@@ -1,4 +1,4 @@
-"""The judge of readers knows the traps of each format."""
+"""``count_features``, which checks the readers, counts features of each format rightly."""
 
 import io
 import json
@@ -25,7 +25,7 @@ def archive(**members: str | bytes) -> bytes:
 
 
 def found(data: str | bytes, name: str = "a.map") -> dict[str, int]:
-    """Return the counts that are not nought, without topics and sheets."""
+    """Return the counts that are not zero, without topics and sheets."""
     counts = count_raw(name, data.encode() if isinstance(data, str) else data)
     rest = {feature: n for feature, n in counts.items() if n and feature != "topics"}
     if rest.get("sheets") == 1:
@@ -43,7 +43,7 @@ def test_every_rule_is_about_a_feature_and_says_where() -> None:
         assert all(rule.where for rule in kind.rules)
 
 
-def test_the_judge_shares_nothing_with_the_readers() -> None:
+def test_the_feature_counter_shares_no_code_with_the_readers() -> None:
     sources = [ROOT / "scripts/count_features.py", *(ROOT / "scripts/feature_counts").glob("*.py")]
     assert not [path for path in sources if "import mapshelf" in path.read_text("utf-8")]
     assert not [path for path in sources if "from mapshelf" in path.read_text("utf-8")]
@@ -99,7 +99,7 @@ def test_freemind(inside: str, expected: dict[str, int]) -> None:
     assert found(f'<map version="1.0.1">{node}</map>') == expected
 
 
-def test_brackets_without_words_are_no_topics() -> None:
+def test_summary_brackets_without_text_are_no_topics() -> None:
     bracket = '<node TEXT=""><hook NAME="SummaryNode"/><node TEXT="all"/></node>'
     text = f'<map version="1"><node TEXT="x">{bracket}</node></map>'
     assert count_raw("a.mm", text.encode())["topics"] == 2
@@ -225,7 +225,7 @@ def test_mindmeister_defaults_are_nothing() -> None:
     assert found(archive(map_json=json.dumps(document))) == expected
 
 
-def test_money_is_no_formula() -> None:
+def test_dollar_amounts_are_no_formulas() -> None:
     text = "# costs\n- from $5 to $10\n- $x^2$\n- [x] done\n"
     assert found(text, "a.md") == {"formulas": 1, "task": 1}
 
@@ -242,7 +242,7 @@ def test_money_is_no_formula() -> None:
         archive(mmpage__page_bin="?"),
     ],
 )
-def test_what_is_no_readable_map_counts_as_nothing(data: bytes, tmp_path: Path) -> None:
+def test_unreadable_files_have_no_features(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.mm").write_bytes(data)
     assert count_file(tmp_path / "a.mm") == {}
 

@@ -1,4 +1,4 @@
-"""Results are kept sound and within bounds, however many processes work on them."""
+"""The disk cache returns only intact results, and stays within its limit with many processes."""
 
 import os
 import pickle
@@ -22,7 +22,7 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_what_was_put_is_found_again(tmp_path: Path) -> None:
+def test_a_stored_result_is_found(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path / "made" / "later", SIZE)
     assert cache.get(KEY) is None
     cache.put(KEY, b"picture")
@@ -31,8 +31,8 @@ def test_what_was_put_is_found_again(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == 1
 
 
-def test_nobody_else_may_look_into_the_folder(tmp_path: Path) -> None:
-    """It has pages and pictures of private maps, and the data folder may be open to all."""
+def test_the_cache_folder_is_private(tmp_path: Path) -> None:
+    """It contains pages and pictures of private maps, and others may read the data folder."""
     DiskCache(tmp_path / "put", SIZE).put(KEY, b"picture")
     with DiskCache(tmp_path / "turn", SIZE).turn():
         pass
@@ -51,14 +51,14 @@ def test_a_damaged_picture_does_not_count(tmp_path: Path, damage: bytes) -> None
     assert cache.get(KEY) == b"picture"
 
 
-def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
+def test_the_least_recently_used_result_makes_room(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path, 256 * 1000)
     keys = [f"ab{number:030}" for number in range(20)]
     for age, key in enumerate(keys):
         cache.put(key, b"x" * 200)
         os.utime(tmp_path / key[:2] / key[2:], (1_000_000_000 + age,) * 2)
         if age == 2:
-            assert cache.get(keys[0])  # used, so it is not the oldest any more
+            assert cache.get(keys[0])  # now it is no longer the least recently used
     assert [key for key in keys if cache.get(key)] == [keys[0], *keys[-3:]]
     assert sum(path.stat().st_size for path in files(tmp_path)) <= 1000
 
@@ -86,7 +86,7 @@ def test_a_file_that_was_found_before_is_not_read_again(tmp_path: Path) -> None:
     before = bytes_read()
     assert cache.find(KEY) == found
     assert bytes_read() - before < SIZE
-    cache.put(KEY, b"y" * SIZE)  # another file in its place
+    cache.put(KEY, b"y" * SIZE)  # replaces the file
     assert cache.find(KEY) != found
 
 
@@ -113,7 +113,7 @@ def test_a_result_that_comes_in_pieces_is_kept_whole_or_not_at_all(tmp_path: Pat
     assert found.digest == xxhash.xxh3_128_hexdigest(b"picture")
 
 
-def test_what_was_put_last_stays_even_where_it_is_too_large(tmp_path: Path) -> None:
+def test_the_last_result_stays_even_if_it_is_too_large(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path, 4 * 1000, folders=4)
     cache.put("00" + "1" * 30, b"x" * 600)
     cache.put("04" + "2" * 30, b"x" * 2000)
@@ -122,7 +122,7 @@ def test_what_was_put_last_stays_even_where_it_is_too_large(tmp_path: Path) -> N
     assert len(files(tmp_path)) == 1
 
 
-def test_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_dead_processes_are_removed(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path, SIZE)
     cache.put(KEY, b"picture")
     part = tmp_path / "ab" / ("0" * 30 + ".part")
@@ -134,7 +134,7 @@ def test_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
     assert [path.name for path in files(tmp_path)] == ["0" * 30]
 
 
-def test_a_folder_that_cannot_be_written_is_told_of_once(
+def test_an_unwritable_folder_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
@@ -156,7 +156,7 @@ def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
 
 
 def use(folder: Path) -> bool:
-    """Write and read pictures under few keys; tell whether what was read was ever unsound."""
+    """Write and read pictures under few keys; return whether a damaged one was ever read."""
     cache = DiskCache(folder, 256 * 500)
     sound = True
     for number in range(300):
@@ -173,7 +173,7 @@ def test_turns_are_taken_by_one_process_at_a_time(tmp_path: Path) -> None:
 
 
 def take_turns(folder: Path) -> bool:
-    """Have some turns; tell whether nobody else ever had one at the same time."""
+    """Take some turns; return whether no other process ever had one at the same time."""
     cache, alone = DiskCache(folder, SIZE), True
     for _ in range(50):
         with cache.turn():
@@ -186,14 +186,14 @@ def take_turns(folder: Path) -> bool:
     return alone
 
 
-def test_where_turns_cannot_be_taken_nobody_waits(tmp_path: Path) -> None:
+def test_without_file_locks_nobody_waits_for_a_turn(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     cache = DiskCache(tmp_path / "file" / "below", SIZE)
     with cache.turn(), cache.turn():
         pass
 
 
-def test_a_copy_for_a_child_is_silent_and_finds_the_same(
+def test_a_copy_for_a_child_logs_nothing_and_finds_the_same(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     cache = DiskCache(tmp_path / "cache", SIZE)

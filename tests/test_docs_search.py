@@ -1,4 +1,4 @@
-"""``docs/search.md`` cannot drift: its numbers are those of the code."""
+"""``docs/search.md`` agrees with the code."""
 
 import re
 from pathlib import Path
@@ -31,12 +31,12 @@ def rows_below(heading: str) -> list[list[str]]:
     return [[cell.strip(" `") for cell in row.split("|")] for row in rows[2:]]
 
 
-def test_every_weight_is_told_and_no_other() -> None:
+def test_every_weight_is_documented_and_no_other() -> None:
     told = {field: float(weight) for field, _, weight in rows_below("## Ranking")}
     assert told == WEIGHTS
 
 
-def test_every_language_is_told_and_no_other() -> None:
+def test_every_language_is_documented_and_no_other() -> None:
     assert dict(rows_below("## Languages")) == LANGUAGES
     scripts = [name for _, names in SCRIPTS for name in names]
     assert ", ".join(scripts[:-1]) + f" and {scripts[-1]}" in " ".join(DOCUMENT.split())
@@ -65,7 +65,7 @@ def test_numbers_are_those_of_the_code(sentence: str) -> None:
     assert sentence in " ".join(DOCUMENT.split())
 
 
-def test_typos_are_as_told() -> None:
+def test_allowed_typos_are_as_documented() -> None:
     assert "Words of 4 to 7 letters may have one, longer ones two." in DOCUMENT
     assert [typos_in("x" * length) for length in range(1, 10)] == [0, 0, 0, 1, 1, 1, 1, 2, 2]
 
@@ -74,5 +74,5 @@ def test_typos_are_as_told() -> None:
     ("asked", "held"),
     [("go", "went"), ("mouse", "mice"), ("plan", "projektplan"), ("car", "automobile")],
 )
-def test_what_is_not_done_is_not_done(asked: str, held: str) -> None:
+def test_documented_limitations_of_search_are_true(asked: str, held: str) -> None:
     assert not set(query_stems(asked, LANGUAGES)) & set(query_stems(held, LANGUAGES))

@@ -1,4 +1,4 @@
-"""A small file is whole at any time, whoever writes it, and a failure changes nothing."""
+"""A small file is complete at any time, also with several writers, and after failures."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The sample maps: readable, described truly, and made of the sources beside them."""
+"""The sample maps are readable, match their table, and are built from their sources."""
 
 import re
 import subprocess
@@ -67,7 +67,7 @@ def test_a_sample_is_what_the_table_says(path: str) -> None:
     assert all(topic.text for topic in topics)
     assert path.endswith(row["suffix"])
     assert outline.software == row["software"]
-    if row["software"] != "XMind":  # whose versions are no names people use
+    if row["software"] != "XMind":  # nobody uses the version names of XMind
         assert f"{outline.software_version}.".startswith(f"{row['version'] or ''}.")
     assert {topic.text for topic in topics}.issuperset(SENTENCES[row["language"]])
 

@@ -1,4 +1,4 @@
-"""One process at a time does what a lock is for, and all may where there are no locks."""
+"""A lock admits one process at a time, and all where the file system has no locks."""
 
 import errno
 import fcntl
@@ -15,7 +15,7 @@ from mapshelf.snapshot import SnapshotDirectory
 
 
 def no_locks(*_: object) -> None:
-    """Fail as file systems do that have no locks."""
+    """Fail like a file system without locks."""
     raise OSError(errno.ENOLCK, "No locks available")
 
 
@@ -41,7 +41,7 @@ def test_several_share_a_lock(tmp_path: Path) -> None:
             os.close(one)
 
 
-def test_where_there_are_no_locks_everybody_works(
+def test_without_file_locks_every_process_may_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fcntl, "flock", no_locks)

@@ -1,4 +1,4 @@
-"""Highlights show why a map was found: they match what the index matches, and spoil no text."""
+"""Highlights mark what the index matches, and leave the text unchanged."""
 
 import re
 from collections.abc import Callable
@@ -110,7 +110,7 @@ def test_only_stems_of_the_language_of_a_map_count() -> None:
     assert highlighter.within("en").matched_terms("a werk of art") == {0}
 
 
-# -- any text at all ---------------------------------------------------------------------------
+# -- arbitrary texts ---------------------------------------------------------------------------
 
 WORDS: Final = (
     "plan", "Plans", "planning", "PLANUNG", "Planungen", "MindMap", "mindMaps", "XMLFile2",
@@ -162,7 +162,7 @@ LETTERS: Final = st.text("aeginrstyuzABßäéñşαλёжпЯ", min_size=1, max_
     st.sampled_from(["", "de", "en", "es", "fr", "id", "nl", "ro", "tr"]),
 )
 def test_words_passed_over_do_not_match(text: str, query: str, language: str) -> None:
-    """With a phrase in the query, no word is passed over because of its initial."""
+    """With a phrase in the query, no word is skipped because of its first letter."""
     fast = Highlighter(parse_query_text(query), [language]).within(language)
     phrase = (*parse_query_text(query), *parse_query_text('"no such row"'))
     exact = Highlighter(phrase, [language]).within(language)
@@ -185,12 +185,12 @@ CHANGES: Final[list[Callable[[str], str]]] = [
 
 
 def is_loose_row(term: QueryTerm) -> bool:
-    """Tell whether the index finds some words of a row anywhere: it cuts short what costs much."""
+    """Return whether the index finds some words of a row anywhere, as exact rows cost too much."""
     return term.prefix and len(term.words) > 1
 
 
 def is_name(text: str, title: str) -> bool:
-    """Tell whether the index finds a title by its letters alone, wherever its words are divided."""
+    """Return whether the index finds a title by its letters, wherever its words are split."""
     words = [word for term in parse_query_text(text) for word in term.words]
     return "".join(words) == "".join(index_words(title))
 
@@ -208,7 +208,7 @@ def is_name(text: str, title: str) -> bool:
 def test_what_the_index_finds_in_a_title_is_highlighted(
     titles: list[str], asked: list[tuple[int, Callable[[str], str]]]
 ) -> None:
-    """Owner and category are of a script that no search here is in."""
+    """Owner and category are in a script that no search here uses."""
     with TemporaryDirectory() as folder, world_in(Path(folder)) as world:
         world.put(*(MapDraft(title=title, owner="ⴰⵎ", category="ⴰⵎ") for title in titles))
         snapshot = world.published()
@@ -226,14 +226,14 @@ def test_what_the_index_finds_in_a_title_is_highlighted(
 
 @pytest.mark.slow
 def test_many_phrases_in_a_long_text_take_little_longer_than_one() -> None:
-    """Each phrase must not go through the whole text: anybody may send a query of a hundred."""
+    """No phrase may scan the whole text by itself: anybody may send a query with a hundred."""
     text = "a b " * 40_000
     signs = "abcdefghij"
     phrases = [f'"{one} {other}"' for one in signs for other in signs][:81]
     seconds = {}
     for count in (1, len(phrases)):
         highlighter = Highlighter(parse_query_text(" ".join(phrases[-count:])), ["en"])
-        assert not highlighter.matched_terms("a")  # prepares what does not depend on the text
+        assert not highlighter.matched_terms("a")  # does the work that does not depend on the text
         start = process_time()
         highlighter.matched_terms(text)
         seconds[count] = process_time() - start

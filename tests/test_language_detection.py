@@ -1,4 +1,4 @@
-"""The language of a text: right or not told, whatever the text."""
+"""Language detection is right, or finds no language, for any text."""
 
 import pytest
 from hypothesis import example, given
@@ -39,7 +39,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize(("code", "text"), SENTENCES.items())
-def test_sentences_are_told_apart(code: str, text: str) -> None:
+def test_languages_of_sentences_are_detected(code: str, text: str) -> None:
     assert guess_language(text) == code
     assert guess_language(text.upper()) == code
 
@@ -61,7 +61,7 @@ def test_sentences_are_told_apart(code: str, text: str) -> None:
         "qwzx vbkj fdgh zzzp wqkx jjkv bnmq xxcv",
     ],
 )
-def test_silence_when_unsure(text: str) -> None:
+def test_no_language_is_given_when_unsure(text: str) -> None:
     assert guess_language(text) == ""
 
 
@@ -79,7 +79,7 @@ def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
 @example("word\x00word " * 40)
 @example("x" * 50_000)
 @example("\u0301" * 50_000)
-def test_any_text_will_do(text: str) -> None:
+def test_any_text_has_a_language_or_none(text: str) -> None:
     code = guess_language(text)
     assert code == "" or (len(code) == 2 and code.isascii() and code.islower())
     assert guess_language(text) == code

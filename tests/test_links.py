@@ -1,4 +1,4 @@
-"""What links of topics lead to."""
+"""Kinds and targets of links of topics."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,7 @@
-"""The scripts that repeat for hours what tests try briefly run, and fail if something is wrong.
+"""The scripts for long runs work, and fail if they find a fault.
 
-``tests/power`` has short forms of ``power_cuts.py`` and ``disk_faults.py``.
+They repeat for hours what tests try briefly. ``tests/power`` has short forms of ``power_cuts.py``
+and ``disk_faults.py``.
 """
 
 import json
@@ -44,14 +45,14 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def run(*words: str | Path, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command of Python to its end."""
+    """Run a Python command until it ends."""
     environment = {**os.environ, **variables}
     command = [sys.executable, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
 def long_run(folder: Path, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Serve a small catalogue for some seconds."""
+    """Run ``long_run.py`` on a small catalogue for some seconds."""
     output = folder / "figures.json"
     small = ("--maps", "60", "--rate", "10", "--minutes", "0.05", "--hurry", "15")
     places = ("--at", folder, "--output", output)
@@ -76,7 +77,7 @@ def test_a_long_run_tells_of_descriptors_that_are_never_closed(tmp_path: Path) -
 
 
 def fuzz(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    """Send a few generated requests. How long they take depends on how busy the machine is."""
+    """Send a few generated requests. Their time depends on the load of the machine."""
     few = ("--requests", "200", "--checked", "20", "--slow", "100", "--without-drawings")
     return run(*words, SCRIPTS / "fuzz_requests.py", *few)
 

@@ -1,4 +1,4 @@
-"""Which links of an outline may lead to maps, and which file each means."""
+"""Which links of an outline may lead to maps, and to which files."""
 
 import unicodedata
 
@@ -101,11 +101,13 @@ def test_a_link_means_the_path_then_another_spelling_then_the_only_name() -> Non
     assert files.meant(["/b/x.mm"]) == ""
     files.add("/a/x.mm", "three")
     assert files.meant(["/a/x.mm"]) == "three"
-    assert files.meant(["/a/X.mm"]) == "", "two and three are alike"
+    assert files.meant(["/a/X.mm"]) == "", (
+        "two and three differ only in case, so the link is ambiguous"
+    )
     assert files.meant(["/b/x.mm", "/elsewhere/x.mm"]) == "one"
 
 
-def test_of_some_files_none_is_the_only_one() -> None:
+def test_an_incomplete_list_of_files_has_no_only_name() -> None:
     files = FilesOfName()
     files.add("/elsewhere/x.mm", "one")
     files.complete = False

@@ -1,4 +1,4 @@
-"""One vocabulary of markers for all programs."""
+"""Markers of all programs have common names."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_other_names(name: str) -> None:
     assert not is_known(name)
 
 
-def test_what_has_no_name_keeps_its_own() -> None:
+def test_unknown_markers_keep_their_names() -> None:
     assert marker("", "Urn:Custom Icon 7").name == "other-urn-custom-icon-7"
     assert len(marker("", "x" * 900).name) < 60
 

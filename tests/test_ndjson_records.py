@@ -1,4 +1,4 @@
-"""Records: what goes out comes in again, and every bad line says which key is wrong."""
+"""Records are read back as they were written, and errors in them name the wrong key."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -88,7 +88,7 @@ def test_every_key_of_a_map_is_a_field() -> None:
     assert tuple(field.key for field in FIELDS) == (*MAP_KEYS, *EXTRA_KEYS)
 
 
-def test_nothing_said_is_nothing_known() -> None:
+def test_an_empty_record_sets_nothing() -> None:
     assert parse_record(b"{}") == (MapDraft(), [])
     blank = orjson.dumps({field.key: "" for field in FIELDS if not field.blank})
     assert parse_record(blank) == (MapDraft(), [])
@@ -98,7 +98,7 @@ def test_nothing_said_is_nothing_known() -> None:
     )
 
 
-def test_unknown_keys_are_told() -> None:
+def test_unknown_keys_are_reported() -> None:
     line = b'{"Title": "t", "Rating": "5", "title": "x", "Labels": []}'
     assert parse_record(line) == (MapDraft(title="t"), ["Rating", "title", "Labels"])
 
@@ -289,7 +289,7 @@ def test_any_object_is_a_record_or_names_a_key(record: dict[str, object]) -> Non
     try:
         draft, unknown = parse_record(line)
     except InvalidRecord as error:
-        assert str(error).split()[0] in record  # noqa: PT017 -- both ways out are tested
+        assert str(error).split()[0] in record  # noqa: PT017 -- both outcomes are tested
     else:
         assert unknown == []
         assert isinstance(draft, MapDraft)

@@ -1,4 +1,4 @@
-"""When two texts are the same, and which words are found in them."""
+"""When two texts count as the same, and into which words they are split."""
 
 import unicodedata
 
@@ -48,7 +48,7 @@ def test_ascii_is_normalized_as_any_other_text(text: str) -> None:
     assert normalize(text) == normalize(text + "日")[:-1] == text.lower()
 
 
-# Four letters have an upper case that is another letter, or none of their own.
+# Four letters have no upper case of their own, or share that of another letter.
 LATIN = st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F, exclude_characters="ıŉſǰ")
 
 
@@ -95,7 +95,7 @@ def test_words_hold_nothing_that_separates_or_means_something_to_the_index(text:
 
 @given(MIXED)
 def test_a_text_is_found_by_itself(text: str) -> None:
-    """The words asked for follow each other in the text, the last one perhaps begun."""
+    """The words of a query occur in sequence in the text, the last one as a prefix."""
     indexed, asked = index_words(text), query_words(text)
     assert bool(indexed) == bool(asked)
     assert follows(indexed, asked)
@@ -123,7 +123,7 @@ def test_every_part_of_an_unspaced_text_is_found(text: str, data: st.DataObject)
 
 
 def follows(indexed: list[str], asked: list[str]) -> bool:
-    """Tell whether ``asked`` occur one after the other, the last one as a beginning."""
+    """Return whether ``asked`` occur in sequence, the last one as a prefix."""
     if not asked:
         return True
     *whole, last = asked

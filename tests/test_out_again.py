@@ -1,4 +1,4 @@
-"""From files to the catalogue and out again: what people put in, they can take with them."""
+"""Imported files can be downloaded unchanged, and their outlines in every format."""
 
 import zlib
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def imported(shelf: Shelf, *paths: Path) -> ImportReport:
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Service]]:
-    """A service over our sample maps."""
+    """A service with our sample maps."""
     with shelf_with(tmp_path_factory.mktemp("out")) as shelf:
         imported(shelf, EXAMPLES)
         shelf.publish()
@@ -41,7 +41,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, 
             yield shelf, service
 
 
-def test_every_sample_comes_out_as_it_went_in(examples: tuple[Shelf, Service]) -> None:
+def test_every_sample_is_downloaded_unchanged(examples: tuple[Shelf, Service]) -> None:
     _, service = examples
     there = {path.name: path.read_bytes() for path in EXAMPLES.rglob("*") if path.is_file()}
     maps = service.maps(limit=50).json()
@@ -69,7 +69,7 @@ def test_every_sample_is_read_again_from_every_format(
         centre = [(depth, topic.text) for depth, topic in wanted.topics()]
         floating = [tree for sheet in outline.sheets for tree in sheet.trees()[1:]]
         beside = [topic.text for tree in floating for _, topic in tree.walk()]
-        if beside:  # what floats has no place of its own in most formats
+        if beside:  # most formats have no place for floating topics
             found_texts = sorted(text for _, text in texts)
             assert found_texts == sorted([text for _, text in centre] + beside), found["Title"]
         else:
@@ -77,13 +77,13 @@ def test_every_sample_is_read_again_from_every_format(
         assert len(list(told(again))) == len(list(told(wanted))) + len(beside)
 
 
-def test_an_edited_file_replaces_what_was_kept(shelf: Shelf, tmp_path: Path) -> None:
+def test_an_edited_file_replaces_the_stored_one(shelf: Shelf, tmp_path: Path) -> None:
     path = tmp_path / "maps" / "plan.mm"
     path.parent.mkdir()
     path.write_bytes(freemind('<node TEXT="Plan"/>'))
     assert imported(shelf, path).counts == {Verdict.ADDED: 1}
     (found,) = shelf.store.maps(0, 10)
-    # Nothing that lists show is different: the file is.
+    # Lists show no difference, but the file differs.
     path.write_bytes(freemind('<node TEXT="Plan" />'))
     assert imported(shelf, path).counts == {Verdict.CHANGED: 1}
     assert imported(shelf, path).counts == {Verdict.UNCHANGED: 1}
@@ -95,7 +95,7 @@ def test_an_edited_file_replaces_what_was_kept(shelf: Shelf, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "sample", ["Science/The solar system.mm", "Food and Drink/Cocinar arroz.xmind"]
 )
-def test_a_file_comes_from_its_reader_packed(sample: str) -> None:
+def test_a_file_is_compressed_by_its_reader(sample: str) -> None:
     path = EXAMPLES / sample
     found = read_file(str(path), Limits())
     assert isinstance(found, ReadFile)

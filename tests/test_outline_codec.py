@@ -1,4 +1,4 @@
-"""Outlines as bytes: the same tree comes back, however deep, and damage is told."""
+"""Outlines as bytes: trees of any depth are decoded unchanged, and damage is reported."""
 
 import zlib
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def chain(depth: int) -> Topic:
 
 @pytest.mark.slow
 def test_very_deep_trees() -> None:
-    """Deeper than Python's recursion limit; compared level by level for the same reason."""
+    """Deeper than Python's recursion limit, so the test compares them level by level."""
     root = chain(10_000)
     data = encode_outline(Outline(sheets_of((root,))))
     decoded = decode_outline(data)
@@ -93,7 +93,7 @@ def test_very_deep_trees() -> None:
 
 
 def dismantle(root: Topic) -> None:
-    """Take a deep tree apart, that freeing it need not recurse either."""
+    """Take a deep tree apart, so that freeing it needs no recursion."""
     for _, topic in list(root.walk()):
         topic.children = []
 
@@ -179,7 +179,7 @@ def test_outlines_of_the_version_before_are_read() -> None:
         document(topics=[["-1", "", "t", "", "", []]]),
     ],
 )
-def test_damage_is_told(data: bytes) -> None:
+def test_damage_is_reported(data: bytes) -> None:
     with pytest.raises(StoreDamaged):
         decode_outline(data)
 

@@ -1,4 +1,4 @@
-"""The benchmarks of attacks and of odd requests run, and count from when requests were due."""
+"""The benchmarks of attacks and unusual requests run, and count from when requests were due."""
 
 import asyncio
 import socket
@@ -67,7 +67,7 @@ def test_a_request_that_must_wait_counts_from_when_it_was_due() -> None:
     assert asyncio.run(asked()) > 0.25  # the last was due after 0.19 s, all were answered at 0.5 s
 
 
-def test_what_becomes_of_an_excess_is_told(made: Catalogue) -> None:
+def test_results_of_excess_requests_are_reported(made: Catalogue) -> None:
     told = dict(excess.measured(made, 0.4, ["lists", "uploads"], pause=0.0, waiting=(4, 4)))
     for name in ("lists", "uploads"):
         figures = told[name]

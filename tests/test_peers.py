@@ -1,7 +1,7 @@
-"""The peers of the benchmark answer the same questions rightly: else comparing them means nothing.
+"""The peers in the benchmark return right results, or comparing them would be meaningless.
 
-What is right is worked out here, map by map. Which words are asked for is chosen as the benchmark
-does it. Ranking is each peer's own affair; totals, filters and orders are not.
+The tests compute the right results map by map, for queries chosen as in the benchmark. They check
+totals, filters and orders, but not ranking, which may differ between peers.
 """
 
 import shutil
@@ -94,7 +94,7 @@ def test_every_kind_has_questions(kinds: Kinds) -> None:
     )
 
 
-def test_a_peer_answers_rightly(
+def test_a_peer_returns_the_right_results(
     running: tuple[Peer, Target], kinds: Kinds, everything: list[Document]
 ) -> None:
     peer, target = running
@@ -107,7 +107,7 @@ def test_a_peer_answers_rightly(
         assert set(found) <= set(expected), about
         if question.by_views:
             views = {document.map.id: document.map.views for document in everything}
-            # Whatever comes first of those with as many views.
+            # Maps with equal views may come in any order.
             assert [views[i] for i in found] == [views[i] for i in expected[:20]], about
 
 
@@ -123,7 +123,7 @@ def test_misspelled_words_are_corrected(
         assert meant is not None
         expected = _right(everything, Question((meant,)))
         total, found = _answer(target, peer.address(question, 0, 0))
-        # Which of several words that are as near is meant, and its longer forms, are open.
+        # Peers may choose any of the nearest words, and its longer forms.
         assert total > 0
         assert set(found) & set(expected)
 
@@ -144,7 +144,7 @@ def test_loads_are_the_same_every_time_and_hardly_repeat(made: Catalogue, kinds:
 
 
 def _asked(kinds: Kinds) -> Iterator[Question]:
-    """Yield some questions of each kind but the misspelled ones, in each variant."""
+    """Yield some questions of each kind except misspelled ones, in each variant."""
     for name, asked in kinds.items():
         if name != "typo":
             for question in asked[:EACH]:
@@ -154,7 +154,7 @@ def _asked(kinds: Kinds) -> Iterator[Question]:
 
 
 def _right(everything: list[Document], question: Question) -> list[str]:
-    """Return the ids of the maps that match, the most viewed first."""
+    """Return the ids of the matching maps, the most viewed first."""
     rows = [
         document.map
         for document in everything
@@ -178,7 +178,7 @@ def _holds(words: list[str], row: list[str]) -> bool:
 
 
 def _words(everything: list[Document]) -> dict[str, int]:
-    """Return how many maps hold each word."""
+    """Return how many maps contain each word."""
     counts: dict[str, int] = {}
     for document in everything:
         for word in {word for text in document.texts() for word in words_in(text)}:
@@ -187,7 +187,7 @@ def _words(everything: list[Document]) -> dict[str, int]:
 
 
 def _answer(target: Target, path: str) -> tuple[int, list[str]]:
-    """Return the total and the ids that a peer answers with."""
+    """Return the total and the ids in the response of a peer."""
     headers = {"Authorization": f"Bearer {target.token}"}
     answer = httpx.get(f"http://127.0.0.1:{target.port}{path}", headers=headers, timeout=30)
     assert answer.status_code == 200, answer.text

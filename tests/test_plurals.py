@@ -1,4 +1,4 @@
-"""Messages say 1 map and 2 maps."""
+"""Singular and plural in messages: 1 map, 2 maps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The parameters of ``GET /maps``: every default, every value, every message."""
+"""The parameters of ``GET /maps``: defaults, values and error messages."""
 
 from contextlib import suppress
 from typing import Any
@@ -127,7 +127,7 @@ def test_defaults() -> None:
     }
 
 
-def test_what_was_given_is_kept_for_links_as_it_was() -> None:
+def test_parameters_are_kept_unchanged_for_links() -> None:
     query = parse_query(b"owner=Ann%20B&limit=3&query=+x+&offset=4&only_templates=False&junk=1")
     assert query.given == (("owner", "Ann B"), ("query", " x "), ("only_templates", "False"))
 

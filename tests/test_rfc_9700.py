@@ -1,7 +1,7 @@
-"""RFC 9700 (best current practice of OAuth 2), section by section: a test for each requirement.
+"""RFC 9700 (best current practice of OAuth 2.0), with a test for each requirement.
 
-A test that shows one has the number of its section in its name. Here are those that are about no
-single operation, and the list of all sections, so that none is forgotten.
+Tests of a requirement have the number of its section in their names. This module has those that
+concern no single operation, and checks that no section is missing.
 """
 
 import re
@@ -71,7 +71,7 @@ def test_each_section_has_a_test_or_a_reason() -> None:
 
 
 def sections_in(name: str) -> list[str]:
-    """Return the sections of RFC 9700 in the name of a test, which may have several.
+    """Return the sections of RFC 9700 in the name of a test.
 
     One is ``test_rfc_9700_2_1_2_and_2_4_there_is_…``.
     """
@@ -169,7 +169,7 @@ def test_rfc_9700_4_10_a_stolen_access_token_is_good_for_an_hour_here_and_for_it
     assert issued_tokens.ACCESS_LIFETIME == HOUR
     for name in ("auth", "oauth.endpoints"):
         monkeypatch.setattr(f"mapshelf.api.{name}.milliseconds", lambda: milliseconds() + HOUR)
-    # Nobody has used this one, so no worker remembers it.
+    # This token was never used, so no worker has cached it.
     other = web.refresh(found["refresh_token"]).json()["access_token"]
     assert web.allowed(other) == 200
     monkeypatch.setattr("mapshelf.api.auth.milliseconds", lambda: milliseconds() + 2 * HOUR)
@@ -207,7 +207,7 @@ def test_rfc_9700_4_13_what_only_a_proxy_may_say_is_not_taken_from_others(
 
 
 def test_rfc_9700_4_15_a_program_is_never_taken_for_a_user(shelf: Shelf, service: Service) -> None:
-    """It may be called as one, and still acts for the user that let it in."""
+    """It may have a user's name, and still acts for the user who authorized it."""
     shelf.store.add_user("root")
     named = NewProgram("root", (CALLBACK,), id="root", secret="Secret0" * 6)
     program, _ = register(shelf.store, named, milliseconds())

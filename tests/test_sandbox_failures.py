@@ -1,4 +1,4 @@
-"""What failed is not repeated at once, and only what the machine may have caused is repeated."""
+"""Failed tasks are not retried at once, and only if the machine may have caused the failure."""
 
 import pytest
 from pebble import ProcessExpired
@@ -13,7 +13,7 @@ def expired(signal: int) -> ProcessExpired:
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), expired(9)])
-def test_what_the_machine_may_have_caused_is_tried_again_after_a_while(error: Exception) -> None:
+def test_failures_of_the_machine_are_retried_after_a_while(error: Exception) -> None:
     clock = [0.0]
     failures = TaskFailures(120, lambda: clock[0])
     added = failures.add("key", error)
@@ -26,7 +26,7 @@ def test_what_the_machine_may_have_caused_is_tried_again_after_a_while(error: Ex
 
 
 @pytest.mark.parametrize("error", [MemoryError(), expired(27), NotFound("It is too large.")])
-def test_what_the_task_caused_lasts(error: Exception) -> None:
+def test_failures_of_the_task_are_not_retried(error: Exception) -> None:
     clock = [0.0]
     failures = TaskFailures(120, lambda: clock[0])
     added = failures.add("key", error)
@@ -41,7 +41,7 @@ def test_a_failure_without_a_message_has_a_reason() -> None:
     assert failures.add("key", NotFound("It is too large.")).reason == "It is too large."
 
 
-def test_so_many_failures_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_remembered_failures_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_FAILURES", 2)
     failures = TaskFailures(120)
     for key in ("a", "b", "c"):

@@ -1,4 +1,4 @@
-"""Children that work for a service give way to it, and never leave anybody waiting."""
+"""Child processes have a lower priority than the service, and closing them ends all waits."""
 
 import os
 import time
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module", autouse=True)
 def lending() -> None:
-    """Each test has children of its own."""
+    """Give each test its own child processes."""
 
 
 def test_a_child_has_a_lower_priority_than_its_parent() -> None:
@@ -45,7 +45,7 @@ def _never_ends() -> None:
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.02, 0.3])
-def test_who_waits_for_a_child_that_is_closed_is_told(pause: float) -> None:
+def test_closing_a_child_ends_all_waits_with_an_error(pause: float) -> None:
     child = ConfinedChild(1 << 30, 64)
     child.call(os.getpid, (), 30.0)
     with ThreadPoolExecutor(1) as threads:

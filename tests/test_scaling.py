@@ -1,4 +1,4 @@
-"""``docs/scaling.md`` shows what the simulation prints."""
+"""``docs/scaling.md`` contains the output of the simulation."""
 
 import subprocess
 import sys

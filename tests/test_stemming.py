@@ -1,4 +1,4 @@
-"""Other forms of words: what meets, what does not, and that nothing else passes for a stem."""
+"""Stemming: which forms of words match, which do not, and how stems are marked."""
 
 from collections.abc import Iterable
 
@@ -30,7 +30,7 @@ from tests.indexing import index_forms, index_words
 
 
 def meets(asked: str, held: str, language: str, others: Iterable[str] = ()) -> bool:
-    """Tell whether a search for one word finds a map in ``language`` that says the other."""
+    """Return whether a search for one word finds a map in ``language`` with the other."""
     found = index_forms(held, language)
     word = normalize(asked)
     return bool(found & {word, *query_stems(word, {language, *others})})
@@ -56,7 +56,7 @@ def meets(asked: str, held: str, language: str, others: Iterable[str] = ()) -> b
         ("planungen", "Planung", "xx"),
     ],
 )
-def test_inflected_forms_meet(asked: str, held: str, language: str) -> None:
+def test_inflected_forms_match(asked: str, held: str, language: str) -> None:
     assert meets(asked, held, language)
     assert meets(asked, held, language, others=LANGUAGES)
 
@@ -65,13 +65,13 @@ def test_inflected_forms_meet(asked: str, held: str, language: str) -> None:
     ("asked", "held", "language"),
     [("date", "data", "en"), ("plan", "planet", "en"), ("as", "a", "en"), ("was", "wo", "de")],
 )
-def test_other_words_do_not(asked: str, held: str, language: str) -> None:
+def test_unrelated_words_do_not_match(asked: str, held: str, language: str) -> None:
     assert not meets(asked, held, language)
 
 
 @given(st.text(), st.sampled_from([*LANGUAGES, UNKNOWN]))
-@example("\u01ef\u0292\u01ef", "en")  # a letter that is Latin as long as it has its accent
-@example("FooA\u00df", "en")  # a piece of two letters, three without capitals
+@example("\u01ef\u0292\u01ef", "en")  # a letter that counts as Latin only with its accent
+@example("FooA\u00df", "en")  # a part of two letters, three in lower case
 def test_the_stems_of_a_query_are_in_every_map_that_says_it(text: str, language: str) -> None:
     forms = index_forms(text, language)
     for word in index_words(text):
@@ -79,8 +79,8 @@ def test_the_stems_of_a_query_are_in_every_map_that_says_it(text: str, language:
             assert forms & set(query_stems(word, [language])), word
 
 
-def test_stems_of_other_languages_do_not_meet() -> None:
-    """In Italian ``questionaire`` has the stem that ``question`` has in English."""
+def test_stems_of_other_languages_do_not_match() -> None:
+    """``questionaire`` has the same stem in Italian as ``question`` in English."""
     assert not meets("questionaire", "question", "en", others=LANGUAGES)
     assert not meets("gardn", "garden", "en", others=LANGUAGES)
 
@@ -160,7 +160,7 @@ def test_stems_are_marked_and_forms_are_single_words(text: str, language: str) -
 
 
 @given(st.text(st.characters(categories=["Ll", "Lu"]), min_size=1, max_size=20))
-def test_every_word_meets_itself_in_every_language(word: str) -> None:
+def test_every_word_matches_itself_in_every_language(word: str) -> None:
     for language in (*LANGUAGES, ""):
         asked = index_words(word)
         if len(asked) == 1 and normalize_keeping_accents(word).isalpha():

@@ -1,4 +1,4 @@
-"""The code stays easy to enter: small files and classes, no circles, a short way to the bytes."""
+"""The code stays easy to read: small files and classes, no import cycles, short call paths."""
 
 import asyncio
 
@@ -22,14 +22,14 @@ def test_no_class_has_too_many_public_methods() -> None:
     assert not big_classes(OURS)
 
 
-def test_nothing_imports_in_a_circle() -> None:
+def test_there_are_no_import_cycles() -> None:
     graph = import_graph(MODULES)
     assert "mapshelf.store.contract" in graph["mapshelf.api.auth"]
     assert not file_cycle(graph)
     assert not package_cycles(graph)
 
 
-def test_a_circle_is_found() -> None:
+def test_an_import_cycle_is_found() -> None:
     graph = {"a.b.one": {"a.c.two"}, "a.b.three": set(), "a.c.two": {"a.b.three"}}
     assert not file_cycle(graph)
     assert package_cycles(graph) == [["a.b", "a.c", "a.b"]]

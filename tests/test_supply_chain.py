@@ -1,6 +1,6 @@
-"""What ``make sbom`` lists is what is installed, and ``make audit`` says what it found, or nothing.
+"""``make sbom`` lists the installed packages, and ``make audit`` reports known advisories.
 
-The service for advisories is one of ours: the tests reach no other.
+The tests use a local server of advisories.
 """
 
 import json
@@ -30,7 +30,7 @@ ADVISORY = {
 
 
 def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run make in a folder with what it needs of the repository."""
+    """Run make in a folder with the necessary files of the repository."""
     for name in ("Makefile", "pyproject.toml", "uv.lock"):
         shutil.copy(REPOSITORY / name, folder / name)
     if (REPOSITORY / ".tools").exists():
@@ -48,7 +48,7 @@ def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 @contextmanager
 def advisories(affected: str) -> Iterator[str]:
-    """Run a service that knows an advisory about one package; give its address."""
+    """Run a server with an advisory about one package; yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -90,14 +90,14 @@ def test_the_bill_of_materials_has_what_is_installed(tmp_path: Path) -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {Requirement(text).name for text in project["dependencies"]}
     assert needed <= set(listed)
-    assert "cryptography" in listed, "what our dependencies need is missing"
+    assert "cryptography" in listed, "indirect dependencies are missing"
     assert "pytest" not in listed
     for name in needed:
         assert listed[name]["purl"] == f"pkg:pypi/{name}@{listed[name]['version']}"
 
 
 @pytest.mark.parametrize(("affected", "ok"), [("jinja2", False), ("none", True)])
-def test_advisories_are_told(affected: str, ok: bool, tmp_path: Path) -> None:
+def test_advisories_are_reported(affected: str, ok: bool, tmp_path: Path) -> None:
     with advisories(affected) as address:
         done = make(tmp_path, "audit", f"ARGUMENTS=--service-url {address}")
     said = done.stdout + done.stderr
@@ -106,7 +106,7 @@ def test_advisories_are_told(affected: str, ok: bool, tmp_path: Path) -> None:
     assert "NOTHING WAS CHECKED" not in said
 
 
-def test_an_audit_that_reaches_nobody_does_not_pass(tmp_path: Path) -> None:
+def test_an_audit_without_a_server_fails(tmp_path: Path) -> None:
     done = make(tmp_path, "audit", f"ARGUMENTS=--service-url http://127.0.0.1:{free_port()}")
     assert done.returncode != 0
     assert "NOTHING WAS CHECKED" in done.stderr

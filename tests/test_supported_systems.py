@@ -1,6 +1,6 @@
-"""On each system that ``docs/installation.md`` promises, what is locked has wheels.
+"""All locked packages have wheels for each system that ``docs/installation.md`` promises.
 
-Not that it works there: that is seen by running it. But what has no wheel would need Rust or C++.
+This does not show that Mapshelf works there. But a package without a wheel would need Rust or C++.
 """
 
 import re
@@ -35,7 +35,7 @@ def all_locked() -> list[dict[str, Any]]:
 
 
 def platforms(kind: str, machine: str) -> list[str]:
-    """Return the platforms whose wheels a system takes."""
+    """Return the platforms whose wheels a system accepts."""
     if kind == "darwin":
         return list(mac_platforms((MACOS, 0), machine))
     numbered = [f"manylinux_2_{minor}_{machine}" for minor in range(5, GLIBC + 1)]
@@ -43,7 +43,7 @@ def platforms(kind: str, machine: str) -> list[str]:
 
 
 def installed(kind: str, python: str) -> Iterator[dict[str, Any]]:
-    """Yield what is installed with Mapshelf."""
+    """Yield all packages that are installed with Mapshelf."""
     environment = {
         "sys_platform": kind,
         "python_full_version": f"{python}.0",
@@ -55,7 +55,7 @@ def installed(kind: str, python: str) -> Iterator[dict[str, Any]]:
         "extra": "",
     }
     waiting: list[dict[str, Any]] = [{"name": "mapshelf"}]
-    for needed in waiting:  # which grows meanwhile
+    for needed in waiting:  # grows during the loop
         package = locked(needed)
         yield package
         extras = package.get("optional-dependencies", {})
@@ -110,7 +110,7 @@ def test_the_documents_promise_what_is_tested() -> None:
 
 
 def test_the_documented_installation_under_systemd_also_upgrades() -> None:
-    """Uv sees changed code only if pyproject.toml has changed, unless it is told to reinstall."""
+    """Unless told to reinstall, uv notices changed code only if pyproject.toml has changed."""
     block = DOCUMENT.partition("## Under systemd")[2].split("```")[1]
     words = block.partition(" sync ")[2].replace("\\\n", " ").partition("\n")[0].split()
     assert words[words.index("--reinstall-package") + 1] == "mapshelf"

@@ -1,4 +1,4 @@
-"""Tokens: their form, their checksum, and when they may be used."""
+"""Tokens: their format, their checksum, and when they are valid."""
 
 import hashlib
 import re

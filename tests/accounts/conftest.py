@@ -1,4 +1,4 @@
-"""A store of people."""
+"""Fixtures for tests of accounts."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests to an OpenID provider end, whatever the other side does."""
+"""Requests to an OpenID provider end in time, whatever the provider sends."""
 
 import socket
 import time
@@ -17,10 +17,10 @@ from mapshelf.settings import ProviderSettings
 @pytest.mark.slow
 @pytest.mark.parametrize("longest", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\n\r\n"])
-def test_what_comes_drop_by_drop_is_cut(
+def test_a_provider_that_sends_very_slowly_is_disconnected(
     monkeypatch: pytest.MonkeyPatch, longest: float, beginning: bytes
 ) -> None:
-    """However long it took to connect: that is 0.0."""
+    """Even if connecting took no time."""
     monkeypatch.setattr(fetching, "LONGEST", longest)
     monkeypatch.setattr(fetching, "CUT_EVERY", 0.05)
     cut: list[bool] = []
@@ -45,7 +45,7 @@ def test_what_comes_drop_by_drop_is_cut(
 
 
 @pytest.mark.parametrize("host", ["a..example", f"{'x' * 64}.example"])
-def test_names_that_no_host_has(host: str) -> None:
+def test_invalid_host_names_are_refused(host: str) -> None:
     with pytest.raises(FetchError):
         fetch(f"https://{host}/")
 
@@ -54,10 +54,10 @@ def test_names_that_no_host_has(host: str) -> None:
     "endpoint",
     ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"],
 )
-def test_a_provider_elsewhere_names_nothing_on_this_machine(
+def test_a_remote_provider_cannot_name_local_addresses(
     monkeypatch: pytest.MonkeyPatch, endpoint: str
 ) -> None:
-    """What it names would be asked from here, with our secret and with codes (SSRF)."""
+    """We would send requests with our secret and codes to the named addresses (SSRF)."""
     issuer = "https://id.example"
     metadata = {
         "issuer": issuer,

@@ -1,4 +1,4 @@
-"""ID tokens as no good provider makes them: refused, and nothing else."""
+"""Malformed and forged ID tokens are refused, and cause no other error."""
 
 import base64
 import json
@@ -33,12 +33,12 @@ CLAIMS = {
 
 @cache
 def key() -> RSAKey:
-    """Return the key of the provider, the same each time."""
+    """Return the provider's key, always the same one."""
     return RSAKey.generate_key(2048, {"kid": "first"}, auto_kid=False)
 
 
 def public_keys() -> list[Any]:
-    """Return what the provider publishes."""
+    """Return the keys that the provider publishes."""
     return [key().as_dict(private=False)]
 
 
@@ -47,7 +47,7 @@ def encoded(data: bytes) -> str:
 
 
 def signed(payload: bytes, **header: Any) -> str:
-    """Return a token with a good signature, whatever it says."""
+    """Return a token with this payload and a valid signature."""
     first = encoded(json.dumps({"alg": "RS256", "kid": "first", **header}).encode())
     said = f"{first}.{encoded(payload)}"
     private = key().private_key
@@ -55,7 +55,7 @@ def signed(payload: bytes, **header: Any) -> str:
     return f"{said}.{encoded(private.sign(said.encode(), PKCS1v15(), SHA256()))}"
 
 
-def test_openid_core_3_1_3_7_a_good_one() -> None:
+def test_openid_core_3_1_3_7_a_valid_token() -> None:
     found = verified_claims(signed(json.dumps(CLAIMS).encode()), read_keys(public_keys()), EXPECTED)
     assert found["sub"] == "1"
 

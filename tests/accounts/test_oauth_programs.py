@@ -1,4 +1,4 @@
-"""Which programs may be registered, and where browsers may be sent back to."""
+"""Registration of OAuth clients, and matching of redirect URIs."""
 
 from pathlib import Path
 
@@ -112,7 +112,7 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
     ],
     ids=repr,
 )
-def test_what_is_not_registered(store: Store, registration: NewProgram) -> None:
+def test_invalid_registrations_are_refused(store: Store, registration: NewProgram) -> None:
     with pytest.raises(InvalidSetting):
         register(store, registration, 5)
     assert store.programs() == []
@@ -162,7 +162,7 @@ def test_rfc_8252_the_port_of_a_loopback_uri_may_be_any(host: str) -> None:
 
 
 @given(st.text(max_size=40), st.sampled_from(["https://x.example/cb", "http://localhost:1/"]))
-def test_nothing_that_is_appended_or_put_before_matches(more: str, uri: str) -> None:
+def test_redirect_uris_with_a_prefix_or_suffix_do_not_match(more: str, uri: str) -> None:
     known = program(uri)
     for other in (uri + more, more + uri, more):
         assert may_redirect_to(known, other) == (other == uri)

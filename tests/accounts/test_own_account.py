@@ -1,4 +1,4 @@
-"""Choosing a first password, and deleting the account, while other things happen."""
+"""Choosing a first password and deleting an account while other requests change it."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def home(clock: Clock) -> Client:
 
 @pytest.fixture
 def cat(store: Store, cheap: None) -> User:
-    """Somebody without a password."""
+    """A user without a password."""
     return store.add_user("cat")
 
 
@@ -41,7 +41,7 @@ def is_there(store: Store, user: User) -> bool:
     return user.id in [one.id for one in store.users()]
 
 
-def test_a_password_that_changes_meanwhile_keeps_the_account(
+def test_a_password_changed_meanwhile_prevents_deletion(
     store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.set_password(cat.id, hash_password(PASSWORD, "cat"), keep=session.id)
@@ -61,7 +61,7 @@ def test_a_password_that_changes_meanwhile_keeps_the_account(
     ]
 
 
-def test_a_password_that_is_chosen_meanwhile_keeps_the_account(
+def test_a_password_chosen_meanwhile_prevents_deletion(
     store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def require_young(session: Token, now: int) -> None:
@@ -73,7 +73,7 @@ def test_a_password_that_is_chosen_meanwhile_keeps_the_account(
     assert is_there(store, cat)
 
 
-def test_who_has_just_signed_in_chooses_a_first_password(
+def test_a_recent_session_may_choose_a_first_password(
     store: Store, cat: User, session: Token, home: Client
 ) -> None:
     other = store.add_session(cat.id, b"o" * 32, "another", 2**50, None)
@@ -86,7 +86,7 @@ def test_who_has_just_signed_in_chooses_a_first_password(
     choose_first_password(store, session, NEW, home)
     assert [one.id for one in store.sessions(cat.id)] == [session.id] != [other.id]
     assert sign_in(store, "cat", NEW, home).user == cat
-    with pytest.raises(WrongCredentials):  # from then on, it takes the present one
+    with pytest.raises(WrongCredentials):  # a change now needs the present password
         choose_first_password(store, session, PASSWORD, home)
     events = [one.entry.event for one in store.audit_records(0, 0, 100)]
     assert events == [AuditEvent.PASSWORD_CHANGED, AuditEvent.SIGN_IN]

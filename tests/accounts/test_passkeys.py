@@ -1,4 +1,4 @@
-"""Passkeys: what we are to browsers, and what is believed (WebAuthn Level 2, section 7)."""
+"""Passkeys: our relying party, and the checks of WebAuthn Level 2, section 7."""
 
 import base64
 import json
@@ -43,11 +43,11 @@ from tests.store.clock import Clock
         ("http://maps.example.org", None),
     ],
 )
-def test_where_there_are_passkeys(base_url: str, party: RelyingParty | None) -> None:
+def test_base_urls_that_allow_passkeys(base_url: str, party: RelyingParty | None) -> None:
     assert relying_party(base_url) == party
 
 
-# -- an authenticator in software ---------------------------------------------------------
+# -- a software authenticator -------------------------------------------------------------
 
 PARTY: Final = RelyingParty("maps.example.org", "https://maps.example.org")
 BROWSER: Final = "what the browser keeps"
@@ -55,7 +55,7 @@ BROWSER: Final = "what the browser keeps"
 
 @dataclass
 class Authenticator:
-    """Makes one passkey, and uses it, as a browser would say it; tests let it say other things."""
+    """Creates and uses one passkey, as a browser does; tests can change what it sends."""
 
     key: EllipticCurvePrivateKey = field(default_factory=lambda: generate_private_key(SECP256R1()))
     id: bytes = b"an id of 16 byte"
@@ -65,7 +65,7 @@ class Authenticator:
     count: int = 0
 
     def made(self, options: str, **said: object) -> dict[str, Any]:
-        """Return a new passkey."""
+        """Return the response that registers a new passkey."""
         point = self.key.public_key().public_numbers()
         cose = {1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32), -3: point.y.to_bytes(32)}
         data = self._data(self.flags | 0x40) + bytes(16) + struct.pack(">H", len(self.id))
@@ -75,7 +75,7 @@ class Authenticator:
         return self._credential(clientDataJSON=signed, attestationObject=cbor2.dumps(attestation))
 
     def used(self, options: str, user: User, **said: object) -> dict[str, Any]:
-        """Return a use of it."""
+        """Return the response that signs in with the passkey."""
         data, signed = self._data(self.flags), self.signed(options, "webauthn.get", **said)
         signature = self.key.sign(data + sha256(signed).digest(), ECDSA(SHA256()))
         return self._credential(
@@ -86,7 +86,7 @@ class Authenticator:
         )
 
     def signed(self, options: str, kind: str, **said: object) -> bytes:
-        """Return what the browser puts before the authenticator."""
+        """Return the client data, which the browser passes to the authenticator to sign."""
         challenge = json.loads(options)["challenge"]
         return json.dumps(
             {"type": kind, "challenge": challenge, "origin": self.origin, **said}
@@ -142,7 +142,7 @@ def sign_in(store: Store, home: Client, credential: object, secret: str = BROWSE
 
 
 def with_passkey(store: Store, user: User, home: Client, **said: Any) -> Authenticator:
-    """Return the authenticator with the passkey of a user."""
+    """Add a passkey for a user; return its authenticator."""
     phone = Authenticator(**said)
     add(store, user, home, phone.made(begin_adding(store, user, home)))
     return phone
@@ -170,7 +170,7 @@ def test_webauthn_7_a_passkey_is_added_and_used(store: Store, ann: User, home: C
         {"flags": 0x04},
     ],
 )
-def test_webauthn_7_1_and_7_2_what_is_not_for_us_or_verified_nobody(
+def test_webauthn_7_1_and_7_2_data_for_others_or_unverified_users_is_refused(
     store: Store, ann: User, home: Client, other: dict[str, Any]
 ) -> None:
     with pytest.raises(WrongPasskey):
@@ -232,7 +232,7 @@ def test_webauthn_7_2_21_a_counter_that_does_not_grow_is_a_copy(
             sign_in(store, home, replace(phone, count=count).used(begin(store, home), ann))
 
 
-def test_a_page_of_ours_in_a_frame_of_another_site_takes_no_passkey(
+def test_passkeys_are_refused_in_frames_of_other_sites(
     store: Store, ann: User, home: Client
 ) -> None:
     phone = with_passkey(store, ann, home)
@@ -245,7 +245,7 @@ def test_a_page_of_ours_in_a_frame_of_another_site_takes_no_passkey(
     "text",
     ["", "[", "[]", "5", "null", "{}", "[" * 9000, '{"a":' * 2000, '{"response":5}', "\ud800"],
 )
-def test_nonsense_is_no_passkey(store: Store, ann: User, home: Client, text: str) -> None:
+def test_malformed_passkeys_are_refused(store: Store, ann: User, home: Client, text: str) -> None:
     with pytest.raises(WrongPasskey):
         add(store, ann, home, text)
     with pytest.raises(WrongPasskey):
@@ -268,7 +268,7 @@ def test_nonsense_is_no_passkey(store: Store, ann: User, home: Client, text: str
         (5, 5),
     ],
 )
-def test_webauthn_7_1_statements_that_prove_nothing(
+def test_webauthn_7_1_invalid_attestations_are_refused(
     store: Store, ann: User, home: Client, kind: object, statement: object
 ) -> None:
     said = Authenticator().made(begin_adding(store, ann, home), fmt=kind, attStmt=statement)
@@ -276,7 +276,7 @@ def test_webauthn_7_1_statements_that_prove_nothing(
         add(store, ann, home, said)
 
 
-def test_what_is_signed_may_be_nested_deeply(store: Store, ann: User, home: Client) -> None:
+def test_deeply_nested_client_data_is_refused(store: Store, ann: User, home: Client) -> None:
     phone = with_passkey(store, ann, home)
     said = phone.used(begin(store, home), ann)
     said["response"]["clientDataJSON"] = encoded(b"[" * 9000)

@@ -1,4 +1,4 @@
-"""The rules for passwords, and their hashes."""
+"""Rules for passwords, and password hashes."""
 
 import argon2
 import pytest
@@ -12,7 +12,7 @@ GOOD = "correct horse battery"
 
 
 @pytest.mark.slow
-def test_only_the_same_password_is_right() -> None:
+def test_only_the_same_password_verifies() -> None:
     encoded, again = hash_password(GOOD, "ann"), hash_password(GOOD, "ann")
     assert encoded != again
     assert GOOD not in encoded
@@ -25,18 +25,18 @@ def test_only_the_same_password_is_right() -> None:
 def test_the_cost_is_the_one_in_the_table() -> None:
     assert argon2.extract_parameters(hash_password(GOOD, "ann")) == PARAMETERS
     assert PARAMETERS.type is argon2.Type.ID
-    assert PARAMETERS.memory_cost * PARAMETERS.time_cost >= 2 * 19_456  # OWASP's least
+    assert PARAMETERS.memory_cost * PARAMETERS.time_cost >= 2 * 19_456  # OWASP's minimum
     assert PARAMETERS.parallelism == 1
 
 
 @pytest.mark.slow
-def test_without_a_password_verifying_costs_the_same_and_nothing_is_right() -> None:
+def test_without_a_hash_verifying_fails_at_the_same_cost() -> None:
     assert argon2.extract_parameters(NO_PASSWORD) == PARAMETERS
     for password in (GOOD, "", "\0" * 32, "\ud800", "x" * 10_000):
         assert not verify(password, None)
 
 
-def test_letters_that_keyboards_write_in_several_ways_are_the_same() -> None:
+def test_passwords_are_compared_in_normal_form() -> None:
     composed, decomposed, wide = "ﬁne café Å 123", "fine cafe\u0301 A\u030a 123", "ｆine café Å 123"
     encoded = hash_password(decomposed, "ann")
     assert verify(composed, encoded)
@@ -48,7 +48,7 @@ def test_letters_that_keyboards_write_in_several_ways_are_the_same() -> None:
     [
         ("", "short"),
         ("ninechars", "short"),
-        ("e\u0301" * 9, "short"),  # nine letters, though eighteen code points
+        ("e\u0301" * 9, "short"),  # nine letters in eighteen code points
         ("x7" * 101, "long"),
         ("\ufdfa" * 12, "long"),  # one letter that stands for eighteen
         ("correct horse \udc80", "text"),
@@ -65,7 +65,7 @@ def test_letters_that_keyboards_write_in_several_ways_are_the_same() -> None:
         ("aaaaaaaaaa", "common"),
     ],
 )
-def test_rules(password: str, rule: str) -> None:
+def test_rules_for_passwords(password: str, rule: str) -> None:
     with pytest.raises(UnacceptablePassword) as caught:
         hash_password(password, "Ann.Example")
     assert caught.value.rule == rule
@@ -86,21 +86,21 @@ def test_rules(password: str, rule: str) -> None:
         "nul\0 and \n lines",
     ],
 )
-def test_passwords_that_are_taken(password: str) -> None:
+def test_valid_passwords_are_accepted(password: str) -> None:
     assert verify(password, hash_password(password, "Ann.Example"))
 
 
-def test_an_empty_name_is_in_no_password() -> None:
+def test_an_empty_name_does_not_count_as_part_of_a_password() -> None:
     assert hash_password(GOOD, "")
 
 
-def test_what_is_no_hash_is_damage() -> None:
+def test_malformed_hashes_are_store_damage() -> None:
     for encoded in ("", "x", "$argon2id$v=19$m=8"):
         with pytest.raises(StoreDamaged):
             verify(GOOD, encoded)
 
 
-def test_without_memory_it_is_overloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_memory_hashing_reports_overload(monkeypatch: pytest.MonkeyPatch) -> None:
     class Poor:
         def hash(self, password: str) -> str:
             raise HashingError("Memory allocation error")

@@ -1,4 +1,4 @@
-"""The table of permissions, for everybody who may ask."""
+"""The table of permissions, for every kind of credential."""
 
 import itertools
 from dataclasses import replace
@@ -30,7 +30,7 @@ def allowed(credential: Credential | None) -> set[str]:
     return {name for name, asked in PERMISSIONS.items() if allows(asked, credential)}
 
 
-def test_nobody() -> None:
+def test_no_credential_allows_only_public_operations() -> None:
     assert allowed(None) == PUBLIC
 
 
@@ -40,7 +40,7 @@ def test_nobody() -> None:
     [some for size in range(4) for some in itertools.combinations(SCOPES, size)],
 )
 def test_personal_tokens(role: Role, scopes: tuple[str, ...]) -> None:
-    """They never reach the account itself, whatever they allow and whoever's they are."""
+    """They never allow changes of the account, whatever their scopes and whoever's they are."""
     credential = Credential(replace(TOKEN, scopes=" ".join(scopes)), replace(MEMBER, role=role))
     expected = set(PUBLIC)
     if "account" in scopes:

@@ -1,4 +1,4 @@
-"""What sessions are called."""
+"""The labels of sessions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Signing in, choosing passwords, registering, and being slowed down."""
+"""Signing in, choosing passwords, registering, and limits on failed attempts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -57,7 +57,7 @@ def fail(store: Store, client: Client, *, times: int = 1, name: str = "ann") -> 
 
 
 def refused(store: Store, client: Client, name: str = "ann") -> int:
-    """Return the seconds for which even the right password is refused, 0 if it is not."""
+    """Return for how many seconds even the right password is refused, 0 if it is accepted."""
     try:
         sign_in(store, name, PASSWORD, client)
     except TooManyAttempts as error:
@@ -80,7 +80,7 @@ def is_session(store: Store, new: NewSession) -> bool:
 # -- signing in -------------------------------------------------------------------------------
 
 
-def test_who_knows_the_password_gets_a_session(store: Store, ann: User, home: Client) -> None:
+def test_the_right_password_gives_a_session(store: Store, ann: User, home: Client) -> None:
     for name in ("ann", "ANN", " Ann "):
         new = sign_in(store, name, PASSWORD, home)
         assert new.user == ann
@@ -104,7 +104,7 @@ def test_the_session_that_the_browser_had_is_replaced(
     assert store.sessions(ann.id) == [second.token]
 
 
-def test_nobody_learns_why_signing_in_fails(store: Store, ann: User, home: Client) -> None:
+def test_a_failed_sign_in_does_not_say_why(store: Store, ann: User, home: Client) -> None:
     store.add_user("new")
     gone = store.add_user("gone")
     store.set_password(gone.id, hash_password(PASSWORD, "gone"), keep=None)
@@ -132,9 +132,7 @@ def test_nobody_learns_why_signing_in_fails(store: Store, ann: User, home: Clien
     assert all(store.sessions(user.id) == [] for user in store.users())
 
 
-def test_names_that_nobody_has_are_slowed_down_like_others(
-    store: Store, ann: User, home: Client
-) -> None:
+def test_unknown_names_are_limited_like_known_ones(store: Store, ann: User, home: Client) -> None:
     waits = []
     for name in ("ann", "nobody", SYSTEM_USER):
         fail(store, home, times=5, name=name)
@@ -145,7 +143,7 @@ def test_names_that_nobody_has_are_slowed_down_like_others(
 def test_a_hash_of_the_same_cost_is_computed_whoever_signs_in(
     store: Store, ann: User, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that the time until a refusal does not tell which names exist."""
+    """So the time of a refusal does not reveal which names exist."""
     store.add_user("new")
     verified: list[str] = []
 
@@ -162,7 +160,7 @@ def test_a_hash_of_the_same_cost_is_computed_whoever_signs_in(
     assert [extract_parameters(encoded) for encoded in verified] == [cost] * 4
 
 
-def test_a_password_changed_while_it_is_verified_is_not_good_any_longer(
+def test_a_password_changed_while_it_is_verified_is_refused(
     store: Store, ann: User, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(password: str, encoded: str | None) -> bool:
@@ -176,7 +174,7 @@ def test_a_password_changed_while_it_is_verified_is_not_good_any_longer(
     assert store.sessions(ann.id) == []
 
 
-def test_a_password_changed_meanwhile_is_not_changed_by_who_knows_the_former(
+def test_a_password_changed_meanwhile_cannot_be_changed_with_the_old_one(
     store: Store, ann: User, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thief = sign_in(store, "ann", PASSWORD, home).token
@@ -195,19 +193,19 @@ def test_a_password_changed_meanwhile_is_not_changed_by_who_knows_the_former(
     assert store.sessions(ann.id) == []
 
 
-# -- being slowed down ------------------------------------------------------------------------
+# -- limits on failed attempts ----------------------------------------------------------------
 
 
 def test_after_five_failures_attempts_are_refused_for_a_time_that_doubles(
     store: Store, ann: User, home: Client
 ) -> None:
     fail(store, home, times=4)
-    assert refused(store, home) == 0  # which forgives what failed before
+    assert refused(store, home) == 0  # success clears the earlier failures
     fail(store, home, times=5)
     client, waits = home, []
     for _ in range(10):
         waits.append(refused(store, client))
-        assert refused(store, later(client, 1)) == waits[-1]  # asking again changes nothing
+        assert refused(store, later(client, 1)) == waits[-1]  # trying again changes nothing
         assert refused(store, later(client, waits[-1] * SECOND - 1)) == 1
         client = later(client, waits[-1] * SECOND)
         fail(store, client)
@@ -221,17 +219,15 @@ def test_failures_are_forgotten_after_a_day(store: Store, ann: User, home: Clien
     assert refused(store, later(home, DAY)) == 5
 
 
-def test_a_clock_that_was_ahead_keeps_nobody_out_when_it_is_set_right(
-    store: Store, ann: User, home: Client
-) -> None:
+def test_setting_back_a_fast_clock_locks_nobody_out(store: Store, ann: User, home: Client) -> None:
     fail(store, later(home, DAY), times=5)
     assert refused(store, later(home, DAY)) == 5
-    fail(store, home)  # as that was looked at, it counts from now
+    fail(store, home)  # this attempt was allowed, so it counts from now
     assert refused(store, home) == 10
     assert refused(store, later(home, 10 * SECOND)) == 0
 
 
-def test_a_refused_attempt_is_not_looked_at(store: Store, ann: User, home: Client) -> None:
+def test_a_refused_attempt_is_not_verified(store: Store, ann: User, home: Client) -> None:
     fail(store, home, times=5)
     for password in (PASSWORD, WRONG):
         with pytest.raises(TooManyAttempts):
@@ -250,7 +246,7 @@ def test_the_right_password_of_a_disabled_user_is_a_failure(
     assert refused(store, home) == 5
 
 
-def test_at_the_same_moment_there_are_no_more_tries(store: Store, ann: User, home: Client) -> None:
+def test_simultaneous_attempts_get_no_extra_tries(store: Store, ann: User, home: Client) -> None:
     def attempt(_: int) -> type[Exception]:
         try:
             sign_in(store, "ann", WRONG, home)
@@ -264,7 +260,9 @@ def test_at_the_same_moment_there_are_no_more_tries(store: Store, ann: User, hom
     assert outcomes.count(TooManyAttempts) == 35
 
 
-def test_failures_elsewhere_never_keep_the_owner_out(store: Store, ann: User, home: Client) -> None:
+def test_failures_from_other_addresses_do_not_lock_the_owner_out(
+    store: Store, ann: User, home: Client
+) -> None:
     sign_in(store, "ann", PASSWORD, home)
     for number in range(100):
         fail(store, elsewhere(home, number), times=5 if number < 10 else 1)
@@ -283,13 +281,13 @@ def test_an_account_under_attack_gives_new_addresses_fewer_tries(
     stranger = elsewhere(home, 100)
     fail(store, stranger)
     assert refused(store, stranger) == 5
-    assert refused(store, later(stranger, 5 * SECOND)) == 0  # and now the address is known
+    assert refused(store, later(stranger, 5 * SECOND)) == 0  # now the address is known
     fail(store, later(stranger, MINUTE), times=4)
     assert refused(store, later(stranger, MINUTE)) == 0
     assert refused(store, elsewhere(home, 101)) == 0  # the first try is free
 
 
-def test_an_address_that_tries_many_accounts_is_slowed_down(
+def test_an_address_that_tries_many_accounts_is_limited(
     store: Store, ann: User, home: Client
 ) -> None:
     eve = store.add_user("Eve")
@@ -299,7 +297,7 @@ def test_an_address_that_tries_many_accounts_is_slowed_down(
         fail(store, home, name=f"name {number}")
     assert refused(store, home, "eve") == 5
     assert refused(store, elsewhere(home, 1), "eve") == 0
-    assert refused(store, home, "ann") == 0  # who has signed in here before
+    assert refused(store, home, "ann") == 0  # ann has signed in from here before
     client = home
     for _ in range(6):
         client = later(client, refused(store, client, "eve") * SECOND)
@@ -307,8 +305,10 @@ def test_an_address_that_tries_many_accounts_is_slowed_down(
     assert refused(store, client, "eve") == 60
 
 
-def test_a_success_takes_back_no_failures_of_others(store: Store, ann: User, home: Client) -> None:
-    """Or whoever has an account could go on guessing those of others from one address."""
+def test_a_success_does_not_clear_failures_on_other_accounts(
+    store: Store, ann: User, home: Client
+) -> None:
+    """Otherwise anybody with an account could keep guessing the passwords of others."""
     eve = store.add_user("Eve")
     store.set_password(eve.id, hash_password(PASSWORD, "Eve"), keep=None)
     for number in range(100):
@@ -340,7 +340,7 @@ def test_a_link_lets_its_user_choose_a_password(store: Store, ann: User, home: C
     assert sign_in(store, "ann", NEW, home).user == ann
 
 
-def test_a_link_works_whatever_has_failed_and_makes_the_address_known(
+def test_a_link_works_after_failures_and_makes_the_address_known(
     store: Store, ann: User, home: Client
 ) -> None:
     secret = new_password_link(store, ann, home.now)
@@ -353,7 +353,7 @@ def test_a_link_works_whatever_has_failed_and_makes_the_address_known(
     assert refused(store, home) == 0
 
 
-def test_links_are_good_for_a_day_and_for_what_they_are_made_for(
+def test_links_are_valid_for_a_day_and_one_purpose(
     store: Store, ann: User, home: Client, clock: Clock
 ) -> None:
     secret, invitation = new_password_link(store, ann, home.now), new_invitation(store, home.now)
@@ -401,7 +401,7 @@ def test_a_link_for_a_password_is_no_invitation(store: Store, ann: User, home: C
             register(store, bad, "eve", PASSWORD, home)
 
 
-def test_registering_where_anybody_may(store: Store, cheap: None, home: Client) -> None:
+def test_open_registration(store: Store, cheap: None, home: Client) -> None:
     new = register(store, None, "Eve", PASSWORD, home)
     assert is_session(store, new)
     with pytest.raises(AlreadyExists):
@@ -437,17 +437,17 @@ def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: 
 
 
 @pytest.mark.slow
-def test_a_name_in_another_form_gets_no_further_tries(store: Store, home: Client) -> None:
+def test_another_form_of_a_name_gets_no_extra_tries(store: Store, home: Client) -> None:
     register(store, None, "Jos\u00e9", PASSWORD, elsewhere(home, 1))
     for name in ("Jos\u00e9", "Jose\u0301", "JOS\u00c9", "JOSE\u0301", "jos\u00e9"):
         fail(store, home, name=name)
     assert refused(store, home, "jose\u0301")
 
 
-# -- changing ---------------------------------------------------------------------------------
+# -- changing passwords -----------------------------------------------------------------------
 
 
-def test_changing_a_password_takes_the_present_one_and_ends_other_sessions(
+def test_changing_a_password_needs_the_present_one_and_ends_other_sessions(
     store: Store, ann: User, home: Client
 ) -> None:
     mine, other = (sign_in(store, "ann", PASSWORD, home) for _ in range(2))
@@ -465,7 +465,7 @@ def test_changing_a_password_takes_the_present_one_and_ends_other_sessions(
         choose_password(store, secret, PASSWORD, home)
 
 
-def test_who_has_got_a_session_cannot_guess_the_password_either(
+def test_a_session_cannot_be_used_to_guess_the_password(
     store: Store, ann: User, home: Client
 ) -> None:
     mine = sign_in(store, "ann", PASSWORD, home)
@@ -476,7 +476,9 @@ def test_who_has_got_a_session_cannot_guess_the_password_either(
         change_password(store, mine.token, PASSWORD, NEW, home)
 
 
-def test_one_address_does_not_register_all_day(store: Store, cheap: None, home: Client) -> None:
+def test_registrations_from_one_address_are_limited_over_time(
+    store: Store, cheap: None, home: Client
+) -> None:
     for number in range(REGISTRATIONS):
         register(store, None, f"user {number}", PASSWORD, home)
     for name in ("one more", "user 1"):
@@ -489,12 +491,10 @@ def test_one_address_does_not_register_all_day(store: Store, cheap: None, home: 
     register(store, None, "the next day", PASSWORD, later(home, DAY + 1))
 
 
-def test_names_are_not_found_out_by_registering_them_all(
-    store: Store, ann: User, home: Client
-) -> None:
+def test_registration_limits_the_guessing_of_names(store: Store, ann: User, home: Client) -> None:
     for _ in range(REGISTRATIONS):
         with pytest.raises(AlreadyExists):
             register(store, None, "ann", PASSWORD, home)
     with pytest.raises(TooManyAttempts):
         register(store, None, "ann", PASSWORD, home)
-    assert not refused(store, home), "this is no wrong password"
+    assert not refused(store, home), "a refused registration must not count as a wrong password"

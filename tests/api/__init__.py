@@ -1,1 +1,1 @@
-"""Tests of the HTTP interface: what clients may rely on, asked the way they ask."""
+"""Tests of the HTTP interface, through requests as clients send them."""

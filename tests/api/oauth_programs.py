@@ -1,4 +1,4 @@
-"""Programs that ask to be let in, for tests: registered, and what they send."""
+"""OAuth clients for tests: registered programs, and the requests that they send."""
 
 import base64
 import hashlib
@@ -59,7 +59,7 @@ def reader(shelf: Shelf, name: str = READER) -> User:
 
 @dataclass(frozen=True)
 class Asking:
-    """A program that talks to a service, for a user who has agreed."""
+    """A registered program with a service, acting for a user who has given consent."""
 
     shelf: Shelf
     service: Service
@@ -69,7 +69,7 @@ class Asking:
     def post(
         self, path: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        """Send a form, with the id and the secret of the program unless it has another."""
+        """Send a form, with the program's own id and secret unless the form has others."""
         secret = {} if self.program.is_public else {"client_secret": SECRET}
         sent = {"client_id": self.program.id, **secret, **form}
         if headers:
@@ -98,7 +98,7 @@ class Asking:
         return parameters
 
     def code(self, asked: Mapping[str, str] = NOTHING, *, pkce: bool = True) -> str:
-        """Return a code that a user has agreed to give."""
+        """Return an authorization code that the user has agreed to."""
         parameters = self.parameters(asked, pkce=pkce)
         store = self.shelf.store
         program, back = read_return_address(store, parameters)
@@ -122,7 +122,7 @@ class Asking:
         return self.token({"grant_type": "refresh_token", "refresh_token": token, **more})
 
     def tokens(self, **asked: str) -> dict[str, str]:
-        """Return the answer to an exchange that succeeds."""
+        """Exchange a new code, which must succeed; return the token response."""
         answer = self.exchange(self.code(asked))
         assert answer.status_code == 200, answer.text
         found: dict[str, str] = answer.json()
@@ -135,7 +135,7 @@ class Asking:
 
 
 def refused(answer: httpx.Response, reason: str, status: int = 400) -> None:
-    """Check that an answer is a refusal that programs understand."""
+    """Check that a response is an OAuth error with this reason."""
     found = answer.json()
     assert (answer.status_code, found["error"], found["code"]) == (status, reason, status), found
     assert found["error_description"]
@@ -146,7 +146,7 @@ def refused(answer: httpx.Response, reason: str, status: int = 400) -> None:
 
 @contextmanager
 def signed_in(mapshelf: Mapshelf, url: str, name: str = "alice") -> Iterator[httpx.Client]:
-    """Give the browser of a user who is signed in to a running service."""
+    """Yield the browser of a user who is signed in to a running service."""
     with closing(mapshelf.store()) as store:
         record = store.password_of(name)
         assert record is not None
@@ -159,12 +159,12 @@ def signed_in(mapshelf: Mapshelf, url: str, name: str = "alice") -> Iterator[htt
 
 
 def post(browser: httpx.Client, path: str, fields: Mapping[str, str]) -> httpx.Response:
-    """Send a form; under a strict referrer policy, browsers say no more of the origin."""
+    """Send a form as browsers do under a strict referrer policy, with ``Origin: null``."""
     return browser.post(path, data=dict(fields), headers={"Origin": "null"})
 
 
 def decide(browser: httpx.Client, address: str, decision: str) -> str:
-    """Open the page on which a program asks to be let in; return where the browser is sent."""
+    """Open the consent page and decide; return the address that the browser is sent to."""
     page = browser.get(address)
     assert page.status_code == 200, page.text[:300]
     (form,) = (one for one in forms(page) if one.buttons)
@@ -175,7 +175,7 @@ def decide(browser: httpx.Client, address: str, decision: str) -> str:
 
 
 def request_of(program: Program, path: str = "/oauth/authorize", **more: str) -> str:
-    """Return the address of an authorization request; empty parameters are left out."""
+    """Return the address of an authorization request, without its empty parameters."""
     asked = {
         "response_type": "code",
         "client_id": program.id,

@@ -1,4 +1,4 @@
-"""The OpenAPI document as tests read it: what it says of an operation, and checks against it."""
+"""Looks up operations in the OpenAPI document, and compares responses with it."""
 
 import re
 from typing import Any, Final
@@ -22,7 +22,7 @@ TO_OPTIONS: Final = {204: "Preflight", 400: "BadRequest", 500: "ServerError"}
 
 
 def resolved(part: dict[str, Any], components: dict[str, Any] = COMPONENTS) -> dict[str, Any]:
-    """Return ``part``, or what it refers to."""
+    """Return ``part``, or the component that it refers to."""
     while "$ref" in part:
         _, _, kind, name = part["$ref"].split("/")
         part = components[kind][name]
@@ -30,7 +30,7 @@ def resolved(part: dict[str, Any], components: dict[str, Any] = COMPONENTS) -> d
 
 
 def template_of(path: str) -> str:
-    """Return the path of the document that ``path`` is meant by, empty if there is none."""
+    """Return the path in the document that matches ``path``, empty if there is none."""
     for template in DOCUMENT["paths"]:
         pieces = re.split(r"\{(\w+)\}", template)
         pieces[::2] = map(re.escape, pieces[::2])
@@ -41,7 +41,7 @@ def template_of(path: str) -> str:
 
 
 def example_of(template: str) -> str:
-    """Return a path of the document with examples in its places."""
+    """Return a path of the document with its parameters replaced by their examples."""
     return re.sub(
         r"\{(\w+)\}", lambda part: str(COMPONENTS["parameters"][part[1]]["example"]), template
     )
@@ -52,7 +52,7 @@ def _values_of(name: str) -> str:
 
 
 def documented(method: str, path: str, status: int) -> dict[str, Any]:
-    """Return what the document says of an answer; that to HEAD is described by that to GET."""
+    """Return the description of a response; a response to HEAD has that of GET."""
     template = template_of(path)
     if template and method == "OPTIONS" and status in TO_OPTIONS:
         return _response(TO_OPTIONS[status])
@@ -61,7 +61,7 @@ def documented(method: str, path: str, status: int) -> dict[str, Any]:
     if str(status) in responses:
         return resolved(responses[str(status)])
     assert status in ANY_ADDRESS, f"{method} {path} answers {status}, which is not documented"
-    assert status == 405 or not template, f"{path} is documented, and there is nothing"
+    assert status == 405 or not template, f"{path} is documented but does not exist"
     return _response(ANY_ADDRESS[status])
 
 
@@ -71,7 +71,7 @@ def _response(name: str) -> dict[str, Any]:
 
 
 def check(response: httpx.Response) -> None:
-    """Compare a whole answer with what the document says of it."""
+    """Compare a whole response with its description in the document."""
     request = response.request
     answer = documented(request.method, request.url.path, response.status_code)
     check_headers(response, answer)
@@ -85,7 +85,7 @@ def check(response: httpx.Response) -> None:
 
 
 def check_headers(response: httpx.Response, answer: dict[str, Any]) -> None:
-    """Compare the headers of an answer: those required are there, and no other than described."""
+    """Check that a response has the required headers, and none that is not described."""
     headers = {name.lower(): resolved(header) for name, header in answer["headers"].items()}
     sent = set(response.headers) - TRANSPORT
     assert sent <= set(headers), "a header is not documented"

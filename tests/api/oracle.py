@@ -1,7 +1,7 @@
-"""Which maps answer a request, found in the plainest way there is: for tests of lists and searches.
+"""Computes in the simplest way which maps a list or search must return.
 
-A sort, a filter and a count, with nothing of Mapshelf's own: exact arithmetic for the rating,
-Python's ``in`` for the filters. The maps and the requests of these tests are here, too.
+It sorts, filters and counts without any code of Mapshelf: exact arithmetic for the rating,
+Python's ``in`` for the filters. The maps and requests of these tests are here, too.
 """
 
 import random
@@ -25,7 +25,7 @@ from tests.harness import Service
 
 Asked = dict[str, Any]
 
-# -- what is expected ------------------------------------------------------------------------
+# -- expected results -----------------------------------------------------------------------
 
 
 @cache
@@ -78,7 +78,7 @@ KNOWN: Final = frozenset(
 
 
 def passes(found: MapDraft, asked: Asked) -> bool:
-    """Return whether a map answers a request. A new filter needs a line here, and in ``KNOWN``."""
+    """Return whether a map passes all filters. A new filter needs a line here and in ``KNOWN``."""
     if not asked.keys() <= KNOWN:
         pytest.fail(f"oracle.passes does not know the filter {', '.join(asked.keys() - KNOWN)}")
     return (
@@ -103,13 +103,13 @@ def passes(found: MapDraft, asked: Asked) -> bool:
 
 
 def in_title(word: str) -> str:
-    """Return a word of a search text as one that is searched for in titles."""
+    """Return a search word as one that is searched for only in titles."""
     sign, rest = word[: word.startswith("-")], word.removeprefix("-")
     return word if ":" in rest else f"{sign}title:{rest}"
 
 
 def folder_of(found: MapDraft) -> str:
-    """Return the folder of a map, empty if it lies in none."""
+    """Return the folder of a map, empty if it is in none."""
     assert found.source
     return found.source.name.rpartition("/")[0]
 
@@ -142,7 +142,7 @@ def year_of(milliseconds: int) -> int:
 
 
 def edited(found: MapDraft) -> int:
-    """Return when a map was edited: as the outline says, else by the time of its file."""
+    """Return when a map was edited: from its outline, or else from the time of its file."""
     assert found.source
     said = outline(found).modified
     return found.source.modified // 10**6 if said is None else said
@@ -175,7 +175,7 @@ def matches(found: MapDraft, word: str, last: bool) -> bool:
 
 
 def expected(drafts: list[MapDraft], asked: Asked) -> tuple[int, list[int]]:
-    """Return how many maps are to be found, and the File_IDs of the page."""
+    """Return how many maps must be found, and the File_IDs of the page."""
     kept = sorted((one for one in drafts if passes(one, asked)), key=ORDERS[asked["order_by"]])
     start = asked.get("offset", 0)
     page = kept[start : start + asked.get("limit", 20)]
@@ -186,7 +186,7 @@ Counts = dict[str, dict[Any, int]]
 
 
 def counted(drafts: list[MapDraft], asked: Asked) -> Counts:
-    """Return how many of the maps that are to be found have each value, by facet."""
+    """Return for each facet how many of the maps that must be found have each value."""
     counts: dict[str, Counter[Any]] = {name: Counter() for name in FACETS}
     typed = re.findall(r"(?:^| )folder:(\S+)", asked.get("query", ""))
     within = asked.get("folder", "").strip("/") or "".join(typed[:1])
@@ -198,7 +198,7 @@ def counted(drafts: list[MapDraft], asked: Asked) -> Counts:
 
 
 def next_folder(found: MapDraft, within: str) -> list[str]:
-    """Return the folder right below another that a map is in or below, if there is one."""
+    """Return the subfolder of ``within`` that contains a map, if there is one."""
     steps, above = folder_of(found).split("/"), within.split("/") if within else []
     below = steps[: len(above) + 1]
     return ["/".join(below)] if len(below) > len(above) and below != [""] else []
@@ -220,12 +220,12 @@ FACETS: Final[dict[str, Callable[[MapDraft, str], list[Any]]]] = {
 
 
 def completed(drafts: list[MapDraft], asked: Asked) -> set[str]:
-    """Return the titles that complete a search text, as far as letters matter."""
+    """Return the titles that complete a search text, without case and accents."""
     words = [*words_of(asked.get("query", ""))]
     typed = [word for word, _ in words if not word.startswith(("-", "tag:", "folder:"))]
     if not typed:
         return set()
-    # What is left out may be anywhere in a map; the others are words of its title.
+    # Excluded words may be anywhere in a map; the others must be words of its title.
     query = " ".join(in_title(word) if word in typed else word for word, _ in words)
     return {folded(m.title or "") for m in drafts if passes(m, asked | {"query": query})}
 
@@ -238,7 +238,7 @@ def answered(service: Service, asked: Asked) -> tuple[int, list[int]]:
 
 
 def searched(service: Service, asked: Asked) -> tuple[int, list[int]]:
-    """Return what ``/search`` answers, as ``answered`` does for ``/maps``."""
+    """Return the result of ``/search``, as ``answered`` does for ``/maps``."""
     response = service.get(f"/search?{urlencode(asked)}")
     assert response.status_code == 200, response.text
     total = int(response.headers["X-Total-Count"])
@@ -246,7 +246,7 @@ def searched(service: Service, asked: Asked) -> tuple[int, list[int]]:
 
 
 def faceted(service: Service, asked: Asked) -> tuple[int, Counts]:
-    """Return the total and the counts that ``/facets`` answers."""
+    """Return the total and the counts from ``/facets``."""
     found = service.get(f"/facets?{urlencode(asked)}").json()
     key = {"category": "id", "software": "id", "folder": "path"}
     counts = {
@@ -256,19 +256,19 @@ def faceted(service: Service, asked: Asked) -> tuple[int, Counts]:
 
 
 def suggested(service: Service, asked: Asked) -> set[str]:
-    """Return the titles that ``/suggest`` answers."""
+    """Return the titles from ``/suggest``."""
     response = service.get(f"/suggest?{urlencode(asked | {'limit': 50})}")
     return {folded(one["text"]) for one in response.json() if one["kind"] == "title"}
 
 
 # -- maps and requests -----------------------------------------------------------------------
 
-# Few values of each kind, so that maps tie and filters meet.
+# Few values of each kind, so that maps tie and several filters match the same map.
 TITLES: Final = (
     "Apfel", "apfel", "Äpfel", "Äpfel", "ÄPFEL rot", "Straße", "STRASSE", "strasse blau", "ﬁx",
     "Fix", "ｆｉｘ", "Øre", "ore", "Zebra", "zèbre", "Ζεύς", "ζευς", "Ёлка", "елка", "æther", "",
 )  # fmt: skip
-# Some begin as others do, but none is an inflected form of another or a typo away from it.
+# Some share a prefix, but none is an inflected form of another or within one typo of it.
 WORDS: Final = ("rot", "rotkohl", "rotbuche", "blau", "apfel", "gelb")
 OWNERS: Final = ("Ada", "bob", "Carol Ann")
 CATEGORIES: Final = {4: "Business", 6: "Education", 900: "Eigene"}
@@ -367,7 +367,7 @@ REQUESTS: Final = st.fixed_dictionaries(
 
 
 def many_drafts() -> list[MapDraft]:
-    """Three thousand maps, so that sets of ranks are kept both as numbers and as bitmaps."""
+    """Three thousand maps: enough for sets of ranks to be stored as bitmaps as well as numbers."""
     chance = random.Random(2024)
     return [
         filed(

@@ -1,4 +1,4 @@
-"""What tests of publishing share: people who publish, and what they send."""
+"""Helpers for tests of publishing: users, and the requests that they send."""
 
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ def plan(*topics: str) -> bytes:
 
 
 class People:
-    """Three people with all scopes, and what they ask of a service."""
+    """Three users whose tokens have all scopes, and a service to send requests to."""
 
     def __init__(self, shelf: Shelf, service: Service) -> None:
         self.shelf = shelf
@@ -34,7 +34,7 @@ class People:
         shelf.store.set_role(ADMINISTRATOR, Role.ADMINISTRATOR)
 
     def send(self, name: str, method: str, path: str, **parts: Any) -> httpx.Response:
-        """Send a request of somebody, or of nobody if the name is empty."""
+        """Send a request as a user, or without a token if the name is empty."""
         headers = {**dict(parts.pop("headers", {}))}
         if name:
             headers["Authorization"] = f"Bearer {self.tokens[name]}"
@@ -62,11 +62,11 @@ class People:
         return str(answer.json()["ID"])
 
     def get(self, name: str, path: str) -> httpx.Response:
-        """Read something."""
+        """Send a ``GET`` request."""
         return self.send(name, "GET", path)
 
     def edit(self, name: str, public_id: str, **values: object) -> httpx.Response:
-        """Change what is said of a map."""
+        """Change details of a map."""
         return self.send(name, "PATCH", f"/maps/{public_id}", json=values)
 
     def vote(self, name: str, public_id: str, vote: object) -> httpx.Response:

@@ -16,7 +16,7 @@ class Scope:
     def __init__(
         self, path: str, query_string: str = "", headers: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Ask for a path. A header whose value has several lines is sent several times."""
+        """Request a path. A header whose value has several lines is sent several times."""
         self.path = path
         self.query_string = query_string
         self.headers: Any = self
@@ -47,5 +47,5 @@ class Answer:
         await Event().wait()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Return the pieces of a body, which no request here has."""
+        """Return the chunks of the body, which is always empty here."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""A service that soon gives up clients who take nothing, and takes long to find their connections.
+"""A service with a short timeout for stalled clients, and a slow search for their connections.
 
-``python -m tests.api.stalling FOLDER PORT`` serves a large body besides the API. A connection is
-found only once there is a file ``FOLDER/found``; ``FOLDER/looking`` says that one is looked for.
+``python -m tests.api.stalling FOLDER PORT`` serves a large body besides the API. The search for a
+connection creates ``FOLDER/looking``, and then waits until a file ``FOLDER/found`` exists.
 """
 
 import os
@@ -44,7 +44,7 @@ def large_routes(context: Context) -> Mapping[str, Route]:
 
 
 def end_when_found(folder: Path, client: str) -> bool:
-    """End a connection, which is looked for as long as the test wants."""
+    """End a connection, once the test lets the search for it finish."""
     (folder / "looking").touch()
     deadline = time.monotonic() + LOOKING
     while not (folder / "found").exists() and time.monotonic() < deadline:

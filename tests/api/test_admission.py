@@ -1,4 +1,4 @@
-"""With more to do than a worker can, what takes long waits, or is refused; the rest goes on."""
+"""An overloaded worker queues or refuses slow requests, and still answers fast ones."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ from tests.harness import Service, serve, shelf_with
 
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    """A service that has too much to do as soon as two requests come in the same moment."""
+    """A service that is overloaded as soon as two requests arrive at the same moment."""
     monkeypatch.setattr(request_handler, "CROWDED_AFTER", 0.0)
     drafts = (MapDraft(title=f"Soil {number}") for number in range(3))
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as running:
@@ -28,7 +28,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service
 
 
 def asked_at_once(service: Service, *paths: str) -> list[httpx.Response]:
-    """Return the responses to requests that all come before the first has been answered."""
+    """Return the responses to requests that all arrive before the first is answered."""
 
     async def ask() -> list[httpx.Response]:
         headers = service.authorization()
@@ -43,7 +43,7 @@ def test_requests_wait_for_their_turn(service: Service) -> None:
     assert {answer.json()[0]["Title"] for answer in answers} == {"Soil 0", "Soil 1", "Soil 2"}
 
 
-def test_what_would_wait_too_long_is_refused_at_once(
+def test_requests_that_would_wait_too_long_are_refused_at_once(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
@@ -59,18 +59,20 @@ def test_what_would_wait_too_long_is_refused_at_once(
         assert refused.headers["retry-after"] == "1"
         assert refused.headers["cache-control"] == "no-store"
         assert refused.headers["x-request-id"]
-    # What takes less than to refuse it, and who watches over the service, are answered.
+    # Requests that cost less than a refusal, and those of monitoring, are answered.
     assert cached.status_code == health.status_code == 200
     assert service.get("/maps?n=2").status_code == 200  # a moment later
 
 
-def test_few_are_never_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_few_requests_are_never_refused(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
     paths = [f"/maps?n={number}" for number in range(request_handler.FEWEST)]
     assert {answer.status_code for answer in asked_at_once(service, *paths)} == {200}
 
 
-def test_whoever_hangs_up_takes_nobodys_turn(service: Service) -> None:
+def test_a_client_that_hangs_up_takes_no_turn_in_the_queue(service: Service) -> None:
     async def ask() -> httpx.Response:
         headers = service.authorization()
         asking = [
@@ -88,7 +90,7 @@ def test_whoever_hangs_up_takes_nobodys_turn(service: Service) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/maps", "/search", "/suggest", "/facets"])
 def test_searches_are_refused_unread_while_too_many_wait(tmp_path: Path, path: str) -> None:
-    """Over RSGI, as Granian asks. A token shows what is read: without one, searches get a 401."""
+    """Over RSGI, as Granian calls it. Without a token a search gets 401, unless refused unread."""
     with shelf_with(tmp_path, MapDraft(title="Soil")) as shelf, serve(shelf) as service:
         application = service.application.application
         searches, token = application.context.queues.searches, service.authorization()
@@ -125,7 +127,7 @@ def test_searches_are_refused_unread_while_too_many_wait(tmp_path: Path, path: s
 
 @pytest.mark.slow
 def test_a_search_that_sorts_many_ties_leaves_the_event_loop(tmp_path: Path) -> None:
-    """So do all searches that may need a correction. Other searches for one word stay."""
+    """So do all searches that may need a correction. Other one-word searches do not."""
     few = [MapDraft(title="green tea") for _ in range(BLOCK)]
     many = [MapDraft(title="milk") for _ in range(20 * BLOCK)]
     with shelf_with(tmp_path, *few, *many) as shelf, serve(shelf) as service:
@@ -138,6 +140,6 @@ def test_a_search_that_sorts_many_ties_leaves_the_event_loop(tmp_path: Path) -> 
 
         assert in_threads(query="tea") == in_threads(query="gre") == 0
         assert in_threads(query="milk") == 1
-        assert in_threads(query="milk", offset=5) == 0, "their order is known now"
+        assert in_threads(query="milk", offset=5) == 0, "their order is cached now"
         assert in_threads(query="milk", order_by="alpha") == 0
         assert in_threads(query="mylk") == in_threads(query="tea", owner="nobody") == 1

@@ -1,6 +1,6 @@
-"""What was answered before is answered again with hardly a look, and is no other answer for that.
+"""A cached response is sent again by a fast path, and is the same as without the cache.
 
-The requests go through RSGI, as with the server of `mapshelf serve`.
+The requests go through RSGI, as in `mapshelf serve`.
 """
 
 from collections.abc import Iterator
@@ -26,14 +26,14 @@ FIRST = MapDraft(id="first001", title="First", outline=outline_of("First", "one"
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    """A catalogue of one map: ask for it, but change nothing."""
+    """A catalogue of one map, shared: do not change it."""
     with shelf_with(tmp_path_factory.mktemp("again"), FIRST) as shelf:
         yield shelf
 
 
 @pytest.fixture(scope="module")
 def served(shared: Shelf) -> Iterator[InProcess]:
-    """The service of it, of which the answers are kept that these tests ask for."""
+    """The service of ``shared``, which has cached the responses that these tests request."""
     with InProcess(shared.settings) as running:
         for path in PATHS:
             for _ in range(3):
@@ -47,26 +47,26 @@ PATHS = ("/maps?limit=20", "/maps/first001", "/thumbnails/first001.png", "/users
 
 
 def plain(sent: Sent) -> tuple[int, list[tuple[str, str]], bytes]:
-    """Return a response without the name of its request."""
+    """Return a response without its request ID."""
     return sent.status, [row for row in sent.headers if row[0] != "x-request-id"], sent.body
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_answer_is_the_first_one_again(shared: Shelf, path: str) -> None:
+def test_a_cached_response_is_the_same_as_the_first(shared: Shelf, path: str) -> None:
     with InProcess(shared.settings) as fresh:
         answers = [fresh.request(path) for _ in range(4)]
     assert all(plain(one) == plain(answers[0]) for one in answers)
     assert len({dict(one.headers)["x-request-id"] for one in answers}) == 4
 
 
-def test_a_token_is_asked_for_each_time(shared: Shelf, served: InProcess) -> None:
+def test_a_cached_response_still_needs_a_token(shared: Shelf, served: InProcess) -> None:
     narrow = shared.token(scopes="account")
     for sent, status in (("", 401), ("Bearer wrong", 401), (f"Bearer {narrow}", 403)):
         for path in ("/maps?limit=20", "/maps/first001"):
             assert served.request(path, {"authorization": sent}).status == status
     other = {"authorization": f"Bearer {shared.token()}"}
     assert [served.request("/maps/first001", other).status for _ in range(2)] == [200, 200]
-    # Pictures need none.
+    # Pictures need no token.
     assert served.request("/thumbnails/first001.png", {"authorization": ""}).status == 200
 
 
@@ -95,10 +95,12 @@ ASKED_AGAIN: Final = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("private", [False, True])
-def test_no_request_can_tell_whether_it_is_answered_again(shared: Shelf, private: bool) -> None:
-    """A service that notes each request looks at each one closely; another one must say the same.
+def test_responses_are_the_same_with_and_without_the_fast_path(
+    shared: Shelf, private: bool
+) -> None:
+    """A service with an access log builds every request in full; one without must respond the same.
 
-    What is sent is drawn at random, and the same each time.
+    The requests are random, with a fixed seed.
     """
     random = Random(15)
     settings = replace(shared.settings, private=private)
@@ -126,7 +128,7 @@ def test_no_request_can_tell_whether_it_is_answered_again(shared: Shelf, private
 
 
 @pytest.mark.slow
-def test_a_revoked_token_is_refused_where_it_was_answered_again(shared: Shelf) -> None:
+def test_a_revoked_token_gets_no_cached_response(shared: Shelf) -> None:
     sent = {"authorization": f"Bearer {shared.token()}"}
     (revoked,) = shared.store.tokens(READER)[-1:]
     with InProcess(shared.settings) as running:
@@ -139,7 +141,7 @@ def test_a_revoked_token_is_refused_where_it_was_answered_again(shared: Shelf) -
         assert running.request("/maps?limit=20").status == 200
 
 
-def test_profiles_are_those_of_whoever_asks(shared: Shelf, served: InProcess) -> None:
+def test_each_token_gets_the_profile_of_its_own_user(shared: Shelf, served: InProcess) -> None:
     other = {"authorization": f"Bearer {shared.token()}"}
     for _ in range(2):
         assert b'"UserName":"benchmark"' in served.request("/users/me").body
@@ -147,14 +149,14 @@ def test_profiles_are_those_of_whoever_asks(shared: Shelf, served: InProcess) ->
 
 
 @pytest.mark.parametrize("path", ["/maps?limit=20", "/maps/first001", "/thumbnails/first001.png"])
-def test_whoever_has_it_already_is_told_so(served: InProcess, path: str) -> None:
+def test_a_matching_etag_gets_304_from_the_cache(served: InProcess, path: str) -> None:
     etag = dict(served.request(path).headers)["etag"]
     sent = served.request(path, {"if-none-match": etag})
     assert (sent.status, sent.body) == (304, b"")
     assert served.request(path, {"if-none-match": '"other"'}).status == 200
 
 
-def test_the_rules_of_http_hold_again(served: InProcess) -> None:
+def test_cached_responses_follow_the_rules_of_http(served: InProcess) -> None:
     assert served.request("/maps/first001", {"host": ""}).status == 400
     assert served.request("/maps/first001", {"content-length": "many"}).status == 413
     head = served.request("/maps/first001", method="HEAD")
@@ -162,7 +164,7 @@ def test_the_rules_of_http_hold_again(served: InProcess) -> None:
     assert served.request("/maps?limit=20", method="DELETE").status == 405
 
 
-def test_rate_limits_count_what_is_answered_again(shared: Shelf) -> None:
+def test_rate_limits_count_cached_responses(shared: Shelf) -> None:
     limited = replace(shared.settings, rate_limits={Budget.API: RateLimit(5, 3600)})
     with InProcess(limited) as running:
         answers = [running.request("/maps/first001") for _ in range(6)]
@@ -172,7 +174,7 @@ def test_rate_limits_count_what_is_answered_again(shared: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_published_is_answered_at_once(shelf: Shelf) -> None:
+def test_a_published_map_replaces_cached_responses_at_once(shelf: Shelf) -> None:
     shelf.put(FIRST)
     shelf.publish()
     with InProcess(shelf.settings) as running:
@@ -187,10 +189,10 @@ def test_what_is_published_is_answered_at_once(shelf: Shelf) -> None:
         assert b"Second" in running.request("/maps/first001").body
 
 
-# -- what is kept ----------------------------------------------------------------------------
+# -- the cache -------------------------------------------------------------------------------
 
 
-def test_what_was_asked_for_longest_ago_makes_room(shared: Shelf) -> None:
+def test_the_least_recently_used_response_makes_room(shared: Shelf) -> None:
     directory = SnapshotDirectory(shared.settings.snapshots)
     kept = CachedSnapshot(Snapshot(directory.folder(directory.current())))
     size = LARGEST_CACHED - 10_000
@@ -207,7 +209,7 @@ def test_what_was_asked_for_longest_ago_makes_room(shared: Shelf) -> None:
 
 
 def first_page(service: Service) -> str:
-    """Return the first page of the library, as somebody sees it who is not signed in."""
+    """Return the home page, as a visitor sees it who is not signed in."""
     return service.request("GET", "/", signed=False).text
 
 
@@ -225,7 +227,7 @@ def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_made_ready_that_nobody_asked_for(tmp_path: Path) -> None:
+def test_no_page_is_made_ahead_that_nobody_requested(tmp_path: Path) -> None:
     with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         made = service.application.application.context.queues.pages.counts
         shelf.put(MapDraft(title="Another"))

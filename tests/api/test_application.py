@@ -1,4 +1,4 @@
-"""A worker stops in order, whatever fails meanwhile."""
+"""A worker shuts down in order, even if one of its parts fails."""
 
 from threading import Event
 

@@ -1,7 +1,7 @@
-"""Bodies of requests: taken within limits, refused with reasons, and gone when their request is.
+"""Request bodies: their limits, refusals and timeouts, and that no temporary files remain.
 
-Here in process, with clients that send what and when a test says; ``test_bodies_on_the_wire.py``
-has real connections.
+These tests run in process, with clients whose timing the test controls;
+``test_bodies_on_the_wire.py`` uses real connections.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ def service(shelf: Shelf) -> Iterator[Service]:
 
 @dataclass
 class Answer:
-    """A response as it goes to an ASGI server."""
+    """Collects a response as an ASGI server receives it."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Answer:
 
 
 class Client:
-    """A client that sends a body in the pieces a test gives it, and hangs up if there are none."""
+    """A client that sends a body in the given chunks, and hangs up when there are no more."""
 
     def __init__(self, *pieces: bytes, waits: bool = False, address: str = "10.0.0.1") -> None:
         self.address = address
@@ -107,23 +107,23 @@ async def ask(service: Service, method: str, path: str, client: Client, **header
     return answer
 
 
-# -- what is taken, and what is not -----------------------------------------------------------
+# -- accepted and refused bodies --------------------------------------------------------------
 
 
-def test_a_body_is_taken_whole_and_the_connection_stays(service: Service) -> None:
+def test_a_body_arrives_whole_and_the_connection_stays_open(service: Service) -> None:
     answer = service.request("POST", "/test/notes", headers=JSON, content=b"{}")
     assert answer.json() == {"received": "{}"}
     assert "Connection" not in answer.headers
 
 
-def test_what_has_been_written_is_said_whatever_the_client_knows(service: Service) -> None:
+def test_a_write_ignores_if_none_match(service: Service) -> None:
     headers = {**JSON, "If-None-Match": "*"}
     answer = service.request("POST", "/test/notes", headers=headers, content=b"{}")
     assert answer.status_code == 200
     assert "ETag" in answer.headers
 
 
-def test_a_file_is_taken_whole(service: Service) -> None:
+def test_a_file_arrives_whole(service: Service) -> None:
     content = os.urandom(3 << 20)
     answer = service.request("PUT", "/test/file", headers=BINARY, content=content)
     digest = hashlib.sha256(content).hexdigest()
@@ -161,7 +161,7 @@ def test_no_body_is_an_empty_one(service: Service, path: str) -> None:
         ("DELETE /test/notes", {"Content-Length": str(MAXIMUM_BODY)}, 200, None),
     ],
 )
-def test_headers_say_what_is_refused(
+def test_requests_are_refused_by_their_headers(
     service: Service,
     asked: str,
     headers: dict[str, str],
@@ -184,7 +184,7 @@ def check_shape(answer: httpx.Response) -> None:
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_the_body_is_looked_at_after_the_token_and_before_the_parameters(service: Service) -> None:
+def test_the_body_is_checked_after_the_token_and_before_the_parameters(service: Service) -> None:
     headers = {"Content-Type": "text/plain"}
     for path, signed, status in (
         ("/test/nothing", False, 404),
@@ -202,7 +202,7 @@ def test_the_body_is_looked_at_after_the_token_and_before_the_parameters(service
 
 
 def kept_files(folder: Path) -> list[Path]:
-    """Return files of this process in ``folder`` that have no name, or one of a temporary file."""
+    """Return this process's open files in ``folder`` that are nameless or have a temporary name."""
     opened = (Path(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd"))
     targets = [os.readlink(one) for one in opened if one.is_symlink()]
     nameless = [Path(one) for one in targets if one.startswith(str(folder)) and "deleted" in one]
@@ -210,7 +210,7 @@ def kept_files(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("arrived", [0, 1, 500_000])
-def test_a_client_that_hangs_up_half_way_leaves_nothing(
+def test_a_client_that_hangs_up_half_way_leaves_no_file(
     shelf: Shelf, service: Service, arrived: int
 ) -> None:
     async def hang_up() -> Answer:
@@ -221,7 +221,7 @@ def test_a_client_that_hangs_up_half_way_leaves_nothing(
         )  # fmt: skip
 
     answer = service.run(hang_up())
-    assert answer.status == 503  # nobody reads it
+    assert answer.status == 503  # the client never reads it
     assert answer.headers["connection"] == "close"
     assert kept_files(shelf.settings.data) == []
 
@@ -264,7 +264,7 @@ async def until(condition: Callable[[], bool]) -> None:
         ("POST /test/form", "application/x-www-form-urlencoded"),
     ],
 )
-def test_a_client_that_sends_nothing_more_is_not_waited_for(
+def test_a_client_that_stalls_gets_a_timeout(
     service: Service, monkeypatch: pytest.MonkeyPatch, asked: str, media_type: str
 ) -> None:  # fmt: skip
     monkeypatch.setattr(incoming, "STALLED_AFTER", 0.1)
@@ -283,7 +283,7 @@ def test_a_client_that_sends_nothing_more_is_not_waited_for(
 
 
 @pytest.mark.slow
-def test_a_slow_client_that_sends_something_is_waited_for(
+def test_a_slow_client_that_keeps_sending_gets_no_timeout(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(incoming, "STALLED_AFTER", 0.3)
@@ -308,7 +308,7 @@ def test_a_slow_client_that_sends_something_is_waited_for(
         ("POST /test/form", "application/x-www-form-urlencoded"),
     ],
 )
-def test_what_arrives_after_the_end_is_told_to_ask_another_node(
+def test_a_body_that_arrives_after_shutdown_gets_503(
     service: Service, asked: str, media_type: str
 ) -> None:  # fmt: skip
     method, path = asked.split()
@@ -327,7 +327,7 @@ def test_what_arrives_after_the_end_is_told_to_ask_another_node(
     assert kept_files(service.application.application.context.settings.data) == []
 
 
-def test_more_than_was_said_is_not_taken(service: Service) -> None:
+def test_a_body_longer_than_its_content_length_is_refused(service: Service) -> None:
     async def exceed() -> Answer:
         headers = {"content_type": "application/json", "content_length": "5"}
         return await ask(service, "POST", "/test/notes", Client(b"he", b"llo, world"), **headers)
@@ -335,14 +335,14 @@ def test_more_than_was_said_is_not_taken(service: Service) -> None:
     assert service.run(exceed()).status == 503
 
 
-# -- bodies that nobody reads ------------------------------------------------------------------
+# -- bodies that no operation reads ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("path", "signed", "status"),
     [("/test/file", False, 401), ("/test/refused", True, 400), ("/test/file", True, 415)],
 )
-def test_what_is_refused_is_received_first_so_that_the_answer_arrives(
+def test_a_refused_body_is_received_before_the_response(
     service: Service, path: str, signed: bool, status: int
 ) -> None:
     pieces = [b"x" * 65_536] * 16
@@ -372,7 +372,7 @@ def test_what_is_refused_is_received_first_so_that_the_answer_arrives(
         ("DELETE", "/test/notes", {}, 0),
     ],
 )
-def test_what_is_not_received_ends_the_connection(
+def test_a_body_that_is_not_received_ends_the_connection(
     service: Service, method: str, path: str, more: dict[str, str], taken: int
 ) -> None:
     async def send() -> tuple[Answer, Client]:
@@ -387,7 +387,9 @@ def test_what_is_not_received_ends_the_connection(
 
 
 @pytest.mark.slow
-def test_throwing_away_ends_some_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discarding_a_body_has_a_time_limit(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(incoming, "DRAINING", 0.2)
 
     async def drip() -> Answer:
@@ -403,14 +405,14 @@ def test_throwing_away_ends_some_time(service: Service, monkeypatch: pytest.Monk
     assert (answer.status, answer.headers["connection"]) == (401, "close")
 
 
-# -- many at a time ----------------------------------------------------------------------------
+# -- many bodies at once -----------------------------------------------------------------------
 
 
 @contextlib.asynccontextmanager
 async def crowd(
     service: Service, *addresses: str, sent: bytes = b"x"
 ) -> AsyncIterator[list[tuple[Client, "asyncio.Task[Answer]"]]]:
-    """Have a client of each address begin to send a body, until the context ends."""
+    """Have a client from each address keep a body half sent until the context ends."""
     found = []
     for address in addresses:
         client = Client(sent, waits=True, address=address)
@@ -435,7 +437,7 @@ async def one_more(service: Service, address: str = "10.2.0.1") -> Answer:
     return await ask(service, "PUT", "/test/file", Client(b"x", address=address), **named)
 
 
-def test_beyond_a_number_of_bodies_the_next_is_told_to_try_again(service: Service) -> None:
+def test_too_many_bodies_at_once_get_503(service: Service) -> None:
     async def test() -> list[int]:
         async with crowd(service, *other_addresses(bodies.MOST_FILES)):
             refused = await one_more(service)
@@ -445,7 +447,7 @@ def test_beyond_a_number_of_bodies_the_next_is_told_to_try_again(service: Servic
     assert service.run(test()) == [503, 200]
 
 
-def test_one_address_does_not_get_all_places(service: Service) -> None:
+def test_one_address_cannot_fill_all_places(service: Service) -> None:
     async def test() -> list[int]:
         async with crowd(service, *["10.1.0.1"] * (bodies.MOST_FILES * 3 // 4)):
             return [
@@ -455,7 +457,7 @@ def test_one_address_does_not_get_all_places(service: Service) -> None:
     assert service.run(test()) == [503, 200]
 
 
-def test_the_slowest_makes_room(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_slowest_body_makes_room(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "SLOW_AFTER", 0.05)
 
     async def test() -> list[bool]:
@@ -472,7 +474,9 @@ def test_the_slowest_makes_room(service: Service, monkeypatch: pytest.MonkeyPatc
     assert service.run(test()) == [n == 5 for n in range(bodies.MOST_FILES)]
 
 
-def test_who_sends_fast_stays(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fast_body_is_not_dropped_to_make_room(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bodies, "SLOW_AFTER", 0.05)
 
     async def test() -> int:
@@ -522,7 +526,7 @@ def test_a_disk_that_is_slow_does_not_delay_small_bodies(
     assert service.run(test()) == 200
 
 
-def test_a_full_disk_is_no_fault_of_the_client(
+def test_a_full_disk_is_a_server_error(
     service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(**_: object) -> Any:
@@ -536,11 +540,11 @@ def test_a_full_disk_is_no_fault_of_the_client(
     assert "Traceback" not in caplog.text
 
 
-def test_what_is_kept_in_memory_is_bounded() -> None:
+def test_bodies_in_memory_are_bounded() -> None:
     assert bodies.MOST_IN_MEMORY * bodies.LARGEST_IN_MEMORY <= 32 << 20
 
 
-def test_forms_are_held_to_their_limits(service: Service) -> None:
+def test_limits_of_forms_are_enforced(service: Service) -> None:
     def status(content: str) -> int:
         sent = content.encode()
         return service.request("POST", "/test/form", headers=URL_ENCODED, content=sent).status_code

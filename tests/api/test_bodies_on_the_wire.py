@@ -1,4 +1,4 @@
-"""Bodies of requests over real connections to Granian, from clients of every kind."""
+"""Request bodies over real connections to Granian, from well-behaved and broken clients."""
 
 import hashlib
 import os
@@ -27,7 +27,7 @@ PATIENCE: Final = 20.0
 
 @dataclass(frozen=True)
 class Server:
-    """A server of the operations in ``writing``."""
+    """A running server with the operations of ``tests/api/writing.py``."""
 
     port: int
     token: str
@@ -45,7 +45,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def nameless_files(self) -> int:
-        """Return how many files without a name its worker has open."""
+        """Return how many nameless files its worker has open."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         found = 0
         for child in children.read_text().split():
@@ -120,7 +120,7 @@ def test_a_connection_goes_on_after_bodies_that_were_read(server: Server) -> Non
             assert "connection" not in answer.headers
 
 
-def test_requests_in_one_piece_are_told_apart(server: Server) -> None:
+def test_pipelined_requests_are_separated(server: Server) -> None:
     one = server.head("POST /test/form", "Content-Length: 3", *FORM_HEADERS) + b"a=1"
     with server.connect() as connection:
         connection.sendall(one + server.head("GET /test/notes", "Connection: close"))
@@ -165,7 +165,7 @@ def test_a_form_with_a_large_file(server: Server) -> None:
     assert server.nameless_files() == 0
 
 
-def test_a_client_may_ask_before_it_sends(server: Server) -> None:
+def test_expect_100_continue_is_answered(server: Server) -> None:
     expecting = ("Content-Length: 3", "Expect: 100-continue", *FORM_HEADERS)
     with server.connect() as connection:
         connection.sendall(server.head("POST /test/form", *expecting))
@@ -183,7 +183,7 @@ def test_a_client_may_ask_before_it_sends(server: Server) -> None:
         ("PUT /maps", ("Content-Length: 9", BINARY), None, 405),
     ],
 )
-def test_a_client_that_asks_first_learns_that_it_need_not_send(
+def test_expect_100_continue_gets_the_refusal_at_once(
     server: Server, request_line: str, headers: tuple[str, ...], token: str | None, status: int
 ) -> None:
     with server.connect() as connection:
@@ -259,7 +259,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
     [b"Cookie: mapshelf_session=\xff\xfe", b"Origin: \xff", b"Content-Type: \xff", b"Expect: \xff"],
 )
 @pytest.mark.parametrize("request_line", ["GET /test/session", "POST /test/form", "DELETE /maps"])
-def test_headers_that_are_no_text_are_answered(
+def test_headers_that_are_not_text_get_a_response(
     server: Server, header: bytes, request_line: str
 ) -> None:
     with server.connect() as connection:

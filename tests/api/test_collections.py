@@ -1,4 +1,4 @@
-"""Collections over HTTP: what each may do with them, and what each sees in them."""
+"""Collections over HTTP: who may change them, and which maps each user sees in them."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -34,7 +34,7 @@ def people(shelf: Shelf) -> Iterator[People]:
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
-    """People of a catalogue in which nothing may come of what they send."""
+    """Users of a shared catalogue whose requests must all be refused."""
     with (
         copied_shelf(tmp_path_factory.mktemp("refused"), *DRAFTS) as shelf,
         Service(shelf.settings, "") as service,
@@ -43,7 +43,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
 
 
 def made(people: People, name: str = OWNER, maps: str = "", **said: Any) -> str:
-    """Make a collection of the maps with these titles; return its ID."""
+    """Create a collection of the maps with these titles; return its ID."""
     body = {"title": "Java", "maps": [f"map{one}" for one in maps], **said}
     answer = people.send(name, "POST", "/collections", json=body)
     assert answer.status_code == 201, answer.text
@@ -93,7 +93,7 @@ def test_a_collection_from_beginning_to_end(people: People, shelf: Shelf) -> Non
 
 
 @pytest.mark.slow
-def test_who_sees_and_changes_what(people: People) -> None:
+def test_permissions_for_collections(people: People) -> None:
     ids = {kind: made(people, visibility=kind) for kind in ("published", "unlisted", "private")}
     for kind, public_id in ids.items():
         path = f"/collections/{public_id}"
@@ -126,7 +126,7 @@ def test_who_sees_and_changes_what(people: People) -> None:
 
 @pytest.mark.slow
 def test_nobody_sees_a_map_that_they_may_not_see(people: People) -> None:
-    """Whatever the collection, and whoever put the map into it."""
+    """Neither the kind of collection nor the user who added the map makes a difference."""
     maps = {
         (owner, kind): people.published(owner, title=f"{owner} {kind}", visibility=kind)
         for owner in (OWNER, OTHER)
@@ -165,7 +165,7 @@ def test_a_map_that_is_hidden_later_is_shown_no_longer(people: People) -> None:
     people.edit(OTHER, own, visibility="private")
     assert titles(people, OWNER, public_id) == ""
     assert titles(people, OTHER, public_id) == "Plan"
-    # What is not seen in it cannot be taken out by name.
+    # A map that the user cannot see in it cannot be removed by ID.
     path = f"/collections/{public_id}/maps/{own}"
     assert people.send(OWNER, "DELETE", path).status_code == 404
 
@@ -190,7 +190,7 @@ def test_a_map_that_is_hidden_later_is_shown_no_longer(people: People) -> None:
         (b'{"title": "x", "maps": ["none"]}', 400, "ID none"),
     ],
 )
-def test_what_cannot_be_taken_is_said(
+def test_invalid_requests_get_an_error_message(
     refused: People, body: bytes, status: int, message: str
 ) -> None:
     headers = {"Content-Type": "application/json"}
@@ -209,7 +209,9 @@ def test_hostile_titles_stay_text(people: People) -> None:
     assert found["url"].isascii()
 
 
-def test_bounds(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_collections_is_limited(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
     public_id = made(people)
     ids = [f"x{number}" for number in range(MOST_COLLECTED + 1)]
     answer = people.send(OWNER, "PUT", f"/collections/{public_id}/maps", json=ids)
@@ -253,7 +255,7 @@ def test_the_picture_shows_the_first_maps(people: People) -> None:
             assert picture.size == (320, 240)
         keys.append(answer.headers["ETag"])
     assert len(set(keys)) == 5
-    assert keys[-1] == keys[-2], "of the first four"
+    assert keys[-1] == keys[-2], "only the first four maps are in the picture"
     dark = people.get("", f"{path}/picture.png?w=1280&theme=dark")
     with Image.open(BytesIO(dark.content)) as picture:
         assert picture.size == (1280, 960)
@@ -263,7 +265,7 @@ def test_the_picture_shows_the_first_maps(people: People) -> None:
 
 
 @pytest.mark.process
-def test_the_picture_shows_nobody_what_they_may_not_see(people: People) -> None:
+def test_the_picture_shows_only_maps_that_the_reader_may_see(people: People) -> None:
     own = people.published(OWNER, title="Secret", visibility="private")
     public_id = made(people, maps="a", visibility="published")
     path = f"/collections/{public_id}/picture.png"

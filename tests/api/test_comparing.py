@@ -1,4 +1,4 @@
-"""``GET /maps/{ID}/diff/{OTHER}``: two maps, versions of one, and who may compare them."""
+"""``GET /maps/{ID}/diff/{OTHER}`` compares two maps, or two versions of one."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -90,7 +90,7 @@ def test_differences_are_named_with_their_places(people: People) -> None:
     assert [one["text"] for one in back["removed"]] == ["Money"]
 
 
-def test_large_maps_are_compared_by_the_child(people: People) -> None:
+def test_large_maps_are_compared_in_the_child_process(people: People) -> None:
     found = diff(people, "Large001/diff/Large002")
     assert [one["text"] for one in found["added"]] == ["two"]
     assert [one["text"] for one in found["removed"]] == ["one"]
@@ -101,7 +101,7 @@ def test_large_maps_are_compared_by_the_child(people: People) -> None:
 
 
 def test_pages_of_large_maps_do_not_wait_for_comparisons(people: People) -> None:
-    """Anybody may ask for them, and there are as many as pairs of maps."""
+    """Anybody may request comparisons, and there are as many as pairs of maps."""
     with full_queue(people.service, "comparisons"):
         assert people.get(OWNER, "/maps/Large002/diff/Large001").status_code == 503
         assert people.get("", "/mindmaps/Large002/map-large002").status_code == 200
@@ -122,9 +122,9 @@ def test_pages_of_large_maps_do_not_wait_for_comparisons(people: People) -> None
         ("Before01/diff/After001?version=1&version=2", 400),
     ],
 )
-def test_what_is_not_there_or_not_said_clearly(people: People, path: str, status: int) -> None:
+def test_missing_maps_and_bad_parameters_are_errors(people: People, path: str, status: int) -> None:
     answer = people.send(ADMINISTRATOR, "GET", f"/maps/{path}", headers={"Accept": "text/html"})
-    if "%2F" not in path:  # that is no address of the API
+    if "%2F" not in path:  # not a path of the API
         openapi.check(answer)
     assert answer.status_code == status
 
@@ -146,7 +146,7 @@ def test_versions_are_compared_by_those_who_may_list_them(people: People) -> Non
     assert people.get(OWNER, f"/maps/{own}/diff/{own}?version=3").status_code == 404
 
 
-def test_both_maps_must_be_seen(people: People) -> None:
+def test_the_reader_must_be_allowed_to_see_both_maps(people: People) -> None:
     private = people.published(OWNER, plan("secret"), visibility="private")
     unlisted = people.published(OWNER, plan("hidden"), visibility="unlisted")
     for path in (f"{private}/diff/{unlisted}", f"{unlisted}/diff/{private}"):
@@ -160,7 +160,7 @@ def test_both_maps_must_be_seen(people: People) -> None:
     assert people.get("", f"{page}.svg").status_code == 404
 
 
-def test_the_page_says_it_in_words_and_the_drawing_marks_it(people: People) -> None:
+def test_the_page_lists_differences_and_the_drawing_marks_them(people: People) -> None:
     page = people.get("", "/mindmaps/Before01/map-before01/compare/After001")
     assert page.status_code == 200
     for words in ("1 branch added", "1 topic moved", "1 topic changed", "<del", "Dates and places"):

@@ -1,4 +1,4 @@
-"""What clients that take gzip get: the same, compressed, under a validator of its own."""
+"""Clients that accept gzip get the same body compressed, with an ETag of its own."""
 
 import gzip
 
@@ -20,17 +20,17 @@ from mapshelf.api.http import body_response
         *((b"*", False), (b";;,,=", False)),
     ],
 )
-def test_who_takes_gzip(said: bytes, taken: bool) -> None:
+def test_accept_encoding_is_understood(said: bytes, taken: bool) -> None:
     assert takes_gzip(said) == taken
 
 
 @given(st.binary(max_size=40))
-def test_nothing_a_client_says_is_an_error(said: bytes) -> None:
+def test_no_accept_encoding_is_an_error(said: bytes) -> None:
     takes_gzip(said)
 
 
 @given(st.binary(min_size=SMALLEST_COMPRESSED, max_size=5000))
-def test_the_smaller_answer_is_the_same(body: bytes) -> None:
+def test_a_compressed_body_decompresses_to_the_original(body: bytes) -> None:
     whole = also_compressed(
         body_response(200, b"text/html", body, [(b"etag", b'"a"'), (b"x", b"y")])
     )
@@ -47,7 +47,7 @@ def test_the_smaller_answer_is_the_same(body: bytes) -> None:
     assert len([name for name, _ in compressed.headers if name == b"content-length"]) == 1
 
 
-def test_what_is_small_already_stays_as_it_is() -> None:
+def test_small_bodies_are_not_compressed() -> None:
     whole = also_compressed(body_response(200, b"text/html", b"short", ()))
     assert whole.compressed is None
     assert whole.header(b"vary") == b"Accept-Encoding"

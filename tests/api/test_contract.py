@@ -1,6 +1,6 @@
-"""The interface point by point: one section for each decision, in the order of the design.
+"""The HTTP interface point by point: one section for each decision, in the order of the design.
 
-Each test builds the few maps it talks about, so that it can be read alone.
+Each test makes the few maps that it needs, so that you can read it alone.
 """
 
 import time
@@ -39,7 +39,7 @@ def titled(*titles: str) -> list[MapDraft]:
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service over the maps One and Two: ask it, but change nothing."""
+    """A shared service with the maps One and Two: do not change them."""
     folder = tmp_path_factory.mktemp("two")
     with shelf_with(folder, *titled("One", "Two")) as shelf, serve(shelf) as running:
         yield running
@@ -75,7 +75,7 @@ def test_order_of_checks_an_address_is_exact(service: Service, path: str) -> Non
 
 
 @pytest.mark.parametrize("form", ["Bearer {}", "bearer {}", "BEARER {}", "Bearer   {}", "{}"])
-def test_token_is_taken_with_the_scheme_in_any_case_or_without(service: Service, form: str) -> None:
+def test_token_may_come_with_the_scheme_in_any_case_or_without(service: Service, form: str) -> None:
     header = {"Authorization": form.format(service.token)}
     response = service.request("GET", "/users/me", headers=header)
     assert response.json()["UserName"] == READER
@@ -169,7 +169,7 @@ def test_401_says_so_for_tokens_that_are_no_longer_valid(
     "name",
     ["query", "limit", "offset", "order_by", "category", "software", "owner", "only_templates"],
 )
-def test_empty_value_is_as_good_as_none(two: Service, name: str) -> None:
+def test_empty_value_is_ignored(two: Service, name: str) -> None:
     everything = two.get("/maps")
     for query_string in (f"{name}=", name, f"&{name}=&"):
         response = two.get(f"/maps?{query_string}")
@@ -221,7 +221,7 @@ def test_limit_goes_from_0_to_50_and_is_20_by_default(serving: Serving) -> None:
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service over three maps: ask it, but change nothing."""
+    """A shared service with three maps: do not change them."""
     drafts = titled("Map 1", "Map 2", "Map 3")
     with shelf_with(tmp_path_factory.mktemp("three"), *drafts) as shelf, serve(shelf) as running:
         yield running
@@ -299,7 +299,7 @@ def test_order_by_rating_does_not_let_few_votes_outrank_many(serving: Serving) -
     ]  # fmt: skip
 
 
-def test_order_by_rating_takes_only_bad_votes_for_none(serving: Serving) -> None:
+def test_order_by_rating_treats_only_bad_votes_as_no_votes(serving: Serving) -> None:
     service = serving(
         MapDraft(title="older", thumbs_down=0),
         MapDraft(title="hated", thumbs_down=1000),
@@ -308,7 +308,7 @@ def test_order_by_rating_takes_only_bad_votes_for_none(serving: Serving) -> None
     assert service.titles(order_by="rating") == ["newer", "hated", "older"]
 
 
-def test_order_by_alpha_looks_through_case_accents_and_width(serving: Serving) -> None:
+def test_order_by_alpha_ignores_case_accents_and_width(serving: Serving) -> None:
     inputs = [
         "Zoo",
         "élan",
@@ -493,7 +493,7 @@ def test_query_takes_a_leading_minus_for_an_exclusion(serving: Serving) -> None:
     assert set(service.titles(query="red -gre")) == {"Red apple", "Red hot pepper"}
 
 
-def test_query_takes_the_last_word_for_a_beginning_too(serving: Serving) -> None:
+def test_query_matches_the_last_word_as_a_prefix_too(serving: Serving) -> None:
     service = serving(*titled("Programming languages", "Program", "Language of programs"))
     assert len(service.titles(query="program")) == 3
     assert service.titles(query="program")[0] == "Program"
@@ -544,7 +544,7 @@ def test_query_has_no_syntax_errors(service: Service, text: str, order: str) -> 
 
 
 @pytest.mark.slow
-def test_query_with_a_beginning_of_very_many_words_is_answered(serving: Serving) -> None:
+def test_query_with_a_prefix_of_very_many_words_is_answered(serving: Serving) -> None:
     words = " ".join(f"abc{number}" for number in range(17_000))
     service = serving(MapDraft(title="Numbers", description=words), *titled("abc1 abcd"))
     for order in ("", "views"):
@@ -552,7 +552,7 @@ def test_query_with_a_beginning_of_very_many_words_is_answered(serving: Serving)
             assert set(service.titles(query=text, order_by=order)) == {"Numbers", "abc1 abcd"}
 
 
-def test_query_joined_by_signs_is_a_phrase_that_may_go_on(serving: Serving) -> None:
+def test_query_joined_by_signs_is_a_phrase_ending_in_a_prefix(serving: Serving) -> None:
     service = serving(*titled("Well-known facts", "Known well", "e-mail", "mail, e-ink"))
     assert (
         service.titles(query="well-kno")
@@ -621,7 +621,7 @@ def test_id_is_8_letters_and_digits_and_file_id_increases(serving: Serving) -> N
     assert numbers == sorted(set(numbers))
 
 
-def test_id_of_a_deleted_map_is_never_given_again(shelf: Shelf, live: Service) -> None:
+def test_id_of_a_deleted_map_is_never_reused(shelf: Shelf, live: Service) -> None:
     first, second = shelf.put(*titled("One", "Two"))
     shelf.store.delete_maps([second])
     shelf.put(*titled("Three"))
@@ -653,7 +653,7 @@ def test_413_for_a_large_body_and_none_for_a_small_one(service: Service) -> None
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "9" * 30])
-def test_413_for_a_length_that_is_none(service: Service, length: str) -> None:
+def test_413_for_a_length_that_is_not_a_number(service: Service, length: str) -> None:
     response = service.request("GET", "/maps", headers={"Content-Length": length})
     assert refused(response) == (413, 413, "content_too_large")
 
@@ -663,7 +663,7 @@ def test_414_for_a_long_query_string(service: Service) -> None:
     assert refused(service.get("/maps?x=" + "y" * 8191)) == (414, 414, "uri_too_long")
 
 
-def test_500_tells_nothing_of_the_fault_and_the_log_tells_all(
+def test_500_hides_the_fault_and_the_log_has_it(
     shelf: Shelf, live: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     drop_tokens(shelf.settings.data)
@@ -679,13 +679,13 @@ def test_500_tells_nothing_of_the_fault_and_the_log_tells_all(
     assert "Traceback" in caplog.text
 
 
-def test_503_and_not_401_when_the_store_is_out_of_reach(live: Service) -> None:
+def test_503_and_not_401_when_the_store_is_unreachable(live: Service) -> None:
     live.stop()
     response = live.get("/maps")
     assert refused(response) == (503, 503, "temporarily_unavailable")
     assert int(response.headers["Retry-After"]) >= 1
     assert "closed" not in response.text
-    # What needs no store to be refused still is.
+    # Requests that can be refused without the store still are.
     assert refused(live.request("GET", "/maps", signed=False)) == UNAUTHORIZED
 
 
@@ -699,7 +699,7 @@ def test_503_while_there_is_no_snapshot(tmp_path_factory: pytest.TempPathFactory
                 assert "Retry-After" in response.headers
             bare.put(*titled("One"))
             bare.publish()
-            # At once: whoever was answered by another worker takes the service for ready.
+            # At once: a client that got a response from another worker assumes that all are ready.
             assert service.maps().status_code == 200
     finally:
         bare.close()
@@ -748,9 +748,7 @@ def without_request_id(response: httpx.Response) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", ["/maps", "/users/me", "/openapi.json"])
-def test_options_needs_no_token_and_tells_browsers_what_they_may(
-    service: Service, path: str
-) -> None:
+def test_options_needs_no_token_and_answers_preflights(service: Service, path: str) -> None:
     response = service.request(
         "OPTIONS",
         path,
@@ -884,7 +882,7 @@ def test_etag_changes_with_the_list_and_with_its_total(shelf: Shelf, live: Servi
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
-def test_headers_that_are_everywhere(service: Service, path: str, method: str) -> None:
+def test_every_response_has_these_headers(service: Service, path: str, method: str) -> None:
     responses = [service.request(method, path) for _ in range(2)]
     assert all(one.headers["X-Content-Type-Options"] == "nosniff" for one in responses)
     assert len({one.headers["X-Request-Id"] for one in responses}) == 2
@@ -910,7 +908,7 @@ def test_users_me_shows_the_token_owner_and_is_not_stored(
 def test_the_date_of_registration_is_that_in_utc(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
-    """At any time of the day, one of these time zones has another date than UTC."""
+    """At any time of day, one of these time zones has another date than UTC."""
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:

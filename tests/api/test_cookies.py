@@ -1,4 +1,4 @@
-"""Cookies: their attributes at every kind of base URL, and what is read of what browsers send."""
+"""Cookies: their attributes at each kind of base URL, and parsing the ``Cookie`` header."""
 
 from http.cookies import SimpleCookie
 
@@ -25,7 +25,7 @@ HTTP = "http://192.168.1.5:8000"
         (f"{HTTP}/a;Domain=x", "mapshelf_session", "Path=/; HttpOnly; SameSite=Lax"),
     ],
 )
-def test_attributes(base_url: str, name: str, attributes: str) -> None:
+def test_attributes_of_cookies(base_url: str, name: str, attributes: str) -> None:
     cookie = Cookie(SESSION, base_url)
     assert cookie.name == name
     assert cookie.set("mss_abc", 60) == (
@@ -36,7 +36,7 @@ def test_attributes(base_url: str, name: str, attributes: str) -> None:
     assert cookie.clear()[1] == f"{name}=; {attributes}; Max-Age=0".encode()
 
 
-def test_the_standard_library_reads_what_is_set() -> None:
+def test_the_standard_library_parses_our_cookies() -> None:
     cookie = Cookie(FORM, HTTPS)
     parsed = SimpleCookie(cookie.set("x-y_z", 5)[1].decode())
     morsel = parsed[cookie.name]
@@ -66,7 +66,7 @@ def test_the_standard_library_reads_what_is_set() -> None:
         (b"x=" + b"y" * LONGEST + b"; __Host-mapshelf_session=a", ""),
     ],
 )
-def test_reading(header: bytes, value: str) -> None:
+def test_parsing_the_cookie_header(header: bytes, value: str) -> None:
     assert Cookie(SESSION, HTTPS).read(header) == value
 
 

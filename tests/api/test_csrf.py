@@ -1,4 +1,4 @@
-"""Which requests come from a page of ours: a table of what browsers send, row by row."""
+"""Tells requests of our own pages from those of other sites, by the headers that browsers send."""
 
 import base64
 import re
@@ -21,12 +21,12 @@ OTHERS = False
 @pytest.mark.parametrize(
     ("base_url", "origin", "fetch_site", "host", "whose"),
     [
-        # a browser of today
+        # a current browser
         (HTTPS, HTTPS, "same-origin", HOST, OURS),
         (HTTPS, "https://evil.example", "cross-site", HOST, OTHERS),
         (HTTPS, "https://other.example.org", "same-site", HOST, OTHERS),
         (HTTPS, HTTPS, "none", HOST, OURS),
-        # what it says of the site counts, even if the origin were right
+        # Sec-Fetch-Site counts, even if the origin is right
         (HTTPS, HTTPS, "cross-site", HOST, OTHERS),
         (HTTPS, HTTPS, "same-site", HOST, OTHERS),
         (HTTPS, HTTPS, "anything", HOST, OTHERS),
@@ -38,7 +38,7 @@ OTHERS = False
         (HTTPS, "null", "", HOST, OURS),
         (HTTPS, "null", "cross-site", HOST, OTHERS),
         (HTTPS, "null", "same-site", HOST, OTHERS),
-        # a browser of before, or one over plain http
+        # an older browser, or one over plain HTTP
         (HTTPS, "", "", HOST, OURS),
         (HTTPS, HTTPS, "", HOST, OURS),
         (HTTPS, "https://evil.example", "", HOST, OTHERS),
@@ -54,7 +54,7 @@ OTHERS = False
         ("HTTPS://Maps.Example.org/path", HTTPS, "", "", OURS),
         ("http://x:80", "http://x", "", "", OURS),
         ("http://x:8080", "http://x", "", "x", OURS),
-        # reached by another name than the base URL says
+        # reached under another host name than that of the base URL
         (HTTP, "http://localhost:8000", "", "localhost:8000", OURS),
         (HTTP, "http://192.168.1.5:8000", "", "192.168.1.5:8000", OURS),
         (HTTP, "https://maps.local", "same-origin", "maps.local", OURS),
@@ -64,7 +64,7 @@ OTHERS = False
         (HTTP, "http://", "", "", OTHERS),
     ],
 )
-def test_whose_page_it_is(
+def test_requests_of_our_pages_are_recognised(
     base_url: str, origin: str, fetch_site: str, host: str, *, whose: bool
 ) -> None:
     assert is_own_page(Provenance(origin, fetch_site, host), base_url) is whose
@@ -94,12 +94,12 @@ def test_tokens_look_different_each_time_and_fit_into_forms() -> None:
 
 
 @given(st.text(max_size=100))
-def test_nothing_else_is_a_token(text: str) -> None:
+def test_other_texts_are_not_csrf_tokens(text: str) -> None:
     assert not is_form_token(text, "secret")
 
 
 @given(st.integers(0, 511))
-def test_no_bit_of_a_token_may_change(bit: int) -> None:
+def test_a_changed_bit_invalidates_a_token(bit: int) -> None:
     token = form_token("secret")
     decoded = bytearray(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     assert len(decoded) == 64
@@ -109,5 +109,5 @@ def test_no_bit_of_a_token_may_change(bit: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["=", "==", "A", "é", "A" * 10_000, "A" * 85, "A" * 86, "\0"])
-def test_what_is_no_token_at_all(wrong: str) -> None:
+def test_malformed_tokens_are_refused(wrong: str) -> None:
     assert not is_form_token(wrong, "secret")

@@ -1,8 +1,8 @@
-"""A desktop program of before RFC 9700 signs in, refreshes and uploads, byte for byte as it does.
+"""A desktop program older than RFC 9700 signs in, refreshes and uploads, byte for byte as it does.
 
-It is compiled Java that nobody changes any more: it does not follow our answers, they follow it. So
-each request here is what its classes write to the socket, and answers are read as it reads them. It
-keeps no cookies, understands no compression, and ignores most statuses.
+It is compiled Java that nobody maintains, so we must send what it can read. Each request here is
+what its classes write to the socket, and responses are parsed as it parses them. It keeps no
+cookies, understands no compression, and ignores most statuses.
 """
 
 import json
@@ -39,36 +39,36 @@ SENT_ALWAYS: Final = (
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer as the program reads it."""
+    """A response as the program parses it."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON object, which it takes only from an answer that is exactly this."""
+        """Return the JSON object, which it accepts only in a response of exactly this form."""
         assert "application/json" in self.headers["content-type"]
         assert "content-encoding" not in self.headers
         found = json.loads(self.body.decode("utf-8"))
         assert isinstance(found, dict)
-        assert "_code" not in found  # it would stand for the status
+        assert "_code" not in found  # the program would take it for the status
         return found
 
 
 @dataclass(frozen=True)
 class Desktop:
-    """The program, and the service that it was pointed at."""
+    """The program, configured to use a service."""
 
     mapshelf: Mapshelf
     url: str
 
     def send(self, request: str, *more: str, body: str = "") -> Answer:
-        """Send a request over a connection of its own, and read the answer."""
+        """Send a request over a new connection, and read the response."""
         with closing(self._sent(request, *more, body=body)) as connection:
             return read_answer(connection)
 
     def lose(self, body: str) -> None:
-        """Send a token request whose connection is lost before the answer."""
+        """Send a token request whose connection is lost before the response."""
         self._sent("POST /oauth/token HTTP/1.1", body=body).close()
 
     def _sent(self, request: str, *more: str, body: str) -> socket.socket:
@@ -84,9 +84,9 @@ class Desktop:
         return connection
 
     def look(self) -> tuple[int, str]:
-        """Look at the page that the browser is opened at; return the last status and path.
+        """Fetch the page that the browser is opened at; return the last status and path.
 
-        Redirects are followed up to twenty times, within the same scheme, and without cookies.
+        It follows up to twenty redirects, within the same scheme, and without cookies.
         """
         path = AUTHORIZATION
         for _ in range(20):
@@ -103,7 +103,7 @@ class Desktop:
         return self.send("POST /oauth/token HTTP/1.1", body=body)
 
     def exchange(self, code: str) -> Answer:
-        """Exchange a code: the scope has a literal plus, and the secret is in the form."""
+        """Exchange a code, with a literal plus in the scope and the secret in the form."""
         return self.token(exchange_form(code))
 
     def refresh(self, token: str) -> Answer:
@@ -111,7 +111,7 @@ class Desktop:
         return self.token(refresh_form(token))
 
     def user(self, token: str) -> Answer:
-        """Ask who the user is, with the token alone in the header."""
+        """Request the user's profile, with only the token in the ``Authorization`` header."""
         return self.send("GET /users/me HTTP/1.1", f"Authorization: {token}")
 
     def upload(
@@ -123,9 +123,9 @@ class Desktop:
         boundary: str = "-0aZ_8" + "q" * 30 + "-",
         answered: bool = True,
     ) -> Answer | None:
-        """Upload a map: the token alone in the header, and a charset on every part of the form.
+        """Upload a map, with only the token in the header, and a charset on every part of the form.
 
-        If it is not to be ``answered``, the connection is lost as soon as all is sent.
+        Unless ``answered``, the connection is lost as soon as everything is sent.
         """
         text = "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit"
         parts = [
@@ -169,7 +169,7 @@ class Desktop:
         return token
 
     def code(self) -> str:
-        """Return the code that the listener takes from what the browser asks it for."""
+        """Return the code that the program's listener finds in the browser's request."""
         code = heard(self.decided("allow"))
         assert code is not None
         return code
@@ -192,10 +192,10 @@ def refresh_form(token: str) -> str:
 
 
 def heard(location: str) -> str | None:
-    """Return the code in a request of the browser to the listener.
+    """Return the code that the listener finds in a request of the browser.
 
-    The line is split at the first question mark and at ampersands. The value of the first parameter
-    whose name begins with ``code`` is taken, not decoded, and up to the end of the line.
+    It splits the line at the first question mark and at ampersands. It uses the value of the first
+    parameter whose name begins with ``code``, without decoding it, up to the end of the line.
     """
     assert location.startswith(LISTENER)
     line = f"GET {location.removeprefix(LISTENER[:-1])} HTTP/1.1"
@@ -229,7 +229,7 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
         yield Desktop(mapshelf, service.url)
 
 
-def test_it_looks_at_the_page_itself_and_gives_up_unless_that_ends_in_200(
+def test_it_fetches_the_page_itself_and_expects_200(
     desktop: Desktop,
 ) -> None:
     for _ in range(5):
@@ -237,8 +237,8 @@ def test_it_looks_at_the_page_itself_and_gives_up_unless_that_ends_in_200(
         assert (status, path.partition("?")[0]) == (200, "/signin")
 
 
-def test_its_look_beside_the_browser_spends_nothing(desktop: Desktop) -> None:
-    """Both ask for the same page at the same moment, and which is first, nobody knows."""
+def test_fetching_the_page_beside_the_browser_uses_nothing_up(desktop: Desktop) -> None:
+    """Program and browser request the same page at the same moment, in either order."""
     with signed_in(desktop.mapshelf, desktop.url) as browser:
         assert desktop.look()[0] == 200
         assert browser.get(AUTHORIZATION).status_code == 200
@@ -249,7 +249,7 @@ def test_its_look_beside_the_browser_spends_nothing(desktop: Desktop) -> None:
     assert desktop.exchange(code).json()["access_token"]
 
 
-def test_the_browser_brings_a_code_that_ends_before_the_end_of_the_line(desktop: Desktop) -> None:
+def test_the_listener_finds_the_code_in_the_request_line(desktop: Desktop) -> None:
     location = desktop.decided("allow")
     code = heard(location)
     assert code is not None
@@ -259,7 +259,7 @@ def test_the_browser_brings_a_code_that_ends_before_the_end_of_the_line(desktop:
     assert location.partition("&")[2].startswith("iss=http%3A%2F%2F127.0.0.1")
 
 
-def test_it_is_told_when_the_user_denies(desktop: Desktop) -> None:
+def test_the_listener_gets_no_code_when_the_user_denies(desktop: Desktop) -> None:
     location = desktop.decided("deny")
     assert heard(location) is None
     assert location.startswith(f"{LISTENER}?error=access_denied&")
@@ -277,7 +277,7 @@ def test_it_exchanges_the_code_asks_for_the_user_and_refreshes(desktop: Desktop)
 
 
 def test_without_a_grant_type_the_code_is_taken_too(desktop: Desktop) -> None:
-    """As the documentation of the service says that it was made for."""
+    """As the documentation of the service that the program was written for says."""
     found = desktop.token(
         f"client_id={ID}&client_secret={SECRET}&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
         f"&code={desktop.code()}&response_type=token"
@@ -286,7 +286,7 @@ def test_without_a_grant_type_the_code_is_taken_too(desktop: Desktop) -> None:
 
 
 def test_it_refreshes_without_redirect_uri_and_scope_too(desktop: Desktop) -> None:
-    """As the documentation of the service says that it was made for."""
+    """As the documentation of the service that the program was written for says."""
     found = desktop.exchange(desktop.code()).json()
     found = desktop.token(
         f"client_id={ID}&client_secret={SECRET}&refresh_token={found['refresh_token']}"
@@ -296,8 +296,8 @@ def test_it_refreshes_without_redirect_uri_and_scope_too(desktop: Desktop) -> No
     assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
 
 
-def test_a_request_that_is_sent_once_more_does_no_harm(desktop: Desktop) -> None:
-    """Its connection was lost before the answer; which answer arrives, nobody knows."""
+def test_repeating_a_request_does_no_harm(desktop: Desktop) -> None:
+    """The connection was lost before the response, and either response may arrive."""
     code = desktop.code()
     lost, found = desktop.exchange(code).json(), desktop.exchange(code).json()
     for _ in range(2):
@@ -309,8 +309,8 @@ def test_a_request_that_is_sent_once_more_does_no_harm(desktop: Desktop) -> None
     assert desktop.user(late["access_token"]).json()["UserName"] == "alice"
 
 
-def test_a_request_is_sent_once_more_when_its_connection_is_lost(desktop: Desktop) -> None:
-    """Whether the service has done what it asks by then, or does not even begin."""
+def test_a_request_can_be_repeated_after_a_lost_connection(desktop: Desktop) -> None:
+    """Whether or not the service has already processed the request."""
     code = desktop.code()
     desktop.lose(exchange_form(code))
     found = desktop.exchange(code).json()
@@ -321,8 +321,8 @@ def test_a_request_is_sent_once_more_when_its_connection_is_lost(desktop: Deskto
         found = desktop.refresh(token).json()
 
 
-def test_a_code_that_is_sent_a_third_time_ends_what_it_gave(desktop: Desktop) -> None:
-    """It sends a request once more, never twice more: this is somebody else."""
+def test_a_code_sent_a_third_time_revokes_its_grant(desktop: Desktop) -> None:
+    """The program repeats a request only once, so the third one comes from somebody else."""
     code = desktop.code()
     first, second = desktop.exchange(code).json(), desktop.exchange(code).json()
     assert desktop.exchange(code).json()["error"] == "invalid_grant"
@@ -330,15 +330,15 @@ def test_a_code_that_is_sent_a_third_time_ends_what_it_gave(desktop: Desktop) ->
         assert desktop.refresh(one["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_a_code_is_not_sent_again_once_the_program_has_refreshed(desktop: Desktop) -> None:
+def test_a_code_is_refused_once_the_program_has_refreshed(desktop: Desktop) -> None:
     code = desktop.code()
     found = desktop.refresh(desktop.exchange(code).json()["refresh_token"]).json()
     assert desktop.exchange(code).json()["error"] == "invalid_grant"
     assert desktop.refresh(found["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_what_it_is_refused_is_an_object_without_a_token(desktop: Desktop) -> None:
-    """Then it forgets its token and opens the browser; all else would leave it stuck."""
+def test_a_refusal_is_an_object_without_a_token(desktop: Desktop) -> None:
+    """Only then does it forget its token and open the browser; otherwise it would be stuck."""
     form = f"client_id={ID}&client_secret=wrong&grant_type=refresh_token&refresh_token=x"
     for answer in (
         desktop.exchange("wrong"),
@@ -355,7 +355,7 @@ def test_what_it_is_refused_is_an_object_without_a_token(desktop: Desktop) -> No
         assert "access_token" not in found
 
 
-def test_a_withdrawn_program_is_refused_like_that_too(desktop: Desktop) -> None:
+def test_a_withdrawn_program_gets_such_a_refusal_too(desktop: Desktop) -> None:
     found = desktop.exchange(desktop.code()).json()
     with signed_in(desktop.mapshelf, desktop.url) as browser:
         page = browser.get("/account/programs")
@@ -366,7 +366,7 @@ def test_a_withdrawn_program_is_refused_like_that_too(desktop: Desktop) -> None:
 
 
 def xmind_file(title: str) -> bytes:
-    """Return a file as the program writes it: one sheet, always with a thumbnail."""
+    """Return a file as the program writes it, with one sheet and a thumbnail."""
     return archive(
         content__xml=xmind_xml(f"<title>{title}</title>"),
         Thumbnails___thumbnail__png=as_file(drawn()),
@@ -389,15 +389,15 @@ def test_it_uploads_after_a_refresh_and_opens_the_page_of_the_map(desktop: Deskt
 @pytest.mark.parametrize(
     "boundary", ["q" * 30, "-" * 40, "--" + "0" * 36 + "--", "_" * 39, "-aZ-" * 9]
 )
-def test_boundaries_of_an_upload_are_any_that_it_makes(desktop: Desktop, boundary: str) -> None:
-    """From 30 to 40 characters, unquoted, of which the first and the last may be hyphens."""
+def test_uploads_may_have_any_boundary_that_it_makes(desktop: Desktop, boundary: str) -> None:
+    """They have 30 to 40 characters, unquoted, and may begin and end with hyphens."""
     title = f"Within {boundary}"
     answer = desktop.upload(desktop.let_in(), title, xmind_file(title), boundary=boundary)
     assert answer is not None
     assert (answer.status, answer.json()["Title"]) == (201, title)
 
 
-def test_an_upload_that_is_sent_once_more_is_the_same_map(desktop: Desktop) -> None:
+def test_repeating_an_upload_gives_the_same_map(desktop: Desktop) -> None:
     token, file = desktop.let_in(), xmind_file("Twice")
     desktop.upload(token, "Twice", file, answered=False)
     first, second = desktop.upload(token, "Twice", file), desktop.upload(token, "Twice", file)
@@ -421,8 +421,8 @@ def test_an_upload_that_is_refused_is_an_object_without_an_address(desktop: Desk
         assert "url" not in answer.json()
 
 
-def test_it_may_upload_though_it_asks_for_maps_and_its_user_is_told(desktop: Desktop) -> None:
-    """It asks for ``account+maps``, which only reads for all others."""
+def test_its_scope_maps_includes_uploads_and_the_user_sees_that(desktop: Desktop) -> None:
+    """It requests ``account+maps``, which allows other programs only to read."""
     with signed_in(desktop.mapshelf, desktop.url) as browser:
         assert say("consent.maps:write") in browser.get(AUTHORIZATION).text
     found = desktop.exchange(desktop.code()).json()
@@ -430,7 +430,7 @@ def test_it_may_upload_though_it_asks_for_maps_and_its_user_is_told(desktop: Des
     assert desktop.refresh(found["refresh_token"]).json()["scope"] == "account maps maps:write"
 
 
-def test_a_bare_token_is_read_by_every_operation(desktop: Desktop) -> None:
+def test_every_operation_accepts_a_bare_token(desktop: Desktop) -> None:
     found = desktop.exchange(desktop.code()).json()
     wrong = desktop.send("GET /users/me HTTP/1.1", "Authorization: wrong")
     assert (wrong.status, wrong.json()["code"]) == (401, 0)

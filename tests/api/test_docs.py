@@ -1,6 +1,6 @@
-"""``docs/api.md``, ``oauth.md`` and ``website.md`` cannot drift from the code.
+"""``docs/api.md``, ``oauth.md`` and ``website.md`` agree with the code.
 
-Their examples are run, and their tables are compared with those of the code.
+The tests run their examples, and compare their tables with those of the code.
 """
 
 import argparse
@@ -100,7 +100,7 @@ MAPS = (
 
 @dataclass(frozen=True)
 class Example:
-    """A request of a document with the answer it shows."""
+    """A request in a document, with the response that it shows."""
 
     command: str
     kind: str
@@ -111,7 +111,7 @@ def examples() -> Iterator[Example]:
     for document in WITH_EXAMPLES:
         blocks = BLOCK.findall(document)
         for (kind, command), (answer_kind, answer) in zip(blocks[::2], blocks[1::2], strict=True):
-            assert kind == "sh", f"an answer without a request: {command}"
+            assert kind == "sh", f"a response without a request: {command}"
             yield Example(command.strip(), answer_kind, answer)
 
 
@@ -120,7 +120,7 @@ EXAMPLES = list(examples())
 
 @pytest.fixture(scope="module")
 def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service of the document, with the token of a user registered on 2024-01-15."""
+    """The service of the documents, with the token of a user registered on 2024-01-15."""
     folder = tmp_path_factory.mktemp("documented")
     registered = round(datetime(2024, 1, 15, 12, tzinfo=UTC).timestamp() * 1000)
     then = open_with(folder, lambda: registered)
@@ -134,7 +134,7 @@ def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Namespace]:
-    """Send what a curl command would send."""
+    """Send the request of a curl command."""
     parser = argparse.ArgumentParser(exit_on_error=False)
     parser.add_argument("-i", action="store_true")
     parser.add_argument("-I", action="store_true")
@@ -171,7 +171,7 @@ def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Names
 def send_form(
     service: Service, url: str, headers: dict[str, str], fields: list[str]
 ) -> httpx.Response:
-    """Send a form with a file, and return the answer as if the new map had the ID of the page."""
+    """Send a form with a file; return the response as if the new map had the documented ID."""
     pairs = [field.split("=", 1) for field in fields]
     files = {name: (value[1:], PLAN) for name, value in pairs if value.startswith("@")}
     data = {name: value for name, value in pairs if not value.startswith("@")}
@@ -183,7 +183,7 @@ def send_form(
 def as_if(
     answer: httpx.Response, public_id: str, shown: str, dates: tuple[str, ...]
 ) -> httpx.Response:
-    """Return an answer as if what was made had the ID of the page, and its time."""
+    """Return a response as if the created object had the ID and time of the document."""
     text = answer.text.replace(public_id, shown)
     for date in dates:
         text = text.replace(date, "2024-03-09 16:00:00.000")
@@ -218,7 +218,7 @@ def check_head(response: httpx.Response, lines: list[str]) -> None:
 
 
 def in_order(text: str) -> Any:
-    """Return JSON text as a value that differs if keys come in another order."""
+    """Parse JSON into a value that depends on the order of keys."""
     return json.loads(text, object_pairs_hook=list) if text.strip() else None
 
 
@@ -240,7 +240,7 @@ def table_below(heading: str) -> list[list[str]]:
 
 
 def names_in(heading: str, column: int = 0) -> list[str]:
-    """Return what is set as code in a column of a table."""
+    """Return the code spans in a column of a table."""
     return [name for row in table_below(heading) for name in re.findall("`(.*?)`", row[column])]
 
 

@@ -1,4 +1,4 @@
-"""``GET /maps/{ID}/drawing``: a map drawn whole, as SVG, PNG and PDF."""
+"""``GET /maps/{ID}/drawing`` draws a whole map as SVG, PNG or PDF."""
 
 import asyncio
 import io
@@ -157,7 +157,7 @@ def test_formulas_are_drawn(service: Service) -> None:
     assert not {"$$x^2$$", "x^2", FORMULA} & set(found)
     for one in drawings(("x^2", FORMULA)).values():
         assert one.path in response.text
-    # Those that cannot be drawn stand there as they are written.
+    # Formulas that cannot be drawn appear as their source.
     assert r"\unknown{x}" in found
     for suffix in ("png", "pdf"):
         assert drawing(service, suffix, "?topic=m").status_code == 200
@@ -174,7 +174,7 @@ def test_formulas_take_the_colour_of_the_words(service: Service) -> None:
         assert words in colours(f"?topic=m1&theme={theme.name}")
 
 
-def test_pictures_are_those_of_our_own_making(service: Service) -> None:
+def test_pictures_are_encoded_again(service: Service) -> None:
     response = drawing(service, "svg")
     assert response.text.count("<image") == 1
     assert "img-src data:" in response.headers["Content-Security-Policy"]
@@ -183,7 +183,7 @@ def test_pictures_are_those_of_our_own_making(service: Service) -> None:
     assert (255, 0, 0) in {colour for _, colour in colours}
 
 
-def test_a_branch_is_drawn_with_what_is_inside_it(service: Service) -> None:
+def test_a_branch_is_drawn_with_its_subtopics(service: Service) -> None:
     found = texts(drawing(service, "svg", "?topic=b"))
     assert sorted(found) == sorted(["Branch", "one", "two", "three", "in all", "within", "around"])
     assert texts(drawing(service, "svg", "?topic=b1")) == ["one"]
@@ -242,7 +242,7 @@ def test_every_format_has_its_headers(service: Service, suffix: str) -> None:
     assert drawing(service, suffix).content == response.content
 
 
-def test_both_themes_have_their_ground(service: Service) -> None:
+def test_both_themes_have_their_background(service: Service) -> None:
     for theme in (LIGHT, DARK):
         picture = pixels(drawing(service, "png", f"?topic=b&theme={theme.name}")).convert("RGB")
         assert picture.tobytes()[:3].hex() == theme.ground.removeprefix("#")
@@ -280,25 +280,25 @@ def test_small_maps_do_not_wait_for_large_ones(tmp_path: Path) -> None:
     with (
         shelf_with(tmp_path, *small) as shelf,
         serve(shelf) as service,
-        DiskCache(shelf.settings.documents, DOCUMENTS_SIZE).turn(),  # as another worker holds it
+        DiskCache(shelf.settings.documents, DOCUMENTS_SIZE).turn(),  # as if another worker held it
     ):
         answers = service.run(draw_all(service))
     assert [answer.status_code for answer in answers] == [200] * len(ids)
 
 
 def killed(*_: object) -> bytes:
-    """Die as when the machine runs out of memory; in the child."""
+    """Die in the child process, as when the machine runs out of memory."""
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError
 
 
 def out_of_time(*_: object) -> bytes:
-    """Die as of the limit of processor time; in the child."""
+    """Die in the child process, as at its limit of processor time."""
     os.kill(os.getpid(), signal.SIGPROF)
     raise AssertionError
 
 
-def test_only_a_fault_of_the_map_is_remembered_for_good(
+def test_only_faults_of_the_map_are_remembered(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drawings_module, "draw_map", killed)
@@ -310,7 +310,7 @@ def test_only_a_fault_of_the_map_is_remembered_for_good(
     assert drawing(service, "png", "?theme=dark").status_code == 200
 
 
-def test_what_there_was_no_time_for_is_drawn_later(
+def test_a_drawing_that_timed_out_is_drawn_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = (f"/maps/{ID}/drawing.svg", f"/thumbnails/{ID}.svg?w=1280", f"/maps/{ID}/outline.xmind")
@@ -332,7 +332,7 @@ def test_what_there_was_no_time_for_is_drawn_later(
             openapi.check(response)
 
 
-def test_what_cannot_be_drawn_is_asked_of_the_child_once(
+def test_a_map_that_cannot_be_drawn_is_tried_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[object] = []
@@ -343,7 +343,7 @@ def test_what_cannot_be_drawn_is_asked_of_the_child_once(
         return call(self, *arguments)
 
     monkeypatch.setattr(ConfinedChild, "call", counted)
-    # Frames of pictures, which are not there: they take far more room than time.
+    # Frames of missing pictures, which take much space and little time.
     frames = (Image(DIGEST, 1600, 1600, "frame"),) * 4
     row = Topic("r", "r", children=[Topic("", f"t{n}", images=frames) for n in range(1500)])
     high = MapDraft(id=ID, title="High", outline=encode_outline(Outline((Sheet(row),))))

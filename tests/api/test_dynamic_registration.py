@@ -1,4 +1,4 @@
-"""Programs that register themselves (RFC 7591): off by default, bounded, and never trusted."""
+"""Dynamic client registration (RFC 7591): off by default, limited, and marked as unverified."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def service(shelf: Shelf) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Service]]:
-    """A service in which nothing may come of what it is sent."""
+    """A shared service whose requests must all be refused."""
     with copied_shelf(tmp_path_factory.mktemp("refusing")) as shelf:
         settings = replace(shelf.settings, dynamic_registration=True)
         with Service(settings, shelf.token(), site_routes) as running:
@@ -47,7 +47,7 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, 
 
 
 def sent(service: Service, metadata: object, address: str = "192.0.2.1") -> httpx.Response:
-    """Register from an address."""
+    """Send a registration from an address."""
     content = metadata if isinstance(metadata, bytes) else json.dumps(metadata).encode()
     transport = httpx.ASGITransport(service.application, client=(address, 1))
     client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
@@ -64,7 +64,7 @@ def made(service: Service, metadata: Mapping[str, Any], address: str = "192.0.2.
     return answer.json()
 
 
-def test_it_is_off_unless_the_operator_wants_it(shelf: Shelf) -> None:
+def test_registration_is_off_by_default(shelf: Shelf) -> None:
     with Service(shelf.settings, "", site_routes) as service:
         assert sent(service, WEB).status_code == 404
         assert "registration_endpoint" not in service.get(METADATA).json()
@@ -137,7 +137,7 @@ def test_a_device_needs_no_address_and_a_name_may_be_missing(
         ({**WEB, "response_types": ["token"]}, "invalid_client_metadata"),
     ],
 )
-def test_what_cannot_be_registered(
+def test_invalid_metadata_is_refused(
     refusing: tuple[Shelf, Service], metadata: object, reason: str
 ) -> None:
     shelf, service = refusing
@@ -145,13 +145,13 @@ def test_what_cannot_be_registered(
     assert shelf.store.programs() == []
 
 
-def test_what_is_too_large_or_no_json_is_refused(service: Service) -> None:
+def test_bodies_that_are_too_large_or_not_json_are_refused(service: Service) -> None:
     assert sent(service, {**WEB, "x": "y" * 20_000}).status_code == 413
     answer = service.request("POST", "/oauth/register", headers=FORM, content=b"a=b")
     assert answer.status_code == 415
 
 
-def test_from_one_address_only_a_few_register(
+def test_registrations_from_one_address_are_limited(
     service: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dynamic_registration, "PROGRAMS_OF_ADDRESS", 2)
@@ -164,7 +164,7 @@ def test_from_one_address_only_a_few_register(
     assert len(shelf.store.programs()) == 3
 
 
-def test_there_are_only_so_many_and_those_go_that_nobody_lets_in(
+def test_programs_are_limited_and_unused_ones_are_deleted(
     service: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dynamic_registration, "MOST_PROGRAMS", 3)
@@ -180,7 +180,7 @@ def test_there_are_only_so_many_and_those_go_that_nobody_lets_in(
     assert left == {"ours", public["client_id"]}
 
 
-def test_a_program_that_somebody_lets_in_stays(
+def test_a_program_that_a_user_authorized_stays(
     service: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dynamic_registration, "MOST_PROGRAMS", 2)
@@ -195,7 +195,7 @@ def test_a_program_that_somebody_lets_in_stays(
     assert {one.id for one in shelf.store.programs()} == {ids[0], ids[2]}
 
 
-def test_nobody_takes_the_name_of_such_a_program_for_checked(
+def test_the_name_of_a_registered_program_is_shown_as_unverified(
     service: Service, shelf: Shelf, cheap: None
 ) -> None:
     ann: Person = member(service, shelf, "ann")
@@ -205,6 +205,6 @@ def test_nobody_takes_the_name_of_such_a_program_for_checked(
     assert say("consent.unproved", name="Mapshelf itself") in ann.get(request_of(program)).text
 
 
-def test_an_operator_gives_no_program_such_an_id(shelf: Shelf) -> None:
+def test_operators_cannot_use_the_prefix_of_dynamic_ids(shelf: Shelf) -> None:
     with pytest.raises(InvalidSetting):
         register(shelf.store, NewProgram("x", (CALLBACK,), id="dynamic-x"), 0)

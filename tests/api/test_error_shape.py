@@ -1,4 +1,4 @@
-"""Every error has one shape, whatever is asked and whatever is wrong."""
+"""All errors have the same shape, at every path and for every cause."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ PATHS = (
 
 
 def leave(shelf: Shelf, service: Service) -> None:
-    """Leave everything as it is."""
+    """Change nothing."""
 
 
 def stop(shelf: Shelf, service: Service) -> None:
@@ -45,18 +45,18 @@ def stop(shelf: Shelf, service: Service) -> None:
 
 
 def break_store(shelf: Shelf, service: Service) -> None:
-    """Take away a table, which is a fault nobody has thought of."""
+    """Drop a table, as an unexpected fault."""
     drop_tokens(shelf.settings.data)
 
 
 def narrow(shelf: Shelf, service: Service) -> None:
-    """Use a token that is good for nothing."""
+    """Use a token without any scope."""
     service.token = shelf.token(scopes="")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Something that is wrong, and the status that GET /maps answers with."""
+    """A fault, and the status of the response to GET /maps."""
 
     status: int
     query: str = ""
@@ -92,7 +92,7 @@ CONDITIONS = {
 
 @contextmanager
 def under(condition: Condition, folder: Path) -> Iterator[Service]:
-    """Give a service to which this is happening."""
+    """Yield a service with this fault."""
     shelf = Shelf(folder)
     try:
         if condition.published:
@@ -106,13 +106,13 @@ def under(condition: Condition, folder: Path) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service over an empty catalogue: ask it, but change nothing."""
+    """A shared service with an empty catalogue: do not change it."""
     with copied_shelf(tmp_path_factory.mktemp("sound")) as shelf, serve(shelf) as running:
         yield running
 
 
 def check_shape(response: httpx.Response) -> None:
-    """Compare an error with its description, down to the bytes around its message."""
+    """Compare an error with its description, byte by byte except for its message."""
     openapi.check(response)
     assert response.headers["Cache-Control"] == "no-store"
     if response.request.method != "HEAD":
@@ -147,10 +147,10 @@ def test_errors_have_one_shape(name: str, tmp_path: Path, sound: Service) -> Non
         assert answer.status_code == condition.status
 
 
-def test_every_row_of_the_table_is_met() -> None:
+def test_every_row_of_the_table_is_tested() -> None:
     met = {condition.status for condition in CONDITIONS.values()} | {404, 405}
-    met |= {408, 411, 415}  # met in test_bodies.py
-    met |= {409, 422, 429}  # met in test_publishing.py and test_uploads.py
+    met |= {408, 411, 415}  # tested in test_bodies.py
+    met |= {409, 422, 429}  # tested in test_publishing.py and test_uploads.py
     assert met == {row.status for row in (*TABLE.values(), FAULT)} | {200}
 
 
@@ -168,7 +168,7 @@ INTERNAL = (
 
 
 @pytest.mark.parametrize("name", ["store broken", "store closed", "no snapshot"])
-def test_errors_of_ours_tell_nothing_internal(
+def test_server_errors_reveal_nothing_internal(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -205,11 +205,11 @@ def test_damage_to_the_database_is_one_line_for_each_request(
         assert "damaged" in record.getMessage()
         assert "Traceback" not in caplog.text
         assert "\n" not in record.getMessage()
-        caplog.clear()  # closing says more, to a test that has broken its own things
+        caplog.clear()  # closing logs more errors, because this test broke the database
 
 
 def damage(path: Path) -> None:
-    """Overwrite all of a database but the page that says it is one."""
+    """Overwrite all of a database except its first page, which identifies the format."""
     database = apsw.Connection(str(path))
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()

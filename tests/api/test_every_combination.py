@@ -1,7 +1,7 @@
-"""Every combination of order, filters, search, offset and limit gives the right maps in order.
+"""Every combination of order, filters, search, offset and limit returns the right maps in order.
 
-The expected answers come from ``oracle.py``, which has nothing of Mapshelf's own. ``/search`` is
-the same list as ``/maps``, ``/facets`` counts it, and ``/suggest`` completes from it.
+The expected results come from ``oracle.py``, which uses no code of Mapshelf. ``/search`` returns
+the same list as ``/maps``, ``/facets`` counts it, and ``/suggest`` completes titles from it.
 """
 
 import itertools
@@ -47,7 +47,9 @@ pytestmark = pytest.mark.slow
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(CATALOGUES, st.lists(REQUESTS, min_size=20, max_size=40))
-def test_any_request_to_any_catalogue(drafts: list[MapDraft], requests: list[Asked]) -> None:
+def test_random_requests_to_random_catalogues(
+    drafts: list[MapDraft], requests: list[Asked]
+) -> None:
     with (
         TemporaryDirectory() as folder,
         shelf_with(Path(folder), *drafts) as shelf,
@@ -93,13 +95,13 @@ def test_every_filter_and_order_is_tried() -> None:
 
 @pytest.fixture(scope="module")
 def drafts() -> list[MapDraft]:
-    """Three thousand maps, so that sets of ranks are kept both as numbers and as bitmaps."""
+    """Three thousand maps: enough for sets of ranks to be stored as bitmaps as well as numbers."""
     return many_drafts()
 
 
 @pytest.fixture(scope="module")
 def large(drafts: list[MapDraft], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service over ``drafts``."""
+    """A service with the maps of ``drafts``."""
     folder = tmp_path_factory.mktemp("large")
     with shelf_with(folder, *drafts) as shelf, serve(shelf) as running:
         yield running
@@ -107,7 +109,7 @@ def large(drafts: list[MapDraft], tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(scope="module")
 def few(drafts: list[MapDraft], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service over the first ``FEW`` of ``drafts``."""
+    """A service with the first ``FEW`` of ``drafts``."""
     folder = tmp_path_factory.mktemp("few")
     with shelf_with(folder, *drafts[:FEW]) as shelf, serve(shelf) as running:
         yield running
@@ -168,11 +170,11 @@ def test_facets_of_combinations_of_filters(
         assert faceted(large, chosen) == (len(kept), wanted), chosen
 
 
-# -- walking through pages -------------------------------------------------------------------
+# -- following links to the next page --------------------------------------------------------
 
 
 def walked(service: Service, path: str) -> list[str]:
-    """Return the ids of all maps on the way from ``path`` along the links to the next page."""
+    """Return the ids of all maps that you meet from ``path`` by following ``rel="next"`` links."""
     ids: list[str] = []
     for _ in range(1000):
         response = service.get(path)
@@ -200,7 +202,7 @@ WALKS: Final = [
 
 
 @pytest.mark.parametrize(("order", "search", "limit"), WALKS)
-def test_walking_meets_every_map_once(
+def test_following_next_links_returns_every_map_once(
     request: pytest.FixtureRequest,
     drafts: list[MapDraft],
     order: str | None,
@@ -217,7 +219,7 @@ def test_walking_meets_every_map_once(
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50])
-def test_walking_by_relevance_meets_ties_newest_first(tmp_path: Path, limit: int) -> None:
+def test_next_links_by_relevance_return_ties_newest_first(tmp_path: Path, limit: int) -> None:
     """Many maps of equal relevance, in three groups, each in order."""
     topics = outline_of("river", "lake river", "delta")
     kinds = (
@@ -233,7 +235,7 @@ def test_walking_by_relevance_meets_ties_newest_first(tmp_path: Path, limit: int
         met = [titles[public_id] for public_id in ids]
         assert [len(list(group)) for _, group in itertools.groupby(met, lambda one: one[0])] == (
             [80, 80, 80]
-        ), "a title is met in several places"
+        ), "maps with the same title are not together"
         for _, group in itertools.groupby(met, lambda one: one[0]):
             numbers = [file_id for _, file_id in group]
             assert numbers == sorted(numbers, reverse=True)

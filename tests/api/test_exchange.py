@@ -1,4 +1,4 @@
-"""A new snapshot takes the place of the old one while requests run, and none of them notices."""
+"""A new snapshot replaces the old one while requests run, and no request fails or mixes the two."""
 
 import asyncio
 import itertools
@@ -61,7 +61,7 @@ def publish_more(shelf: Shelf, rounds: int) -> None:
 
 
 def check_whole(answer: httpx.Response) -> None:
-    """See that a page is all of one edition: its length fits its total."""
+    """Check that a page comes from a single snapshot: its length matches its total."""
     count = int(answer.headers["X-Total-Count"])
     parameters = answer.request.url.params
     room = count - int(parameters.get("offset", 0))
@@ -70,7 +70,7 @@ def check_whole(answer: httpx.Response) -> None:
 
 
 async def ask_until(service: Service, enough: Callable[[set[int]], bool]) -> list[httpx.Response]:
-    """Ask with eight clients at once until what was seen is ``enough``."""
+    """Send requests with eight clients at once until the totals seen are ``enough``."""
     answers: list[httpx.Response] = []
     deadline = time.monotonic() + 30
 
@@ -100,7 +100,7 @@ def test_a_deleted_map_disappears(shelf: Shelf, live: Service) -> None:
 
 
 @pytest.mark.slow
-def test_a_changed_map_is_seen_in_every_list(shelf: Shelf, live: Service) -> None:
+def test_a_changed_map_appears_in_every_list(shelf: Shelf, live: Service) -> None:
     shelf.put(MapDraft(title="Zulu", id="one", views=1), MapDraft(title="Mike", views=5))
     shelf.publish()
     live.wait_until(lambda: live.titles(order_by="alpha") == ["Mike", "Zulu"])
@@ -112,7 +112,7 @@ def test_a_changed_map_is_seen_in_every_list(shelf: Shelf, live: Service) -> Non
 
 
 @pytest.mark.slow
-def test_a_damaged_snapshot_leaves_the_one_in_hand(shelf: Shelf, live: Service) -> None:
+def test_a_damaged_snapshot_does_not_replace_the_current_one(shelf: Shelf, live: Service) -> None:
     shelf.put(MapDraft(title="One"))
     shelf.publish()
     live.wait_until(lambda: total(live) == 1)
@@ -128,10 +128,10 @@ def test_a_damaged_snapshot_leaves_the_one_in_hand(shelf: Shelf, live: Service) 
     live.wait_until(lambda: total(live) == 2)
 
 
-def test_kept_responses_stay_within_their_memory(
+def test_cached_responses_stay_within_their_memory_limit(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = 1 << 20  # of the sixteen times as much that there is, which takes long to fill
+    most = 1 << 20  # a sixteenth of the real limit, which would take long to fill
     monkeypatch.setattr(current_snapshot, "RESPONSES_SIZE", most)
     directory = SnapshotDirectory(shelf.settings.snapshots)
     current = CachedSnapshot(Snapshot(directory.folder(directory.current())))
@@ -149,13 +149,13 @@ def test_kept_responses_stay_within_their_memory(
 
 
 @pytest.mark.slow
-def test_searches_that_find_nothing_stay_within_their_memory(shelf: Shelf) -> None:
+def test_empty_searches_stay_within_their_memory_limit(shelf: Shelf) -> None:
     directory = SnapshotDirectory(shelf.settings.snapshots)
     snapshot = Snapshot(directory.folder(directory.current()))
 
     def search(first: int, last: int) -> int:
         for number in range(first, last):
-            # Few words in ever other pairs: what is known of each word is kept for good reason.
+            # Few words in ever new pairs: only the results of pairs must not be kept.
             text = f"{number // 50} {number % 50} {'x' * 400}"
             query = MapQuery(text=text, order="views", limit=0)
             assert snapshot.page(query, b"").total == 0

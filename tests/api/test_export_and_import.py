@@ -1,4 +1,4 @@
-"""A catalogue that is exported and imported elsewhere gives the same lists, byte by byte."""
+"""A catalogue that is exported and imported elsewhere returns the same lists, byte by byte."""
 
 import io
 from pathlib import Path

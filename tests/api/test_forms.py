@@ -1,6 +1,7 @@
-"""Forms in request bodies, compared with what independent encoders were given.
+"""Parsing of forms, compared with the input of independent encoders.
 
-``httpx`` and ``urllib3`` encode; what their users put in must come out, however the bytes are cut.
+``httpx`` and ``urllib3`` encode fields and files, which the parser must return, whatever chunks the
+body arrives in.
 """
 
 import io
@@ -49,7 +50,7 @@ def read(content_type: str, pieces: Sequence[bytes], limits: FormLimits = LIMITS
 
 
 def cut(body: bytes, sizes: Sequence[int]) -> list[bytes]:
-    """Return ``body`` in pieces of these sizes, in turn."""
+    """Return ``body`` in chunks of these sizes, in turn."""
     pieces, start, turn = [], 0, 0
     while start < len(body):
         size = sizes[turn % len(sizes)]
@@ -77,7 +78,7 @@ def grouped(fields: Fields) -> dict[str, list[str]]:
 
 
 def by_httpx(fields: Fields, files: Files, boundary: str) -> bytes:
-    # Fields are given as files without a name, because httpx does not keep the order of others.
+    # Fields are passed as files without a name, because httpx does not keep the order of others.
     parts = [(name, (None, value.encode())) for name, value in fields]
     named = [(name, (file_name, content)) for name, file_name, content in files]
     request = httpx.Request(
@@ -113,7 +114,7 @@ def test_multipart(
     if not fields and not files:
         body = f"--{boundary}--\r\n".encode()
     elif any(f"\r\n--{boundary}" in value for _, value in fields):
-        return  # an encoder would choose another boundary
+        return  # a real encoder would choose another boundary
     form = read(f"multipart/form-data; boundary={boundary}", cut(body, cuts))
     assert fields_of(form) == grouped(fields)
     assert list(form.fields) == list(grouped(fields))
@@ -132,7 +133,7 @@ def test_url_encoded(fields: Fields, cuts: list[int]) -> None:
 
 @given(st.text("ab=&+%;2Fé", max_size=40), CUTS)
 def test_url_encoded_by_hand(text: str, cuts: list[int]) -> None:
-    """What the standard library makes of it, which browsers agree with."""
+    """Compared with the standard library, which parses forms as browsers encode them."""
     body = text.encode()
     try:
         expected = grouped(parse_qsl(text, keep_blank_values=True, errors="strict"))
@@ -161,15 +162,15 @@ PIECES: Final = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=30).map(b"".join), CUTS)
-def test_what_looks_like_a_form_is_one_or_is_refused(body: bytes, cuts: list[int]) -> None:
+def test_bytes_like_multipart_are_a_form_or_are_refused(body: bytes, cuts: list[int]) -> None:
     test_any_bytes_are_a_form_or_are_refused.hypothesis.inner_test(body, True, cuts)  # type: ignore[attr-defined]
 
 
-# -- what clients send -------------------------------------------------------------------------
+# -- forms of real clients ---------------------------------------------------------------------
 
 
 def multipart(*parts: tuple[str, bytes], boundary: str = "x") -> bytes:
-    """Return a form of parts: their headers, and what is in them."""
+    """Return a form with these parts, each given as its headers and content."""
     joined = (
         f"--{boundary}\r\n{head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts
     )
@@ -183,7 +184,7 @@ def named(name: str, *more: str) -> str:
 @pytest.mark.parametrize("boundary", ["-" + "a" * 38 + "-", "--" + "_" * 30, "B" * 30 + "--"])
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_a_desktop_program_of_2016(boundary: str, size: int) -> None:
-    """Java, with a transfer encoding and a charset on each part, and an odd boundary."""
+    """Java: each part has a transfer encoding and a charset, and the boundary is unusual."""
     text = ("Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: 8bit")
     file = (
         "Content-Type: application/octet-stream; charset=utf-8",
@@ -222,15 +223,15 @@ def test_names_of_files(sent: str, name: str) -> None:
     assert files_of(form) == {"map": [(name, b"content")]}
 
 
-def test_a_file_that_was_not_chosen_is_none() -> None:
-    """So browsers send an empty field for a file."""
+def test_a_file_field_without_a_file_is_none() -> None:
+    """Browsers send an empty file field for it."""
     head = 'Content-Disposition: form-data; name="map"; filename=""\r\nContent-Type: a/b'
     form = read("multipart/form-data; boundary=x", [multipart((head, b""))])
     assert form.upload("map") is None
     assert form.fields == {}
 
 
-def test_fields_are_asked_for_by_name() -> None:
+def test_fields_are_looked_up_by_name() -> None:
     form = read(URL_ENCODED, [b"a=1&b=2&b=3&c"])
     assert (form.text("a"), form.text("c"), form.text("d")) == ("1", "", "")
     assert (list(form.texts("b")), list(form.texts("d"))) == (["2", "3"], [])
@@ -242,7 +243,7 @@ def test_fields_are_asked_for_by_name() -> None:
         files.upload("map")
 
 
-# -- what is refused ---------------------------------------------------------------------------
+# -- refused forms -----------------------------------------------------------------------------
 
 FILE: Final = 'Content-Disposition: form-data; name="map"; filename="a"'
 
@@ -310,8 +311,8 @@ def test_url_encoded_that_is_refused(
         read(URL_ENCODED, cut(body, [size]), FormLimits(fields=5, text=500))
 
 
-def test_no_more_is_kept_than_the_limits_allow() -> None:
-    """The first byte too many ends it, whatever would follow."""
+def test_forms_keep_no_more_than_their_limits() -> None:
+    """The parser stops at the first byte over a limit."""
     limits = replace(LIMITS, text=1000, file=1000)
     reader = FormReader("multipart/form-data; boundary=x", limits, io.BytesIO)
     reader.feed(multipart((FILE, b"x" * 1000))[:-7])

@@ -1,4 +1,4 @@
-"""``GET /maps/{ID}/outline.mm`` and ``.xmind``: the pictures in topics go along, made anew."""
+"""``GET /maps/{ID}/outline.mm`` and ``.xmind`` include the pictures of topics, encoded again."""
 
 import io
 import json
@@ -90,13 +90,13 @@ def read_again(data: bytes) -> tuple[Outline, dict[str, bytes]]:
 
 
 @pytest.mark.parametrize("suffix", ["mm", "xmind"])
-def test_pictures_come_out_again_in_their_size(service: Service, suffix: str) -> None:
+def test_pictures_keep_their_size(service: Service, suffix: str) -> None:
     outline, pictures = read_again(exported(service, suffix))
     found = {topic.text: topic for _, topic in outline.topics()}
     assert found.keys() == {"plan", "nothing to show", *SIZES}
     for text, topic in found.items():
         sizes = [(image.width, image.height) for image in topic.images]
-        if suffix == "xmind" and len(sizes) > 1:  # a picture in a note has its own size
+        if suffix == "xmind" and len(sizes) > 1:  # a picture in a note keeps its own size
             assert sizes[0] == SIZES[text][0]
             assert len(sizes) == len(SIZES[text])
         else:
@@ -118,7 +118,7 @@ def colour_of(pixel: Any) -> str:
 
 
 @pytest.mark.parametrize("suffix", ["mm", "xmind"])
-def test_nobody_gets_the_bytes_that_are_in_a_map(service: Service, suffix: str) -> None:
+def test_pictures_are_not_sent_as_they_are_in_the_map(service: Service, suffix: str) -> None:
     _, pictures = read_again(exported(service, suffix))
     assert len(pictures) == 2
     assert not pictures.keys() & DIGESTS.values()
@@ -153,7 +153,7 @@ def test_other_formats_have_no_pictures(service: Service) -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("MOST_PICTURES", 1), ("MOST_PICTURE_BYTES", 1000), ("MOST_PICTURES", 0)]
 )
-def test_there_are_bounds(
+def test_pictures_in_exports_are_limited(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, name: str, value: int
 ) -> None:
     monkeypatch.setattr(map_detail, name, value)
@@ -173,19 +173,19 @@ def test_the_pages_offer_the_same_files(shelf: Shelf, service: Service) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["mm", "xmind"])
-def test_an_export_says_how_many_pictures_it_lacks(
+def test_an_export_says_how_many_pictures_are_missing(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     path = f"/maps/{ID}/outline.{suffix}"
     with serve(shelf) as service:
         with monkeypatch.context() as hurried:
             hurried.setattr(map_detail, "PICTURE_SECONDS", 0.0)
-            hurried.setattr(ImageWorker, "cached", lambda *_: None)  # other tests made them
+            hurried.setattr(ImageWorker, "cached", lambda *_: None)  # other tests cached them
             first = service.get(path)
         assert first.headers["X-Missing-Pictures"] == "3"
         assert first.headers["Cache-Control"] == "no-store"
         whole = service.get(path)
-        assert whole.headers["X-Missing-Pictures"] == "1", "one is broken for good"
+        assert whole.headers["X-Missing-Pictures"] == "1", "one picture is broken"
         assert whole.headers["Cache-Control"] != "no-store"
         assert service.get(path).headers["X-Missing-Pictures"] == "1"
         assert "X-Missing-Pictures" not in service.get(f"/maps/{ID}/outline.md").headers

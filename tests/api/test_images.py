@@ -1,4 +1,4 @@
-"""``GET /maps/{ID}/images``: the pictures in topics, decoded and encoded again."""
+"""``GET /maps/{ID}/images`` sends the pictures in topics, decoded and encoded again."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ SVG = (
 
 @cache
 def pictures() -> dict[str, bytes]:
-    """Return all of them; they are drawn with the first test, not when tests are collected."""
+    """Return all pictures. They are drawn by the first test, not while tests are collected."""
     return {
         "png": picture("red", (30, 20)),
         "jpeg": picture("red", (30, 20), "JPEG"),
@@ -83,7 +83,7 @@ def illustrated(public_id: str, title: str, *names: str) -> MapDraft:
 
 @cache
 def plan() -> MapDraft:
-    """Return a map with all of them."""
+    """Return a map with all of the pictures."""
     return illustrated(ID, "Plan", *pictures())
 
 
@@ -156,7 +156,7 @@ def test_anybody_gets_a_picture_of_any_kind_as_png(
     assert (known.status_code, known.content) == (304, b"")
 
 
-def test_what_is_transparent_stays_so(service: Service) -> None:
+def test_transparency_is_kept(service: Service) -> None:
     found = shown(get(service, address("glass"))).convert("RGBA")
     assert found.getpixel((0, 0)) == (255, 0, 0, 255)
     right = found.getpixel((29, 0))
@@ -193,8 +193,10 @@ def test_other_sizes_are_an_error(service: Service, query: str) -> None:
         lambda: address("png")[:-4] + ".svg",
     ],
 )
-def test_there_is_no_other_picture(service: Service, path_of: Callable[[], str]) -> None:
-    get(service, address("png"))  # cached for one map, it is not there for others
+def test_other_addresses_of_pictures_are_not_found(
+    service: Service, path_of: Callable[[], str]
+) -> None:
+    get(service, address("png"))  # cached for one map, it must not be sent for others
     for _ in range(2):
         assert service.get(path_of()).status_code == 404
 
@@ -212,7 +214,7 @@ def test_the_outline_has_the_addresses(service: Service) -> None:
     root = outline["sheets"][0]["root"]
     expected = [f"{BASE_URL}{address(name)}" for name in pictures()]
     assert [image["url"] for image in root["images"]] == expected
-    assert "url" not in root["children"][0]["images"][0], "it was not found"
+    assert "url" not in root["children"][0]["images"][0], "this picture is missing"
     assert get(service, expected[0]).status_code == 200
 
 
@@ -248,7 +250,7 @@ def test_a_width_that_was_made_is_shown_after_a_refusal(
         monkeypatch.setattr(ConfinedChild, "call", too_long)
         assert service.get(f"{path}?w=640").status_code == 404
         shelf.put(illustrated("Other000", "Other", "png"))
-        shelf.publish()  # responses belong to a snapshot; the next one begins without any
+        shelf.publish()  # cached responses belong to a snapshot; the next one starts without any
         service.wait_until(lambda: "Other" in service.titles())
         again = service.get(f"{path}?w=320")
         assert again.status_code == 200

@@ -1,7 +1,7 @@
-"""A crowd that invents tokens, and a fault that all of them meet, at ``mapshelf serve``.
+"""Many clients send invented tokens to ``mapshelf serve``, and many requests meet the same fault.
 
-Anybody can make up a token that only the store can tell from a real one. It must cost those who
-have real ones nothing but a little time, and the log no more than a few lines.
+Anybody can invent a token that only the store can tell from a valid one. This may delay clients
+with valid tokens a little, must not refuse them, and must log no more than a few lines.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ class Server:
     fresh: list[str]
 
     def log(self) -> str:
-        """Return what it has written."""
+        """Return the text of its log."""
         return (self.folder / "log").read_text()
 
     async def status(self, token: str) -> int:
-        """Return the status of an answer to one request on a connection of its own."""
+        """Send a request over a new connection; return the status of its response."""
         async with asyncio.timeout(PATIENT):
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
             lines = ("GET /maps HTTP/1.1", "Host: x", f"Authorization: Bearer {token}")
@@ -58,7 +58,7 @@ class Server:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    """A service with one worker over an empty catalogue."""
+    """A service with one worker and an empty catalogue."""
     shelf = Shelf(tmp_path)
     shelf.publish()
     token, fresh = shelf.token(), [shelf.token() for _ in range(FRESH)]
@@ -77,18 +77,18 @@ def server(tmp_path: Path) -> Iterator[Server]:
         assert process.wait(20) == 0
 
 
-def test_a_crowd_turns_nobody_away_and_a_fault_of_all_is_a_few_lines_in_the_log(
+def test_invented_tokens_refuse_no_valid_ones_and_logs_stay_short(
     server: Server,
 ) -> None:
     crowded(server)
     assert " ERROR " not in server.log()
     faulty(server)
-    assert 1 <= server.log().count("Traceback (") <= 150, "one for every request"
+    assert 1 <= server.log().count("Traceback (") <= 150, "a traceback for every request"
     wait_until_counted(server)
 
 
 def crowded(server: Server) -> None:
-    """Use real tokens for the first time, beside a crowd that invents some."""
+    """Use valid tokens for the first time, while many clients send invented ones."""
     strangers: Counter[int] = Counter()
 
     async def stranger() -> None:
@@ -111,7 +111,7 @@ def crowded(server: Server) -> None:
 
 
 def faulty(server: Server) -> None:
-    """Take away a table, and ask with tokens that only the store could know."""
+    """Drop a table, and send tokens that only the store could know."""
     drop_tokens(server.folder)
 
     async def ask() -> set[int]:

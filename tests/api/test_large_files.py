@@ -1,4 +1,4 @@
-"""Large files come out of the store in pieces, and only once."""
+"""Large files are read from the store in chunks, and only once."""
 
 import random
 import zlib
@@ -29,7 +29,7 @@ def documents(folder: Path) -> Iterator[Documents]:
 
 
 def kept(packed: bytes) -> tuple[KeptFile, Content, list[int]]:
-    """Return a file, what reads it, and a list of the sizes of what is read."""
+    """Return a file, a function that reads it, and a list of the sizes that were read."""
     read: list[int] = []
 
     def content(start: int, size: int) -> bytes:
@@ -40,7 +40,7 @@ def kept(packed: bytes) -> tuple[KeptFile, Content, list[int]]:
 
 
 @pytest.mark.parametrize("body", [b"", b"x", bytes(LARGE_FILE - 1), EASILY_PACKED, LARGE])
-def test_a_file_comes_out_as_it_was(tmp_path: Path, body: bytes) -> None:
+def test_a_file_is_returned_unchanged(tmp_path: Path, body: bytes) -> None:
     file, content, read = kept(zlib.compress(body))
     with documents(tmp_path) as made:
         response = made.of_file(file, content, KIND)
@@ -71,7 +71,7 @@ def test_a_damaged_file_is_reported_and_not_kept(tmp_path: Path, body: bytes) ->
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size]
 
 
-def test_a_file_that_is_replaced_meanwhile_can_be_asked_for_again(tmp_path: Path) -> None:
+def test_a_file_replaced_while_it_is_read_can_be_requested_again(tmp_path: Path) -> None:
     file, content, _ = kept(zlib.compress(LARGE))
 
     def replaced(start: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""``GET /maps/{ID}/links``, and the maps that links in ``outline.json`` lead to."""
+"""``GET /maps/{ID}/links``, and the target maps of links in ``outline.json``."""
 
 import tracemalloc
 from pathlib import Path
@@ -24,7 +24,7 @@ def links(service: Service, public_id: str) -> dict[str, list[dict[str, str]]]:
 
 
 def leads(service: Service, public_id: str) -> dict[str, str]:
-    """Return where the links of a map lead, by link."""
+    """Return the target of each link of a map."""
     return {link["target"]: link["map"] for link in links(service, public_id)["out"]}
 
 
@@ -64,7 +64,7 @@ def test_links_are_given_in_both_directions(serving: Serving) -> None:
     ]
 
 
-def test_a_link_means_its_path_and_otherwise_the_only_file_of_that_name(serving: Serving) -> None:
+def test_a_link_means_its_path_or_else_the_only_file_of_that_name(serving: Serving) -> None:
     service = serving(
         linking(
             "A", "/m/x/a.mm",
@@ -89,7 +89,7 @@ def test_a_link_means_its_path_and_otherwise_the_only_file_of_that_name(serving:
         assert from_where(service, public_id) == ["A"] * count
 
 
-def test_a_text_file_is_a_map_only_if_it_is_here(serving: Serving) -> None:
+def test_a_text_file_is_a_map_only_if_it_is_in_the_catalogue(serving: Serving) -> None:
     service = serving(linking("A", "/m/a.mm", "readme.md", "plan.md"), linking("P", "/m/plan.md"))
     assert leads(service, "A") == {"plan.md": "P"}
     assert [(one["kind"], one["map"]) for one in in_outline(service, "A")] == [
@@ -144,7 +144,7 @@ def test_links_follow_maps_that_come_move_and_go(shelf: Shelf, live: Service) ->
     live.wait_until(lambda: live.get("/maps/A").status_code == 200)
     assert leads(live, "A") == {"b.mm": ""}
     shelf.put(linking("B", "/m/b.mm"))
-    assert leads(live, "A") == {"b.mm": ""}, "it is in no snapshot yet"
+    assert leads(live, "A") == {"b.mm": ""}, "the target is in no snapshot yet"
     shelf.publish()
     live.wait_until(lambda: leads(live, "A") == {"b.mm": "B"})
     assert in_outline(live, "A")[0]["map"] == "B"
@@ -173,7 +173,7 @@ def test_links_follow_maps_that_come_move_and_go(shelf: Shelf, live: Service) ->
 
 
 @pytest.mark.slow
-def test_the_outline_of_a_large_map_follows_too(shelf: Shelf, live: Service) -> None:
+def test_links_of_a_large_map_follow_changes_too(shelf: Shelf, live: Service) -> None:
     shelf.put(linking("A", "/m/a.mm", "b.mm", more=3000))
     shelf.publish()
     live.wait_until(lambda: live.get("/maps/A").status_code == 200)
@@ -184,7 +184,7 @@ def test_the_outline_of_a_large_map_follows_too(shelf: Shelf, live: Service) -> 
 
 
 @pytest.mark.parametrize("path", ["/maps/A/links"])
-def test_rights_and_caching_are_those_of_the_map(serving: Serving, path: str) -> None:
+def test_permissions_and_caching_are_those_of_the_map(serving: Serving, path: str) -> None:
     service = serving(linking("A", "/m/a.mm", "b.mm"))
     response = service.get(path)
     for name in ("Cache-Control", "Vary", "Access-Control-Allow-Origin"):
@@ -200,7 +200,7 @@ def test_rights_and_caching_are_those_of_the_map(serving: Serving, path: str) ->
     assert service.get(f"{path}/").status_code == 404
 
 
-def test_many_files_of_one_name_are_told_apart_by_their_paths(
+def test_files_of_the_same_name_are_distinguished_by_path(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_links_module, "MOST_ALIKE", 3)
@@ -229,14 +229,14 @@ def test_a_map_read_from_two_places_is_found_from_both(serving: Serving) -> None
 
 
 @pytest.mark.slow
-def test_as_many_links_as_there_may_be_take_little(tmp_path: Path) -> None:
-    """Ten thousand links, all to files of one name that is in the catalogue very often."""
+def test_the_most_links_take_little_time(tmp_path: Path) -> None:
+    """Ten thousand links, all to a file name that very many maps have."""
     wanted, often = [f"{n}/index.mm" for n in range(10_000)], examples(5_000)
     drafts = [linking(f"I{n}", f"/m/{n}/index.mm", "../a.mm") for n in range(often)]
     drafts.append(linking("A", "/m/a.mm", *wanted))
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf) as service:
         tracemalloc.start()
-        # What the schema says of so many takes ten times as long to check as to answer.
+        # Checking so many links against the schema takes ten times as long as the request.
         response = service.get("/maps/A/links")
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
         tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""Every request is counted once, under the name of an operation of ours."""
+"""Metrics count every request once, under the name of its operation."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def test_requests_are_counted_by_operation_status_and_error(tmp_path: Path) -> N
     assert "zyxw" not in repr(found)
 
 
-def test_a_client_that_hangs_up_is_no_error_of_ours(
+def test_a_client_that_hangs_up_is_not_a_server_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with shelf_with(tmp_path) as shelf:
@@ -105,10 +105,10 @@ def test_the_dashboard_shows_what_operators_watch() -> None:
     }
     assert len({panel["id"] for panel in panels}) == len(panels)
     descriptions = [panel["description"] for panel in panels if panel["description"]]
-    assert len(set(descriptions)) == len(descriptions), "a description is of one panel"
+    assert len(set(descriptions)) == len(descriptions), "two panels have the same description"
 
 
-def test_a_store_out_of_reach_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_metrics_do_not_wait_for_an_unreachable_store(tmp_path: Path) -> None:
     with shelf_with(tmp_path, MapDraft(title="Soil")) as shelf:
         watcher = Watcher(tmp_path, lambda: shelf.store)
         overview = watcher.overview()

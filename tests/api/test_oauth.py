@@ -1,4 +1,4 @@
-"""What programs ask: tokens, revocation, metadata. What RFC 9700 asks has a test that names it."""
+"""Token requests, revocation and metadata. Tests of RFC 9700 have its sections in their names."""
 
 import asyncio
 import logging
@@ -58,7 +58,7 @@ def native(shelf: Shelf, service: Service) -> Asking:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Give what to append milliseconds to, which have passed then."""
+    """A list: append milliseconds to it, and the clock moves on by them."""
     passed = [0]
     name = "mapshelf.api.oauth.endpoints.milliseconds"
     monkeypatch.setattr(name, lambda: milliseconds() + sum(passed))
@@ -68,7 +68,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 # -- codes --------------------------------------------------------------------------------
 
 
-def test_a_code_gives_tokens_that_open_the_api(web: Asking) -> None:
+def test_a_code_gives_tokens_for_the_api(web: Asking) -> None:
     answer = web.exchange(web.code({"scope": "account"}))
     found = answer.json()
     assert answer.status_code == 200
@@ -107,7 +107,7 @@ def test_rfc_9700_4_5_a_code_is_good_once_and_used_twice_takes_back_what_it_gave
 
 
 def wait_until_refused(asking: Asking, *tokens: str) -> None:
-    """Wait as long as a revoked token may still be taken, until these are refused."""
+    """Wait until these tokens are refused, as long as a revoked token may still be accepted."""
     since = time.monotonic()
     while {asking.allowed(token) for token in tokens} != {401}:
         assert time.monotonic() - since < test_tokens.PROMISE + test_tokens.SLACK
@@ -226,7 +226,7 @@ def test_rfc_9700_2_3_an_access_token_may_be_narrowed_and_never_widened(web: Ask
     assert web.refresh(narrow["refresh_token"]).json()["scope"] == "account maps"
 
 
-def test_a_disabled_user_lets_nobody_in(shelf: Shelf, web: Asking) -> None:
+def test_programs_of_a_disabled_user_are_refused(shelf: Shelf, web: Asking) -> None:
     code, found = web.code(), web.tokens()
     shelf.store.disable_user(READER)
     refused(web.exchange(code), "invalid_grant")
@@ -237,7 +237,7 @@ def test_a_disabled_user_lets_nobody_in(shelf: Shelf, web: Asking) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_withdrawn_is_refused_as_fast_as_a_revoked_token(shelf: Shelf, web: Asking) -> None:
+def test_a_withdrawn_grant_is_refused_as_fast_as_a_revoked_token(shelf: Shelf, web: Asking) -> None:
     found = web.tokens()
     assert web.allowed(found["access_token"]) == 200
     shelf.store.withdraw_grants(reader(shelf).id, web.program.id)
@@ -245,7 +245,7 @@ def test_what_is_withdrawn_is_refused_as_fast_as_a_revoked_token(shelf: Shelf, w
     refused(web.refresh(found["refresh_token"]), "invalid_grant")
 
 
-# -- who asks -----------------------------------------------------------------------------
+# -- client authentication ----------------------------------------------------------------
 
 
 def test_rfc_9700_2_5_a_program_with_a_secret_has_to_show_it(web: Asking, native: Asking) -> None:
@@ -332,7 +332,7 @@ def test_guessing_is_slowed_down(web: Asking) -> None:
     assert time.monotonic() - began > 0.5, "50 pass at once, and then 50 a second"
 
 
-def test_with_the_store_away_nobody_is_told_that_a_token_is_wrong(web: Asking) -> None:
+def test_an_unreachable_store_makes_no_token_invalid(web: Asking) -> None:
     token = web.tokens()["refresh_token"]
     web.service.application.application.context.store.get().close()
     answer = web.refresh(token)
@@ -340,7 +340,7 @@ def test_with_the_store_away_nobody_is_told_that_a_token_is_wrong(web: Asking) -
     check_text(answer)
 
 
-def test_a_fault_of_ours_is_no_refusal_either(
+def test_a_server_error_makes_no_token_invalid(
     web: Asking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
@@ -361,7 +361,7 @@ def test_an_outage_is_text_at_the_token_endpoint_only(web: Asking) -> None:
 
 
 def check_text(answer: httpx.Response) -> None:
-    """Expect no JSON object, after which a desktop program would forget its refresh token."""
+    """Expect no JSON object, because that makes a desktop program forget its refresh token."""
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["x-request-id"]
@@ -472,7 +472,7 @@ def test_a_device_is_let_in(shelf: Shelf, native: Asking, web: Asking, later: li
     refused(polled(native, found["device_code"]), "invalid_grant")
 
 
-def test_a_device_is_refused_or_too_late(shelf: Shelf, native: Asking, later: list[int]) -> None:
+def test_a_device_code_is_denied_or_expires(shelf: Shelf, native: Asking, later: list[int]) -> None:
     denied, late = begun(native), begun(native)
     user, now = reader(shelf), milliseconds()
     request, _ = device_requests.find(shelf.store, denied["user_code"], user, now)

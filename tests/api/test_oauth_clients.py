@@ -1,6 +1,6 @@
-"""An independent OAuth client, that of Authlib, goes through every grant over HTTP.
+"""An independent OAuth client, Authlib's, uses every grant over HTTP.
 
-It finds out by itself where everything is, from the metadata of RFC 8414.
+It finds all endpoints in the metadata (RFC 8414).
 """
 
 import time
@@ -27,14 +27,14 @@ DEVICE: Final = "urn:ietf:params:oauth:grant-type:device_code"
 
 @dataclass(frozen=True)
 class Server:
-    """A running service, with what it says about itself."""
+    """A running service, with its metadata."""
 
     mapshelf: Mapshelf
     url: str
     metadata: dict[str, Any]
 
     def register(self, *options: str) -> dict[str, str]:
-        """Register a program by the command line; return what it prints."""
+        """Register a program on the command line; return the printed values."""
         lines = self.mapshelf.lines("client", "add", "Program", *options)
         return dict(line.split("\t") for line in lines)
 
@@ -85,7 +85,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_the_metadata_is_valid(server: Server) -> None:
     metadata = AuthorizationServerMetadata(server.metadata)
-    metadata.validate_issuer = lambda: None  # it must be https, which a proxy adds
+    metadata.validate_issuer = lambda: None  # the issuer must be HTTPS, which a proxy adds
     for endpoint in ("authorization", "token", "revocation"):
         setattr(metadata, f"validate_{endpoint}_endpoint", lambda: None)
     metadata.validate()
@@ -114,12 +114,12 @@ def test_code_refresh_and_revocation(server: Server, method: str, options: tuple
         )
         since = time.monotonic()
         while answer.status_code != 401:
-            assert time.monotonic() - since < 60, "still good"
+            assert time.monotonic() - since < 60, "the revoked token is still accepted"
             answer = httpx.get(answer.request.url, headers=answer.request.headers, timeout=60)
 
 
-def test_the_api_says_who_gives_tokens_for_it(server: Server) -> None:
-    """RFC 9728: a client that knows the API alone finds where to begin."""
+def test_the_api_names_its_authorization_server(server: Server) -> None:
+    """RFC 9728: a client that only knows the API finds the authorization server."""
     found = httpx.get(f"{server.url}/.well-known/oauth-protected-resource", timeout=60).json()
     assert found["resource"] == server.url
     (issuer,) = found["authorization_servers"]
@@ -129,7 +129,7 @@ def test_the_api_says_who_gives_tokens_for_it(server: Server) -> None:
 
 
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
-def test_a_program_registers_itself_and_is_let_in(server: Server, method: str) -> None:
+def test_a_program_registers_itself_and_gets_tokens(server: Server, method: str) -> None:
     """RFC 7591, at the endpoint that the metadata names."""
     answer = httpx.post(
         server.metadata["registration_endpoint"],

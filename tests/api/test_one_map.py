@@ -1,4 +1,4 @@
-"""One map by its ID: the object, the outline in every format, the file it was read from."""
+"""Requests for one map: the object, the outline in every format, the original file."""
 
 import asyncio
 import hashlib
@@ -43,7 +43,7 @@ PATHS: Final = ["/maps/Q7xK2mZp", "/maps/Q7xK2mZp/file", *OUTLINES]
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that tests ask, and nobody changes."""
+    """A shared service: do not change it."""
     with shelf_with(tmp_path_factory.mktemp("one"), FULL, BARE) as shelf, serve(shelf) as running:
         yield running
 
@@ -65,7 +65,7 @@ def test_a_map_is_the_object_that_lists_show(service: Service) -> None:
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.suffix)
-def test_an_outline_is_what_the_writer_makes(service: Service, writer: Any) -> None:
+def test_an_outline_is_the_output_of_its_writer(service: Service, writer: Any) -> None:
     response = service.get(f"/maps/Q7xK2mZp/outline.{writer.suffix}")
     assert response.content == writer.write(decode_outline(OUTLINE))
     assert response.headers["Content-Type"] == writer.media_type
@@ -81,7 +81,7 @@ def test_a_file_is_the_one_that_was_imported(service: Service) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_answers_may_be_kept_but_are_asked_for_again(service: Service, path: str) -> None:
+def test_responses_may_be_cached_but_must_be_revalidated(service: Service, path: str) -> None:
     response = service.get(path)
     assert response.status_code == 200
     assert response.headers["Cache-Control"] == "private, no-cache"
@@ -110,7 +110,7 @@ def test_the_token_comes_before_the_map_and_after_address_and_method(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_there_is_no_map_of_another_id(service: Service, path: str) -> None:
+def test_other_ids_are_not_found(service: Service, path: str) -> None:
     others = ("unknown0", "q7xk2mzp", "Q7xK2mZ", "Q7xK2mZp0", "%20", "%C3%A9", "%00", "1", "..")
     for public_id in others:
         response = service.get(path.replace("Q7xK2mZp", public_id))
@@ -132,13 +132,13 @@ ELSEWHERE: Final = [
 ]
 
 
-def test_nothing_is_at_other_addresses_whoever_asks(service: Service) -> None:
+def test_other_addresses_of_a_map_are_not_found(service: Service) -> None:
     missing = (404, "not_found", "There is nothing at this address.")
     for path in ELSEWHERE:
         assert refused(service.request("GET", path, signed=False)) == missing
 
 
-def test_what_a_map_does_not_have_is_not_found(service: Service) -> None:
+def test_missing_files_and_outlines_are_not_found(service: Service) -> None:
     assert service.get("/maps/Bare0000").status_code == 200
     for writer in WRITERS:
         answer = refused(service.get(f"/maps/Bare0000/outline.{writer.suffix}"))
@@ -147,7 +147,7 @@ def test_what_a_map_does_not_have_is_not_found(service: Service) -> None:
     assert answer == (404, "not_found", "The file of this map is not kept here.")
 
 
-def test_a_map_that_is_deleted_is_not_found_even_before_lists_know(
+def test_a_deleted_map_is_not_found_even_if_lists_still_have_it(
     shelf: Shelf, live: Service
 ) -> None:
     shelf.put(FULL)
@@ -181,7 +181,7 @@ def test_an_edited_map_gets_another_etag(shelf: Shelf, live: Service) -> None:
     assert live.get("/maps/Q7xK2mZp/file").content == b"new"
 
 
-def test_damage_in_the_store_is_a_fault_of_ours(serving: Serving) -> None:
+def test_damage_in_the_store_is_a_server_error(serving: Serving) -> None:
     service = serving(
         MapDraft(id="broken00", title="t", source=FILE, outline=b"x", content=b"not zlib")
     )
@@ -190,10 +190,10 @@ def test_damage_in_the_store_is_a_fault_of_ours(serving: Serving) -> None:
         assert refused(response) == (500, "server_error", "Something went wrong on our side.")
 
 
-def test_others_are_answered_while_an_outline_is_made(
+def test_other_requests_are_answered_while_an_outline_is_made(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However long that takes: the event loop goes on."""
+    """The event loop goes on, however long that takes."""
     started, go_on = threading.Event(), threading.Event()
 
     def slowly(data: bytes) -> Outline:
@@ -222,7 +222,7 @@ def test_others_are_answered_while_an_outline_is_made(
 
 
 @pytest.mark.slow
-def test_the_largest_map_is_given_out(serving: Serving) -> None:
+def test_the_largest_map_can_be_downloaded(serving: Serving) -> None:
     service = serving(
         MapDraft(id="large000", title="t", outline=encode_outline(broad(20_000, 256)))
     )
@@ -272,13 +272,13 @@ def parsed(header: str) -> str:
         ("", ""),
     ],
 )
-def test_names_that_clients_send(header: str, name: str) -> None:
+def test_file_names_in_requests(header: str, name: str) -> None:
     assert sent_name(header.encode()) == name
 
 
 @pytest.mark.parametrize("repeated", [";", '";"', '\\";', ';a="', "; ", ";a=b"])
 def test_a_hostile_header_is_read_quickly(repeated: str) -> None:
-    """The standard library's parser takes seconds, during which a worker would answer nobody."""
+    """The standard library's parser takes seconds, during which a worker would not answer."""
     header = b'attachment; filename="' + repeated.encode() * (60_000 // len(repeated))
     began = process_time()
     sent_name(header)
@@ -312,7 +312,7 @@ def test_names_of_downloads(stem: str, suffix: str, name: str, plain: str) -> No
 
 
 @given(stem=TEXTS | st.text(), suffix=st.sampled_from(["md", "", "é", "a/b"]))
-def test_any_name_is_a_safe_one(stem: str, suffix: str) -> None:
+def test_any_download_name_is_safe(stem: str, suffix: str) -> None:
     header = attachment(stem, suffix).decode("ascii")
     assert header.isprintable()
     assert header.count('"') == 2
@@ -335,5 +335,5 @@ def test_any_name_is_a_safe_one(stem: str, suffix: str) -> None:
         ("a.", ("a.", "")),
     ],
 )
-def test_names_of_files_are_split(name: str, parts: tuple[str, str]) -> None:
+def test_file_names_are_split(name: str, parts: tuple[str, str]) -> None:
     assert split_name(name) == parts

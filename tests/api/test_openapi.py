@@ -1,4 +1,4 @@
-"""The OpenAPI document tells the truth: it matches the code's tables and every real answer."""
+"""The OpenAPI document matches the code's tables and every real response."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_it_is_a_valid_document() -> None:
 
 @pytest.mark.slow
 def test_every_process_makes_the_same_bytes() -> None:
-    """Whichever worker or node is asked: the ETag of one is right for all."""
+    """So the ETag of one worker or node is valid for all."""
     program = "import orjson; from mapshelf.api.openapi import openapi_document as made; "
     program += "print(orjson.dumps(made()))"
     made = {
@@ -113,14 +113,14 @@ def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
     }
     used = {part.split('"')[0] for part in text.split('"$ref": "')[1:]}
     assert used <= references
-    # What belongs to no operation is named in the description instead.
+    # Responses that belong to no operation are named in the description instead.
     named = {*openapi.ANY_ADDRESS.values(), openapi.TO_OPTIONS[204]}
     assert references - used == {f"#/components/responses/{name}" for name in named}
     assert all(f"`{name}`" in DOCUMENT["info"]["description"] for name in (*named, "Error"))
 
 
 def test_every_operation_is_described_and_no_other(service: Service) -> None:
-    """Once each: HEAD and OPTIONS, which every path takes, are none of their own."""
+    """HEAD and OPTIONS, which every path has, do not count as operations."""
     writing = {
         ("/maps", "post"),
         ("/maps/{ID}", "patch"),
@@ -211,7 +211,7 @@ def test_every_format_is_described_and_no_other() -> None:
 
 
 @pytest.mark.slow
-def test_another_filter_is_one_more_row() -> None:
+def test_a_new_filter_is_described() -> None:
     row = Filter(
         "colour", "Only maps in it.", {"type": "string"}, len, lambda found: found.map.views
     )
@@ -231,7 +231,7 @@ def test_another_filter_is_one_more_row() -> None:
     assert parameters_of("/maps", document)["colour"] == described
 
 
-def test_another_order_is_one_more_row() -> None:
+def test_a_new_order_is_described() -> None:
     document = openapi_document(
         orders=(
             *SORT_ORDERS,
@@ -244,7 +244,7 @@ def test_another_order_is_one_more_row() -> None:
         assert "\n* `size`: largest file first\n" in described["description"]
 
 
-def test_another_format_is_one_more_row() -> None:
+def test_a_new_format_is_described() -> None:
     row = Writer("Braille", "brl", "text/x-braille", lambda outline: b"")
     document = openapi_document(writers=(*WRITERS, row))
     described = document["components"]["parameters"]["format"]
@@ -254,7 +254,7 @@ def test_another_format_is_one_more_row() -> None:
     assert answer["content"]["text/x-braille"] == {"schema": {"type": "string"}}
 
 
-def test_another_error_is_one_more_row() -> None:
+def test_a_new_error_is_described() -> None:
     row = errors.ErrorRow(418, 418, "teapot")
     error = openapi_document(errors=(*ROWS, row))["components"]["schemas"]["Error"]["properties"]
     assert 418 in error["code"]["enum"]
@@ -329,7 +329,7 @@ FULL = MapDraft(
 )
 
 
-def test_a_map_byte_by_byte(serving: Serving) -> None:
+def test_the_bytes_of_a_map_object(serving: Serving) -> None:
     body = serving(FULL).maps().content.decode()
     assert body == (
         '[{"File_ID":"12","ID":"Q7xK2mZp","Title":"Quotes \\" and \\\\ and \x7f é 日本",'
@@ -399,7 +399,7 @@ ASKED = [
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
 @pytest.mark.parametrize("signed", [True, False])
-def test_answers_are_as_described(serving: Serving, method: str, signed: bool) -> None:
+def test_responses_are_as_described(serving: Serving, method: str, signed: bool) -> None:
     service = serving(FULL, MapDraft(title="Bare"))
     for path in ASKED:
         openapi.check(service.request(method, path, signed=signed))
@@ -410,7 +410,7 @@ def test_answers_are_as_described(serving: Serving, method: str, signed: bool) -
 
 
 @pytest.mark.slow
-def test_a_check_that_an_answer_fails_is_noticed(service: Service) -> None:
+def test_a_response_that_is_not_as_described_is_found(service: Service) -> None:
     response = service.get("/maps")
     del response.headers["X-Total-Count"]
     with pytest.raises(AssertionError):

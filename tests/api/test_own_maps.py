@@ -1,4 +1,4 @@
-"""``GET /users/me/maps``: one's own maps, published or not, in one list."""
+"""``GET /users/me/maps`` lists all maps of the user, published or not."""
 
 import random
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
 
 
 def publish(people: People, *visibilities: Visibility) -> None:
-    """Give each map one of these visibilities, by chance, and wait until the lists show it."""
+    """Give each map one of these visibilities at random, and wait until lists show it."""
     store, chance = people.shelf.store, random.Random(3)
     for one in store.maps(0, MANY):
         store.edit_map(one.file_id, MapDetails(visibility=chance.choice(visibilities)))
@@ -58,7 +58,7 @@ def publish(people: People, *visibilities: Visibility) -> None:
 
 
 def lists(people: People, path: str, more: str = "") -> dict[str, tuple[Any, ...]]:
-    """Return many pages of a list, each with its headers."""
+    """Return the pages of a list for many parameters, each with its headers."""
     found: dict[str, tuple[Any, ...]] = {}
     filters = (
         "",
@@ -85,8 +85,8 @@ def lists(people: People, path: str, more: str = "") -> dict[str, tuple[Any, ...
 
 
 @pytest.mark.slow
-def test_lists_are_as_if_all_were_published(people: People) -> None:
-    """The snapshot is the oracle: it lists the same maps once all of them are published."""
+def test_lists_are_the_same_as_if_all_maps_were_published(people: People) -> None:
+    """The oracle is the list from the snapshot after all of the maps are published."""
     store = people.shelf.store
     publish(people, Visibility.PUBLISHED)
     expected = lists(people, "/maps", f"&owner={OWNER}")
@@ -107,7 +107,7 @@ def test_lists_are_as_if_all_were_published(people: People) -> None:
         assert page["Owner"] == OTHER
 
 
-def test_relevance_puts_what_nothing_ranks_at_the_end(people: People) -> None:
+def test_order_by_relevance_puts_unranked_maps_last(people: People) -> None:
     publish(people, *VISIBILITIES)
     found: list[str] = []
     for offset in range(0, 60, 7):
@@ -124,8 +124,8 @@ def test_relevance_puts_what_nothing_ranks_at_the_end(people: People) -> None:
 
 
 @pytest.mark.slow
-def test_searches_look_through_the_newest_maps_as_far_as_they_get(people: People) -> None:
-    """Many large maps that are not published cost their owner, not everybody else."""
+def test_searches_of_unpublished_maps_are_limited_to_the_newest(people: People) -> None:
+    """Many large unpublished maps slow down only their owner."""
 
     def put(title: str, *topics: str) -> str:
         draft = MapDraft(

@@ -1,7 +1,7 @@
-"""Who may do what: every route, with every method, for everybody who may ask.
+"""Permissions: every route with every method for every kind of caller.
 
-Here is what is refused, whatever is asked for, also for odd credentials and methods. What those get
-who are not refused is in ``tests/site/test_matrix.py``.
+These tests check who is refused, also with unusual credentials and methods.
+``tests/site/test_matrix.py`` checks what the others get.
 """
 
 import itertools
@@ -142,10 +142,10 @@ READ_ONLY: Final = frozenset({"account", "maps"})
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody who asks: with these headers, and allowed what these scopes allow.
+    """A kind of caller, with the headers of its requests and the scopes that these give.
 
-    ``scopes`` is ``None`` for who is nobody to us. ``forged`` is whether what is asked with a
-    method that writes does not show that it comes from a page of ours.
+    ``scopes`` is ``None`` for an unknown caller. ``forged`` means that requests that write do not
+    prove that they come from one of our pages.
     """
 
     headers: Mapping[str, str]
@@ -154,7 +154,7 @@ class Caller:
 
 
 def callers(shelf: Shelf) -> dict[str, Caller]:
-    """Return everybody there is."""
+    """Return all kinds of callers."""
     store, everything = shelf.store, " ".join(SCOPES)
 
     def bearer(token: str) -> dict[str, str]:
@@ -262,7 +262,7 @@ def path_of(template: str) -> str:
 
 
 def expected(method: str, template: str, route: Route, caller: Caller) -> int | None:
-    """Return the status of a refusal, ``None`` if it is not refused for who asks."""
+    """Return the status of the refusal, or ``None`` if this caller is not refused."""
     if method == "OPTIONS":
         return 204
     if method not in route.allowed:
@@ -279,9 +279,9 @@ def expected(method: str, template: str, route: Route, caller: Caller) -> int | 
 def is_asked(
     method: str, template: str, route: Route, name: str, some: Mapping[str, Caller]
 ) -> bool:
-    """Tell whether somebody asks: everybody, where it depends on who it is.
+    """Return whether to test this caller: every caller where the response depends on it.
 
-    Whether a path takes a method is found out before that. What needs no token is asked by some.
+    Methods are checked before the caller, and public routes need no token: a few callers suffice.
     """
     if method not in route.allowed or method == "OPTIONS":
         return name in ("nobody", "session")
@@ -310,7 +310,7 @@ def test_every_route_with_every_method_for_everybody(
                 assert answer.json()["error"] == "invalid_client", where
                 continue
             if status is None:
-                # A form may be refused for what it has in it, though everybody may send it.
+                # Anybody may send the form, but it may be refused for its contents.
                 checked = template in FORMS and method == "POST"
                 owned = (method, template) in OF_OWNERS
                 assert answer.status_code != 403 or checked or owned, where
@@ -324,7 +324,7 @@ def test_every_route_with_every_method_for_everybody(
                 assert answer.json()["code"] == 0, where
 
 
-def test_operations_need_what_the_table_of_permissions_says() -> None:
+def test_operations_need_the_documented_permissions() -> None:
     asked = {
         ("GET", "/maps"): "list maps",
         ("GET", "/search"): "search maps",
@@ -355,7 +355,7 @@ def test_operations_need_what_the_table_of_permissions_says() -> None:
         assert NEEDED[operation] == PERMISSIONS[name].scope
 
 
-def test_what_a_path_allows_is_what_it_answers(asked: Service) -> None:
+def test_the_allow_header_lists_the_methods_that_work(asked: Service) -> None:
     allowed = {path: route.allowed for path, route in routes(asked).items()}
     reading = ("GET", "HEAD", "OPTIONS")
     others = {
@@ -392,7 +392,7 @@ def test_what_a_path_allows_is_what_it_answers(asked: Service) -> None:
         ("/test/form", "GET, HEAD, OPTIONS"),
     ],
 )
-def test_other_origins_are_offered_what_takes_a_token(
+def test_cors_allows_other_origins_the_operations_with_tokens(
     asked: Service, path: str, shared: str
 ) -> None:
     answer = asked.request("OPTIONS", path, signed=False)

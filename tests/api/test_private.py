@@ -1,7 +1,7 @@
-"""A private catalogue: nothing of it goes to whoever shows no token, nor into a cache for all.
+"""A private catalogue sends nothing without a token, and nothing that a shared cache may store.
 
-A cache that is shared keeps an answer to one client and gives it to others (RFC 9111). It is kept
-from doing so by what the answer says of itself. ``tests/service/test_proxies.py`` asks real ones.
+A shared cache may send a response to one client to other clients (RFC 9111), unless the headers of
+the response forbid it. ``tests/service/test_proxies.py`` tests real caches.
 """
 
 import re
@@ -55,7 +55,7 @@ VALUES: dict[str, list[str]] = {
 
 
 def paths_of(template: str) -> Iterator[str]:
-    """Yield every path that a template of the document stands for."""
+    """Yield every path that matches a template of the document."""
     names = re.findall(r"\{(\w+)\}", template)
     for values in product(*(VALUES[name] for name in names)):
         yield template.format(**dict(zip(names, values, strict=True)))
@@ -103,7 +103,7 @@ def directives(response: httpx.Response) -> set[str]:
 
 
 def check_private(response: httpx.Response) -> None:
-    """See that no shared cache may keep an answer, nor take it for that to another client."""
+    """Check that no shared cache may store a response, or send it to another client."""
     said = directives(response)
     assert "public" not in said
     if "no-store" not in said:
@@ -113,7 +113,7 @@ def check_private(response: httpx.Response) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_no_answer_may_be_kept_for_others(service: Service, path: str) -> None:
+def test_no_response_may_be_stored_by_shared_caches(service: Service, path: str) -> None:
     whole = service.get(path)
     assert whole.status_code == 200
     check_private(whole)
@@ -132,15 +132,15 @@ def test_no_answer_may_be_kept_for_others(service: Service, path: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "status"), WRONG)
-def test_no_error_may_be_kept(service: Service, path: str, status: int) -> None:
+def test_no_error_may_be_stored_by_caches(service: Service, path: str, status: int) -> None:
     answer = service.get(path)
     assert answer.status_code == status
     assert directives(answer) == {"no-store"}
 
 
 @pytest.mark.process
-def test_a_picture_is_asked_for_again_each_time(service: Service) -> None:
-    """Or a browser would show it after its reader has signed out."""
+def test_browsers_must_revalidate_pictures(service: Service) -> None:
+    """Otherwise a browser would show it after the user has signed out."""
     answer = service.get(f"/thumbnails/{ID}.png")
     assert directives(answer) == {"private", "no-cache"}
     assert answer.headers["Vary"] == "Authorization, Cookie"
@@ -150,7 +150,7 @@ def test_a_picture_is_asked_for_again_each_time(service: Service) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FOR_ANYBODY)
-def test_what_tells_nothing_of_the_catalogue_needs_no_token(service: Service, path: str) -> None:
+def test_paths_that_reveal_no_maps_need_no_token(service: Service, path: str) -> None:
     answer = service.request("GET", path, signed=False)
     assert answer.status_code == 200
     assert ID.encode() not in answer.content

@@ -1,4 +1,4 @@
-"""Changing maps over HTTP: who sees them, who changes them, what votes count."""
+"""Changing maps over HTTP: who sees them, who may change them, and which votes count."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -60,7 +60,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
 
 
 def seen(people: People, name: str, public_id: str) -> set[int]:
-    """Return the statuses of everything there is of a map, for somebody."""
+    """Return the statuses of all ``GET`` requests for a map by a user."""
     paths = [path for path in BELOW if name or path not in NEEDS_TOKEN]
     return {people.get(name, path.format(public_id)).status_code for path in paths}
 
@@ -83,7 +83,7 @@ def test_a_published_map_is_at_its_address_at_once(people: People) -> None:
     ("visibility", "caching", "everybody"),
     [("unlisted", "private, no-cache", 200), ("private", "private, no-store", 404)],
 )
-def test_what_is_not_published_is_there_for_some(
+def test_unpublished_maps_are_visible_to_some(
     people: People, visibility: str, caching: str, everybody: int
 ) -> None:
     public_id = people.published(OWNER, title="Plan", visibility=visibility)
@@ -108,7 +108,7 @@ def test_owners_see_their_private_maps_with_a_session(people: People) -> None:
             assert people.send("", "GET", path, headers=cookie).status_code == status
 
 
-def test_a_wrong_token_is_nobody_where_none_is_needed(people: People) -> None:
+def test_a_wrong_token_counts_as_none_where_none_is_needed(people: People) -> None:
     public_id = people.published(OWNER, title="Plan", visibility="private", tags="wrong")
     narrow = people.shelf.token(OWNER, scopes=ACCOUNT)
     for token in ("msh_wrong", narrow):
@@ -117,7 +117,7 @@ def test_a_wrong_token_is_nobody_where_none_is_needed(people: People) -> None:
         assert people.send("", "GET", path, headers=headers).status_code == 404
 
 
-def test_a_map_that_is_made_private_leaves_everything(people: People) -> None:
+def test_a_map_that_is_made_private_disappears_everywhere(people: People) -> None:
     public_id = people.published(OWNER, title="Plan", tags="leaves")
     people.shelf.publish()
     people.service.wait_until(lambda: public_id in people.get(OTHER, "/maps?limit=50").text)
@@ -130,13 +130,13 @@ def test_a_map_that_is_made_private_leaves_everything(people: People) -> None:
 
 @pytest.fixture(scope="module")
 def others(people: People) -> Iterator[People]:
-    """Let another worker of the same node answer."""
+    """The same people with another worker of the same node."""
     with Service(people.shelf.settings, "", site_routes) as service:
         yield People(people.shelf, service)
 
 
 def in_lists(people: People, *titles: str) -> str:
-    """Publish maps with these titles, and a snapshot with them; return the ID of the first."""
+    """Publish maps with these titles, and a snapshot of them; return the ID of the first."""
     ids = [people.published(OWNER, title=title) for title in titles]
     people.shelf.publish()
     return ids[0]
@@ -163,7 +163,7 @@ WITHDRAWING: Final[Mapping[str, Callable[[People, str], object]]] = {
 
 
 @pytest.mark.parametrize("how", WITHDRAWING)
-def test_a_withdrawn_map_is_gone_on_every_worker_before_there_is_a_new_snapshot(
+def test_a_withdrawn_map_disappears_from_every_worker_before_the_next_snapshot(
     people: People, others: People, how: str
 ) -> None:
     public_id = in_lists(people, f"Gone {how}", f"Beside {how}")
@@ -183,7 +183,7 @@ def test_a_withdrawn_map_is_gone_on_every_worker_before_there_is_a_new_snapshot(
         f"{page}/compare/{FOLDER_MAP}",
     )
     wait_for(workers, OTHER, f"{page}?embed=1", 200)
-    for one in workers:  # and so these answers are kept
+    for one in workers:  # so that these responses are cached
         statuses = {path: one.get(OTHER, path).status_code for path in own}
         assert set(statuses.values()) <= {200, 301, 308}, statuses
         assert f'"Gone {how}"' in one.get(OTHER, "/maps?limit=50").text
@@ -195,13 +195,11 @@ def test_a_withdrawn_map_is_gone_on_every_worker_before_there_is_a_new_snapshot(
         kept = one.send(OTHER, "GET", own[0], headers={"If-None-Match": "*"})
         assert kept.status_code == 404
         assert one.get(OWNER, own[0]).status_code == (404 if how == "removed" else 200)
-        assert f'"Gone {how}"' in one.get(OTHER, "/maps?limit=50").text, "lists follow later"
+        assert f'"Gone {how}"' in one.get(OTHER, "/maps?limit=50").text, "lists change later"
         assert one.get(OTHER, f"/maps/{FOLDER_MAP}").status_code == 200
 
 
-def test_a_map_that_is_shown_again_is_there_before_there_is_a_new_snapshot(
-    people: People, others: People
-) -> None:
+def test_a_restored_map_appears_before_the_next_snapshot(people: People, others: People) -> None:
     public_id = in_lists(people, "To and fro")
     path, workers = f"/maps/{public_id}", (people, others)
     wait_for(workers, OTHER, path, 200)
@@ -214,7 +212,7 @@ def test_a_map_that_is_shown_again_is_there_before_there_is_a_new_snapshot(
     people.edit(OWNER, public_id, visibility="private")
     wait_for(workers, OTHER, path, 404)
     people.shelf.put(MapDraft(title="Something else"))
-    people.shelf.publish()  # which is not taken for one that has the map
+    people.shelf.publish()  # this snapshot does not have the map
     for one in workers:
         one.service.wait_until(lambda one=one: "To and fro" not in one.get(OTHER, "/maps").text)  # type: ignore[misc]
         assert one.get(OTHER, path).status_code == 404
@@ -222,7 +220,7 @@ def test_a_map_that_is_shown_again_is_there_before_there_is_a_new_snapshot(
 
 
 def test_a_snapshot_from_before_a_map_was_withdrawn_does_not_bring_it_back(people: People) -> None:
-    """A builder may have begun with it when the map was still to be seen."""
+    """A builder may have started it while the map was still visible."""
     public_id = in_lists(people, "Behind")
     directory = SnapshotDirectory(people.shelf.settings.snapshots)
     revision = Snapshot(directory.folder(directory.current())).revision
@@ -237,7 +235,7 @@ def test_a_snapshot_from_before_a_map_was_withdrawn_does_not_bring_it_back(peopl
         current.close()
 
 
-def test_invented_ids_do_not_reach_the_store_again_and_again(
+def test_invented_ids_are_looked_up_in_the_store_only_once(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -263,7 +261,7 @@ def test_invented_ids_do_not_reach_the_store_again_and_again(
 
 
 def orders(people: People, name: str, public_id: str) -> list[int]:
-    """Return the statuses of what only some may do."""
+    """Return the statuses of requests that only some users may send."""
     at = f"/maps/{public_id}"
     file = {"map": ("b.mm", plan("another"))}
     return [
@@ -276,7 +274,7 @@ def orders(people: People, name: str, public_id: str) -> list[int]:
 
 
 @pytest.mark.parametrize("public_id", ["%00", "a%00b", "%ed%a0%80", "%ff", "a'b", "x" * 40])
-def test_what_cannot_be_an_id_is_no_map(people: People, public_id: str) -> None:
+def test_malformed_ids_are_not_found(people: People, public_id: str) -> None:
     path = f"/maps/{public_id}"
     answers = (
         people.get(OWNER, path),
@@ -305,7 +303,7 @@ def test_only_owners_and_administrators_change_a_map(people: People, visibility:
         assert orders(people, name, own) == [404] * 5
 
 
-def test_each_detail_is_changed_by_itself(people: People) -> None:
+def test_details_can_be_changed_one_by_one(people: People) -> None:
     public_id = people.published(OWNER, title="Before", description="words")
     before = people.get(OWNER, f"/maps/{public_id}").json()
     for values, changed in (
@@ -365,9 +363,7 @@ def test_each_detail_is_changed_by_itself(people: People) -> None:
         {"Title": "case"},
     ],
 )
-def test_what_cannot_be_said_of_a_map_changes_nothing(
-    people: People, values: dict[str, object]
-) -> None:
+def test_invalid_details_change_nothing(people: People, values: dict[str, object]) -> None:
     before = people.shelf.store.find_map(FOLDER_MAP)
     answer = people.edit(OWNER, FOLDER_MAP, **values)
     openapi.check(answer)
@@ -377,7 +373,7 @@ def test_what_cannot_be_said_of_a_map_changes_nothing(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"1", b'{"title": "\\ud800"}', b"\xff"])
-def test_what_is_no_object_is_refused(people: People, body: bytes) -> None:
+def test_bodies_that_are_not_objects_are_refused(people: People, body: bytes) -> None:
     for path, method in ((f"/maps/{FOLDER_MAP}", "PATCH"), (f"/maps/{FOLDER_MAP}/vote", "PUT")):
         headers = {"Content-Type": "application/json"}
         answer = people.send(OWNER, method, path, content=body, headers=headers)
@@ -385,7 +381,7 @@ def test_what_is_no_object_is_refused(people: People, body: bytes) -> None:
         assert answer.status_code == 400
 
 
-def test_what_a_file_in_a_folder_says_stays(people: People) -> None:
+def test_details_from_a_file_in_a_folder_stay(people: People) -> None:
     refused = people.edit(OWNER, FOLDER_MAP, title="Another")
     openapi.check(refused)
     assert (refused.status_code, refused.json()["error"]) == (409, "conflict")
@@ -424,7 +420,7 @@ def test_one_vote_of_each_person_counts(people: People) -> None:
     assert people.vote(OTHER, hidden, "up").status_code == 404
 
 
-def test_sessions_write_with_the_token_of_our_forms_only(people: People) -> None:
+def test_sessions_need_the_csrf_token_to_write(people: People) -> None:
     public_id = people.published(OWNER, title="Rated by a page")
     secret = people.shelf.session(OTHER)
     cookie = {"Cookie": f"__Host-mapshelf_session={secret}", "Origin": BASE_URL}
@@ -437,7 +433,7 @@ def test_sessions_write_with_the_token_of_our_forms_only(people: People) -> None
 # -- what is stored ------------------------------------------------------------------------------
 
 
-def test_a_removed_map_leaves_lists_and_its_address(people: People) -> None:
+def test_a_removed_map_disappears_from_lists_and_its_address(people: People) -> None:
     public_id = people.published(OWNER, title="Gone", tags="gone")
     people.shelf.publish()
     people.service.wait_until(lambda: public_id in people.get(OTHER, "/maps?limit=50").text)
@@ -450,7 +446,7 @@ def test_a_removed_map_leaves_lists_and_its_address(people: People) -> None:
 
 
 @pytest.mark.parametrize("visibility", ["published", "unlisted", "private"])
-def test_a_removal_is_undone(people: People, visibility: str) -> None:
+def test_a_removal_can_be_undone(people: People, visibility: str) -> None:
     public_id = people.published(OWNER, title="Back", tags=visibility, visibility=visibility)
     path = f"/maps/{public_id}/restore"
     assert people.send(OWNER, "POST", path).status_code == 404
@@ -469,7 +465,7 @@ def test_a_removal_is_undone(people: People, visibility: str) -> None:
     assert people.send(OWNER, "POST", path).status_code == 404
 
 
-def test_what_an_administrator_removed_only_administrators_bring_back(people: People) -> None:
+def test_only_administrators_restore_what_an_administrator_removed(people: People) -> None:
     public_id = people.published(OWNER, title="Taken down", tags="taken")
     path = f"/maps/{public_id}/restore"
     people.send(ADMINISTRATOR, "DELETE", f"/maps/{public_id}")
@@ -480,7 +476,7 @@ def test_what_an_administrator_removed_only_administrators_bring_back(people: Pe
     assert people.send(ADMINISTRATOR, "POST", path).status_code == 200
 
 
-def test_a_removal_is_undone_for_thirty_days(
+def test_a_removal_can_be_undone_for_thirty_days(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     public_id = people.published(OWNER, title="Long gone", tags="long")
@@ -496,7 +492,7 @@ def test_a_removal_is_undone_for_thirty_days(
         assert people.send(OWNER, "POST", f"/maps/{public_id}/restore").status_code == 200
 
 
-def test_without_the_store_maps_of_the_snapshot_are_still_there(tmp_path: Path) -> None:
+def test_without_the_store_maps_of_the_snapshot_are_still_served(tmp_path: Path) -> None:
     with shelf_with(tmp_path, MapDraft(id="Q7xK2mZp", title="Plan")) as shelf:
         token = shelf.token()
         with Service(shelf.settings, token) as service:

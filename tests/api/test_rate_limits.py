@@ -1,4 +1,4 @@
-"""Who sends more requests than a rate limit allows is told when to try again; nobody else is."""
+"""Clients over a rate limit get 429 and the time to retry after; other clients notice nothing."""
 
 import gc
 import re
@@ -46,13 +46,13 @@ def limited(shelf: Shelf, *, trusted: str = "", **limits: RateLimit) -> Service:
 
 
 def from_address(service: Service, address: str, path: str = "/") -> int:
-    """Return the status of a request that the proxy passes on for a client with this address."""
+    """Return the status of a request that a proxy forwards for a client with this address."""
     headers = {"x-forwarded-for": address}
     return service.request("GET", path, headers=headers, signed=False).status_code
 
 
 @pytest.mark.slow
-def test_responses_say_what_is_left_for_the_token_until_it_is_refused(shelf: Shelf) -> None:
+def test_responses_have_the_remaining_requests_of_a_token(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(3, HOUR)) as service:
         first, second, third, fourth = (service.get("/maps?limit=1") for _ in range(4))
         for left, answer in ((2, first), (1, second), (0, third)):
@@ -72,7 +72,7 @@ def test_responses_say_what_is_left_for_the_token_until_it_is_refused(shelf: She
         wait = int(fourth.headers["retry-after"])
         assert 0 < wait <= HOUR // 3
         assert fourth.headers["ratelimit"] == f'"api";r=0;t={wait}'
-        # However the token is written, it is the same.
+        # A token counts as the same however it is written.
         for spelling in (service.token, f"bearer {service.token}", f"BEARER   {service.token}"):
             assert service.get("/users/me", Authorization=spelling).status_code == 429
         other = service.get("/maps", Authorization=f"Bearer {shelf.token()}")
@@ -94,7 +94,7 @@ def test_without_a_valid_token_the_address_counts(shelf: Shelf) -> None:
 
 
 def test_a_limit_is_text_at_the_token_endpoint(shelf: Shelf) -> None:
-    """A desktop program would forget its refresh token after a JSON object without a token."""
+    """After a JSON object without a token, a desktop program would forget its refresh token."""
     with limited(shelf, api=RateLimit(1, HOUR)) as service:
         service.request("POST", "/oauth/token", signed=False)
         refused = service.request("POST", "/oauth/token", signed=False)
@@ -105,7 +105,7 @@ def test_a_limit_is_text_at_the_token_endpoint(shelf: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_who_is_refused_may_come_again_when_told(shelf: Shelf) -> None:
+def test_a_refused_client_may_retry_after_the_given_time(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(1, 1)) as service:
         answers = (service.get("/maps") for _ in range(1000))
         refused = next(answer for answer in answers if answer.status_code == 429)
@@ -123,18 +123,18 @@ def test_each_kind_of_request_has_its_own_limit(shelf: Shelf) -> None:
 
         assert statuses("GET", "/signin") == [200, 429]
         assert statuses("GET", "/thumbnails/soil0001.svg") == [200, 429]
-        assert statuses("POST", "/signin") == [403, 429]  # a form without its token
+        assert statuses("POST", "/signin") == [403, 429]  # a form without its CSRF token
         assert statuses("GET", "/users/me") == [401, 429]
         assert statuses("GET", "/healthz") == [200, 200]
         assert statuses("OPTIONS", "/maps") == [204, 204]
         assert statuses("GET", "/nothing") == [404, 404]
-        # What is left of these is for nobody else to read, and caches may keep the response.
+        # Caches may store pictures, so these must not have the client's remaining requests.
         assert service.get("/maps").headers["ratelimit"]
     with limited(shelf, pictures=RateLimit(9, HOUR)) as service:
         assert "ratelimit" not in service.get("/thumbnails/soil0001.svg").headers
 
 
-def test_people_read_it_as_a_page(shelf: Shelf) -> None:
+def test_pages_over_the_limit_get_an_error_page(shelf: Shelf) -> None:
     with limited(shelf, pages=RateLimit(1, HOUR)) as service:
         service.get("/")
         page = service.get("/")
@@ -146,24 +146,24 @@ def test_people_read_it_as_a_page(shelf: Shelf) -> None:
     assert re.search(r"Try again in \d\d minutes\.", page.text)
 
 
-def test_behind_a_proxy_clients_count_for_themselves(shelf: Shelf) -> None:
+def test_behind_a_proxy_each_client_is_counted(shelf: Shelf) -> None:
     with limited(shelf, trusted="127.0.0.1", pages=RateLimit(1, HOUR)) as service:
         assert from_address(service, "192.0.2.1") == 200
         assert from_address(service, "192.0.2.2") == 200
         assert from_address(service, "192.0.2.1") == 429
-        # What a client claims stands before what the proxy adds.
+        # The address that the client claims comes before the one that the proxy adds.
         assert from_address(service, "198.51.100.7, 192.0.2.1") == 429
         assert from_address(service, "2001:db8:1:2::3") == 200
         assert from_address(service, "2001:db8:1:2:ffff::4") == 429
         assert from_address(service, "2001:db8:1:3::3") == 200
     with limited(shelf, trusted="10.0.0.0/8", pages=RateLimit(1, HOUR)) as service:
-        # Counted for the proxy, which is not trusted, and anew: that is another address.
+        # The proxy is not trusted here, so the request counts for the proxy's own address.
         assert [from_address(service, f"192.0.2.{last}") for last in (3, 4)] == [200, 429]
 
 
 @pytest.mark.slow
-def test_what_clients_write_into_long_headers_is_not_remembered(shelf: Shelf) -> None:
-    """Only the end of ``X-Forwarded-For`` is by the proxy; before it are kilobytes of a client."""
+def test_long_forwarded_headers_take_no_memory(shelf: Shelf) -> None:
+    """Only the end of ``X-Forwarded-For`` is from the proxy; a client sends kilobytes before it."""
 
     def ask(number: int) -> int:
         return from_address(service, f"{number:08}, " * 6_000 + "203.0.113.9")
@@ -178,7 +178,7 @@ def test_what_clients_write_into_long_headers_is_not_remembered(shelf: Shelf) ->
             assert {ask(number) for number in range(100)} == {200}
             before = taken()
             assert {ask(number) for number in range(100, 200)} == {200}
-            assert taken() - before < 2_000_000  # the headers alone have six million bytes
+            assert taken() - before < 2_000_000  # the headers alone are six million bytes long
         finally:
             tracemalloc.stop()
         assert ask(200) == 429
@@ -205,7 +205,7 @@ def test_refusals_are_counted_by_budget(shelf: Shelf) -> None:
     assert found.value("errors_total", error="TooManyRequests") == 3
 
 
-def test_what_is_used_is_shared_with_workers_that_start_later(shelf: Shelf) -> None:
+def test_counts_are_shared_with_workers_that_start_later(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(2, HOUR)) as service:
         token = service.token
         with limited(shelf, api=RateLimit(2, HOUR)) as other:
@@ -219,11 +219,11 @@ def test_what_is_used_is_shared_with_workers_that_start_later(shelf: Shelf) -> N
 
 
 @pytest.mark.slow
-def test_moments_from_before_the_machine_was_started_do_not_count(shelf: Shelf) -> None:
+def test_counts_from_before_a_reboot_do_not_count(shelf: Shelf) -> None:
     with limited(shelf, api=RateLimit(1, HOUR)) as service:
         token = service.token
         service.get("/maps")
-    # The clock began anew: all moments are far in the future.
+    # The clock started again at zero, so all stored times are far in the future.
     content = shelf.settings.rates.read_bytes()
     entries = struct.iter_unpack("=QQ", content[64:])
     future = time.monotonic_ns() + 10 * HOUR * 10**9
@@ -271,7 +271,7 @@ def test_workers_of_a_node_count_together(tmp_path: Path) -> None:
         headers = {"authorization": f"Bearer {token}"}
         statuses: list[int] = []
         workers: set[str] = set()
-        # Each worker accepts some of the connections once it has started.
+        # Each worker accepts some of the connections after it has started.
         while len(statuses) < 60 or len(workers) < 2:
             with httpx.Client(headers=headers, verify=False) as client:
                 answer = client.get(f"{service.url}/users/me")

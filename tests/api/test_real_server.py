@@ -1,7 +1,7 @@
-"""The service as operators run it: ``mapshelf serve`` over a socket, tried with generated requests.
+"""The service as operators run it: ``mapshelf serve`` over a socket, with generated requests.
 
-Schemathesis derives sound and unsound requests from the OpenAPI document and compares every
-answer with it. What no HTTP client would send is written to the socket by hand.
+Schemathesis generates valid and invalid requests from the OpenAPI document, and compares every
+response with it. Requests that no HTTP client would send are written to the socket directly.
 """
 
 import re
@@ -61,7 +61,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A service with one worker over a few maps."""
+    """A service with one worker and a few maps."""
     folder = tmp_path_factory.mktemp("served")
     drafts = (
         MapDraft(title=f"Map {n}", description="some words", outline=outline_of("a", "b c"))
@@ -107,7 +107,7 @@ def wait_for(url: str, token: str, log: Path) -> None:
 
 
 def test_generated_requests_get_documented_answers(server: Server, tmp_path: Path) -> None:
-    """No answer is a fault of the server, and none is other than the document says."""
+    """No response is a server error, and all are as the document says."""
     program = Path(sys.executable).with_name("schemathesis")
     result = subprocess.run(
         [
@@ -128,7 +128,7 @@ def test_generated_requests_get_documented_answers(server: Server, tmp_path: Pat
 
 
 def raw(server: Server, request: bytes) -> bytes:
-    """Write ``request`` to the server, and return all that comes back."""
+    """Write ``request`` to the socket, and return everything that the server sends."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(request)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
@@ -143,7 +143,7 @@ def head(server: Server, target: bytes = b"/maps", *extra: bytes) -> bytes:
 HOST = b"Host: localhost"
 
 
-def test_a_sound_request_by_hand(server: Server) -> None:
+def test_a_valid_request_over_a_raw_socket(server: Server) -> None:
     answer = raw(server, head(server, b"/maps?limit=0", HOST))
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert answer.endswith(b"\r\n\r\n[]")
@@ -176,14 +176,14 @@ def test_no_host_or_two_is_refused(server: Server, hosts: tuple[bytes, ...]) -> 
         b"*",
     ],
 )
-def test_strange_targets_are_answered_and_harm_nothing(server: Server, target: bytes) -> None:
+def test_unusual_request_targets_do_no_harm(server: Server, target: bytes) -> None:
     answer = raw(server, head(server, target, HOST))
     status = answer.split(b" ", 2)[1]
     assert status in {b"200", b"400", b"404", b"414", b"431"}, answer[:200]
     assert raw(server, head(server, b"/maps?limit=0", HOST)).endswith(b"\r\n\r\n[]")
 
 
-def test_the_longest_query_string_is_understood(server: Server) -> None:
+def test_the_longest_query_string_is_accepted(server: Server) -> None:
     target = b"/maps?limit=1&owner=" + b"x" * (8192 - len(b"limit=1&owner="))
     for longer, status in ((b"", b"200"), (b"x", b"414")):
         answer = raw(server, head(server, target + longer, HOST))
@@ -201,9 +201,7 @@ def test_head_and_304_have_no_body_on_the_wire(server: Server) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 10, 60_000, 65_537])
-def test_a_body_that_nobody_reads_does_not_disturb_the_next_request(
-    server: Server, size: int
-) -> None:
+def test_an_unread_body_does_not_disturb_the_next_request(server: Server, size: int) -> None:
     authorization = {"Authorization": f"Bearer {server.token}"}
     chunks = [b"x" * size]
     with httpx.Client(base_url=server.url, headers=authorization, timeout=60) as client:
@@ -231,10 +229,10 @@ def test_a_body_that_nobody_reads_does_not_disturb_the_next_request(
     ],
     ids=["length", "encoding", "header", "line", "address", "headers", "long", "very long"],
 )
-def test_what_is_no_http_is_answered_without_a_body(
+def test_malformed_http_gets_a_response_without_a_body(
     server: Server, status: bytes, request_line: bytes, extra: bytes
 ) -> None:
-    """As docs/api.md says; the application never sees these."""
+    """As docs/api.md says. The application never gets these requests."""
     answer = raw(server, b"\r\n".join((request_line, HOST, extra, b"", b"")))
     assert answer.startswith(b"HTTP/1.1 %s " % status)
     assert b"connection: close" in answer

@@ -1,4 +1,4 @@
-"""Saved searches over HTTP: what each may save, and what becomes of it."""
+"""Saved searches over HTTP: creating, listing, changing and removing them, and their limits."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def people(shelf: Shelf) -> Iterator[People]:
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
-    """People of a catalogue in which nothing may come of what they send."""
+    """Users of a shared catalogue whose requests must all be refused."""
     with (
         copied_shelf(tmp_path_factory.mktemp("refused"), JAVA) as shelf,
         Service(shelf.settings, "") as service,
@@ -117,14 +117,14 @@ def test_nobody_else_sees_or_changes_it(people: People) -> None:
         [],
     ],
 )
-def test_what_cannot_be_saved(refused: People, body: object) -> None:
+def test_invalid_searches_are_not_saved(refused: People, body: object) -> None:
     answer = refused.send(OWNER, "POST", AT, json=body)
     check(answer)
     assert answer.status_code == 400
     assert names(refused) == []
 
 
-def test_there_is_a_limit(people: People, shelf: Shelf) -> None:
+def test_the_number_of_saved_searches_is_limited(people: People, shelf: Shelf) -> None:
     (owner,) = (user.id for user in shelf.store.users() if user.name == OWNER)
     for number in range(MOST_SEARCHES - 1):
         shelf.store.save_search(owner, str(number), "")

@@ -1,4 +1,4 @@
-"""Searching: what is found, where in the maps it stands, how it divides, what may be meant."""
+"""Searching: matches, topics of hits, suggestions, corrections, facets and orders."""
 
 import random
 import re
@@ -49,14 +49,14 @@ def hits(service: Service, query: str, **parameters: object) -> list[dict[str, A
 
 
 def topics(service: Service, query: str) -> list[dict[str, Any]]:
-    """Return the topics of the only map that is found."""
+    """Return the topics of the only hit."""
     (hit,) = hits(service, query)
     found: list[dict[str, Any]] = hit["topics"]
     return found
 
 
 def corrected(response: httpx.Response) -> str | None:
-    """Return what was searched for instead, if anything."""
+    """Return the corrected search text, if there is one."""
     sent = response.headers.get("X-Corrected-Query")
     assert sent is None or re.fullmatch(r"[A-Za-z0-9._~/-]*(%[0-9A-F]{2}[A-Za-z0-9._~/-]*)*", sent)
     return None if sent is None else unquote(sent, errors="strict")
@@ -66,10 +66,10 @@ def mapped(title: str, *roots: Topic) -> MapDraft:
     return MapDraft(title=title, outline=encode_outline(Outline(sheets=sheets_of(roots))))
 
 
-# -- where it stands ---------------------------------------------------------------------------
+# -- topics of hits ----------------------------------------------------------------------------
 
 
-def test_what_is_attached_to_a_topic_is_found_and_shown(serving: Serving) -> None:
+def test_details_of_topics_are_found_and_shown(serving: Serving) -> None:
     first = Topic("Plan", id="a", tags=("urgent",), attributes=(("cost", "fifty"),))
     second = Topic("Do", id="b", attachments=(Attachment("blueprint.pdf"),))
     root = Topic("Root", id="r", children=[first, second])
@@ -86,7 +86,7 @@ def test_what_is_attached_to_a_topic_is_found_and_shown(serving: Serving) -> Non
         assert (found["text"], found["note"]) == (topic, note)
 
 
-def test_topics_come_with_their_way_from_the_root(serving: Serving) -> None:
+def test_topics_have_their_path_from_the_root(serving: Serving) -> None:
     deep = Topic("Roots drink water", id="t3")
     plants = Topic("Plants", id="t1", children=[Topic("Below ground", id="t2", children=[deep])])
     assert topics(serving(mapped("Plants", plants)), "water") == [
@@ -117,7 +117,7 @@ def test_a_hit_in_the_name_of_file_or_folder_says_so(serving: Serving) -> None:
     assert hit["file"]["marked"] == "<mark>Curso</mark> &lt;1&gt;/Tea-Party.mm"
 
 
-def test_titles_alone_are_searched_if_that_is_asked(serving: Serving) -> None:
+def test_searches_can_be_limited_to_titles(serving: Serving) -> None:
     service = serving(
         MapDraft(title="Green tea", outline=outline_of("Green tea", "leaf")),
         MapDraft(title="Plan", description="tea", outline=outline_of("Plan", "green leaf")),
@@ -147,7 +147,7 @@ def test_titles_alone_are_searched_if_that_is_asked(serving: Serving) -> None:
     assert ask(service, "/maps", title_only="yes").status_code == 400
 
 
-def test_folders_and_tags_are_browsed_with_their_counts(serving: Serving) -> None:
+def test_folders_and_tags_have_counts(serving: Serving) -> None:
     places = ("a.mm", "A/b.mm", "A/B c/c.mm", "A/B c/D/d.mm", "é/Doc.mindnode/contents.xml")
     tags = (("Tea", "é"), ("tea",), (), ("é",), ("tea",))
     service = serving(
@@ -169,7 +169,7 @@ def test_folders_and_tags_are_browsed_with_their_counts(serving: Serving) -> Non
     assert service.get("/tags").json() == [{"name": "Tea", "count": 3}, {"name": "é", "count": 2}]
 
 
-def test_hostile_texts_come_out_escaped(serving: Serving) -> None:
+def test_hostile_texts_are_escaped(serving: Serving) -> None:
     text = "<script>alert('tea')</script> & <mark>tea</mark> \"tea\""
     root = Topic("root", children=[Topic(text, note="<img src=x onerror=tea()> & tea")])
     (topic,) = topics(serving(mapped("t", root)), "tea")
@@ -181,7 +181,7 @@ def test_hostile_texts_come_out_escaped(serving: Serving) -> None:
     assert topic["note"] == "&lt;img src=x onerror=<mark>tea</mark>()&gt; &amp; <mark>tea</mark>"
 
 
-def test_a_note_is_shown_only_if_it_says_something(serving: Serving) -> None:
+def test_a_note_is_shown_only_if_it_matches(serving: Serving) -> None:
     root = Topic(
         "Drinks",
         note="tea is older than the map",
@@ -195,7 +195,7 @@ def test_a_note_is_shown_only_if_it_says_something(serving: Serving) -> None:
     ]
 
 
-def test_three_topics_at_most_that_say_most_and_are_shallow(serving: Serving) -> None:
+def test_at_most_three_topics_with_the_best_and_shallowest_first(serving: Serving) -> None:
     leaf = Topic("green tea", id="both")
     children = [
         Topic("a", children=[Topic("b", children=[leaf])]),
@@ -207,7 +207,7 @@ def test_three_topics_at_most_that_say_most_and_are_shallow(serving: Serving) ->
     assert [one["id"] for one in found] == ["both", "0", "1"]
 
 
-def test_what_the_title_says_is_not_repeated(serving: Serving) -> None:
+def test_a_root_topic_like_the_title_is_not_repeated(serving: Serving) -> None:
     service = serving(MapDraft(title="Tea", outline=outline_of("Tea", "Tea", "more tea")))
     assert [one["text"] for one in topics(service, "tea")] == ["more tea"]
 
@@ -225,7 +225,7 @@ def test_long_texts_are_cut_around_the_first_hit(serving: Serving) -> None:
     assert topic["note"].endswith("<mark>tea</mark>")
 
 
-def test_all_sheets_are_looked_at(serving: Serving) -> None:
+def test_all_sheets_are_searched(serving: Serving) -> None:
     service = serving(mapped("t", Topic("One"), Topic("Two", children=[Topic("green tea")])))
     (topic,) = topics(service, "tea")
     assert topic["path"] == ["Two"]
@@ -241,7 +241,7 @@ def test_maps_without_outline_or_search_have_no_topics(serving: Serving) -> None
         assert not any(hit["topics"] for hit in hits(service, query))
 
 
-def test_a_damaged_outline_costs_itself(serving: Serving) -> None:
+def test_a_damaged_outline_does_not_affect_other_hits(serving: Serving) -> None:
     service = serving(
         MapDraft(title="bad tea", outline=b"no outline"),
         MapDraft(title="good tea", outline=outline_of("green tea")),
@@ -328,7 +328,7 @@ def plants(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.mark.parametrize("path", ["/maps", "/search"])
 @pytest.mark.parametrize("order", [*ORDERS, ""])
-def test_a_correction_is_told_and_searched_for(plants: Service, path: str, order: str) -> None:
+def test_a_correction_is_reported_and_searched_for(plants: Service, path: str, order: str) -> None:
     right = ask(plants, path, query="photosynthesis", order_by=order)
     wrong = ask(plants, path, query="fotosynthesis", order_by=order, limit=1)
     assert (corrected(right), corrected(wrong)) == (None, "photosynthesis")
@@ -346,7 +346,7 @@ def test_a_correction_is_told_and_searched_for(plants: Service, path: str, order
         ("Night fotosynthesis", "Night photosynthesis"),
         ("fotosynthesis -ligth", 'photosynthesis -"ligth"'),
         ('fotosynthesis "at night"', 'photosynthesis "at night"'),
-        ("東京都 photosynthesis", None),  # all words are there, and none is a typo of another
+        ("東京都 photosynthesis", None),  # all words occur in maps, and none is a typo of another
         ("東京都観光", None),
         ("lihgt", "light"),
         ("lit", None),  # too short
@@ -357,7 +357,7 @@ def test_a_correction_is_told_and_searched_for(plants: Service, path: str, order
         ("photosynth", None),
     ],
 )
-def test_what_is_corrected(plants: Service, query: str, meant: str | None) -> None:
+def test_typos_are_corrected(plants: Service, query: str, meant: str | None) -> None:
     response = ask(plants, "/maps", query=query)
     assert corrected(response) == meant
     if meant:
@@ -368,7 +368,7 @@ def test_what_is_corrected(plants: Service, query: str, meant: str | None) -> No
 
 @pytest.fixture(scope="module")
 def polyglot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Maps in several languages, and one that is too short to tell."""
+    """Maps in several languages, and one too short to detect its language."""
     texts = [
         ("en", "Projects of the year", "The questionnaire"),
         ("it", "Apollo", "Un project manager"),
@@ -397,13 +397,13 @@ def polyglot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("meetings", {"Anfang"}, None),
         ("galops", {"Cheval"}, None),
         ("canard", {"La ferme"}, None),
-        # French for more than one, of which no map in French knows.
+        # A French plural that no French map has.
         ("chevaux", {"Cheval"}, "cheval"),
-        # In Italian a form of "question", which is no reason to find those.
+        # A form of "question" in Italian, which must not match that word here.
         ("questionaire", {"Projects of the year"}, "questionnaire"),
     ],
 )
-def test_forms_in_maps_of_other_languages(
+def test_inflected_forms_match_in_their_own_language(
     polyglot: Service, query: str, found: set[str], meant: str | None, order: str
 ) -> None:
     response = ask(polyglot, "/maps", query=query, order_by=order)
@@ -476,7 +476,7 @@ MATCHES: Final = [
 
 @pytest.fixture(scope="module")
 def matching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Each text as a title, as a description, and as a topic deep inside."""
+    """Maps with each text as title, as description, and as a deeply nested topic."""
     drafts = []
     for number, text in enumerate(sorted({text for _, text, _ in MATCHES})):
         inner = Topic("1", children=[Topic("2", children=[Topic(text)])])
@@ -494,7 +494,7 @@ def matching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.mark.parametrize(("query", "text", "found"), MATCHES)
-def test_what_matches(matching: Service, query: str, text: str, found: bool) -> None:
+def test_words_and_phrases_match(matching: Service, query: str, text: str, found: bool) -> None:
     number = sorted({text for _, text, _ in MATCHES}).index(text)
     for order in ("alpha", ""):
         response = ask(matching, "/maps", query=query, order_by=order, limit=50)
@@ -503,7 +503,7 @@ def test_what_matches(matching: Service, query: str, text: str, found: bool) -> 
         assert {f"{kind}{number}" in ids for kind in "tdo"} == {found}
 
 
-def test_a_phrase_does_not_reach_into_another_text(serving: Serving) -> None:
+def test_a_phrase_does_not_span_several_texts(serving: Serving) -> None:
     service = serving(
         MapDraft(
             title="ends in green",
@@ -621,7 +621,7 @@ def test_facets_count_all_that_match(
 
 @pytest.mark.slow
 def test_facets_follow_changes(tmp_path: Path, drafts: list[MapDraft]) -> None:
-    """Each snapshot builds on the one before, now and then by another builder."""
+    """Each snapshot is built from the previous one, sometimes by another builder."""
     chance, states = random.Random(5), {f"m{n}": drafts[n] for n in range(100)}
     first = [replace(one, id=key) for key, one in states.items()]
     with shelf_with(tmp_path, *first) as shelf, serve(shelf) as service:
@@ -689,7 +689,7 @@ TITLES: Final = ("tea house 1", "tea house 10", "tea hous", "Téa", "tea", "teap
 
 @pytest.fixture(scope="module")
 def ties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Maps whose coarse sort keys tie, or nearly do."""
+    """Maps whose coarse sort keys tie or nearly tie."""
     chance = random.Random(5)
     drafts = [
         MapDraft(
@@ -712,7 +712,7 @@ def ties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_search_is_in_the_order_of_the_list(ties: Service, order: str) -> None:
-    """Lists are compared with an oracle elsewhere; here every map matches."""
+    """Every map matches here. ``test_every_combination.py`` compares lists with an oracle."""
     chance = random.Random(order)
     for _ in range(60):
         offset, limit = chance.choice((0, 1, chance.randrange(360))), chance.choice((1, 2, 7, 50))
@@ -722,7 +722,7 @@ def test_a_search_is_in_the_order_of_the_list(ties: Service, order: str) -> None
         assert searched.headers["X-Total-Count"] == listed.headers["X-Total-Count"] == "350"
 
 
-# -- any text at all ---------------------------------------------------------------------------
+# -- arbitrary texts ---------------------------------------------------------------------------
 
 SYNTAX: Final = st.sampled_from(
     [
@@ -759,8 +759,8 @@ def test_any_text_is_safe_to_send(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/search", "/facets", "/suggest"])
-def test_no_answer_passes_for_that_of_another_address(serving: Serving, path: str) -> None:
-    """Answers are kept; a query string may look like the address of something else."""
+def test_no_cached_response_is_sent_for_another_address(serving: Serving, path: str) -> None:
+    """Responses are cached, and a query string may look like another address."""
     service = serving(MapDraft(title="Water"), MapDraft(title="Other"))
     expected = service.get(f"{path}?query=water&n=1").text
     for other in ("/maps", "/search", "/facets", "/suggest"):
@@ -768,7 +768,7 @@ def test_no_answer_passes_for_that_of_another_address(serving: Serving, path: st
     assert service.get(f"{path}?query=water").text == expected
 
 
-def test_a_correction_is_a_word_that_is_still_there(tmp_path: Path) -> None:
+def test_words_of_deleted_maps_are_no_corrections(tmp_path: Path) -> None:
     others = [MapDraft(title=f"filler {n}") for n in range(20)]
     kitten = MapDraft(id="k", title="kitten kitten")
     with shelf_with(tmp_path, kitten, MapDraft(title="mitten"), *others) as shelf:
@@ -779,8 +779,8 @@ def test_a_correction_is_a_word_that_is_still_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_large_maps_are_found_but_not_looked_through_without_end(serving: Serving) -> None:
-    """Ten thousand topics are looked through for one answer."""
+def test_topics_of_large_maps_are_searched_up_to_a_limit(serving: Serving) -> None:
+    """At most ten thousand topics are searched for one response."""
     topics_of = [[f"topic {n}" for n in range(count)] for count in (6_000, 6_000, 12_000)]
     service = serving(
         *(
@@ -793,8 +793,8 @@ def test_large_maps_are_found_but_not_looked_through_without_end(serving: Servin
 
 
 @pytest.mark.slow
-def test_texts_that_repeat_themselves_are_not_looked_through(serving: Serving) -> None:
-    """Compressed, such a map is as small as any; looking through it would take minutes."""
+def test_topics_of_repetitive_texts_are_not_searched(serving: Serving) -> None:
+    """Compressed, such a map is as small as others, but to search its topics would take minutes."""
     repeated = "wanted words " * 5_000
     bomb = MapDraft(title="Huge", outline=outline_of("Root", *[repeated] * 40), id="bomb")
     assert bomb.outline is not None
@@ -810,21 +810,21 @@ def test_texts_that_repeat_themselves_are_not_looked_through(serving: Serving) -
     ]
 
 
-def test_hostile_texts_are_not_looked_through_for_long(
+def test_searching_hostile_texts_has_a_limit(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some texts take a hundred times as long as those of other maps."""
+    """Some texts take a hundred times as long to search as others."""
     service = serving(MapDraft(title="Map", outline=outline_of("Root", "wanted words")))
     monkeypatch.setattr(snippets, "LONGEST_SEARCH", 0.0)
     assert topics(service, "wanted") == []
 
 
 @pytest.mark.parametrize("query", ["\u201csolar power\u201d", "\u00absolar power\u00bb"])
-def test_quotes_as_word_processors_write_them(serving: Serving, query: str) -> None:
+def test_typographic_quotes_mark_phrases(serving: Serving, query: str) -> None:
     service = serving(MapDraft(title="Solar power"), MapDraft(title="Power from solar cells"))
     assert service.titles(query=query) == ["Solar power"]
 
 
-def test_the_end_of_a_sentence_in_hindi(serving: Serving) -> None:
+def test_a_hindi_full_stop_ends_a_word(serving: Serving) -> None:
     service = serving(MapDraft(title="यह पानी है।"), MapDraft(title="पानी"))
     assert service.titles(query='"है" पानी') == ["यह पानी है।"]

@@ -1,4 +1,4 @@
-"""Large bodies of a worker share an allowance; nobody else waits for them, and none for long."""
+"""Large responses of a worker share a send rate; other responses do not wait for them."""
 
 import asyncio
 import io
@@ -27,7 +27,7 @@ def run(test: Coroutine[Any, Any, None]) -> None:
 
 
 class Noted(SendRate):
-    """Notes what waits, and lets it pass."""
+    """A send rate that records the sizes that would wait, and never waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,12 +43,12 @@ def test_bodies_wait_for_each_other_in_the_order_they_came(monkeypatch: pytest.M
     assert [rate.reserve(25) for _ in range(4)] == pytest.approx([-0.25, 0.0, 0.25, 0.5])
     monkeypatch.setattr(time, "monotonic", lambda: 1000.5)
     assert rate.reserve(100) == pytest.approx(1.0)
-    # What was not used is not saved up.
+    # Unused rate is not saved up.
     monkeypatch.setattr(time, "monotonic", lambda: 2000.0)
     assert [rate.reserve(50) for _ in range(2)] == pytest.approx([0.0, 0.5])
 
 
-def test_each_piece_takes_its_turn(tmp_path: Path) -> None:
+def test_each_chunk_takes_its_turn(tmp_path: Path) -> None:
     async def test() -> None:
         through_pipe, through_asgi = Noted(), Noted()
         with Pipe() as pipe, open(pipe.path, "rb", buffering=0) as server:

@@ -1,6 +1,6 @@
-"""Sessions over HTTP: whom pages take a browser for, and how soon an ended session is refused.
+"""Sessions over HTTP: which user pages see, and how soon an ended session is refused.
 
-That the API takes a session only from our pages stands in ``test_permissions.py``.
+``test_permissions.py`` checks that the API accepts a session only from our pages.
 """
 
 import asyncio
@@ -42,14 +42,14 @@ def test_a_page_knows_who_is_signed_in(shelf: Shelf, site: Service) -> None:
 
 
 @pytest.mark.parametrize("fetch_site", ["cross-site", "same-site", "none"])
-def test_a_link_from_another_site_shows_the_page_to_who_is_signed_in(
+def test_a_link_from_another_site_keeps_the_user_signed_in(
     shelf: Shelf, site: Service, fetch_site: str
 ) -> None:
     answer = visit(site, shelf.session(), **{"Sec-Fetch-Site": fetch_site})
     assert answer.json()["user"] == READER
 
 
-def test_a_page_shows_itself_to_nobody_too(shelf: Shelf, site: Service) -> None:
+def test_a_page_works_without_a_session_too(shelf: Shelf, site: Service) -> None:
     expired, personal = shelf.session(expires=1), shelf.token()
     for secret in ("", "x", "mss_", new_token(SESSION_PREFIX), expired, personal):
         answer = visit(site, secret)
@@ -86,7 +86,7 @@ def test_a_session_that_is_ended_is_refused_as_soon_as_a_revoked_token(
 
 
 @pytest.mark.slow
-def test_known_sessions_last_while_the_store_is_away(shelf: Shelf, site: Service) -> None:
+def test_known_sessions_work_while_the_store_is_away(shelf: Shelf, site: Service) -> None:
     known, unknown = shelf.session(), shelf.session()
     assert visit(site, known).json()["user"] == READER
     site.application.application.context.store.get().close()
@@ -95,7 +95,7 @@ def test_known_sessions_last_while_the_store_is_away(shelf: Shelf, site: Service
     assert visit(site, unknown).status_code == 503
 
 
-def test_use_of_a_session_is_noted(shelf: Shelf, site: Service) -> None:
+def test_the_last_use_of_a_session_is_recorded(shelf: Shelf, site: Service) -> None:
     visit(site, shelf.session())
     site.stop()
     (user,) = (one for one in shelf.store.users() if one.name == READER)
@@ -103,7 +103,7 @@ def test_use_of_a_session_is_noted(shelf: Shelf, site: Service) -> None:
     assert token.last_used is not None
 
 
-def test_the_secret_is_never_told(
+def test_the_secret_of_a_session_is_never_shown(
     shelf: Shelf, site: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -126,7 +126,7 @@ def sent_form(site: Service, form: dict[str, str], **headers: str) -> httpx.Resp
 
 
 def test_a_form_before_signing_in(site: Service) -> None:
-    """As ``/signin`` has it: the page sets a cookie, and the form must fit to it."""
+    """As on ``/signin``: the page sets a cookie, and the form's token must match it."""
     page = site.request("GET", "/test/checked", signed=False)
     cookie = page.headers["Set-Cookie"].partition(";")[0]
     assert cookie.startswith("__Host-mapshelf_form=")

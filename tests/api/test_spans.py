@@ -1,4 +1,4 @@
-"""With OpenTelemetry, each request has a span that says what it was, and nothing of who or what."""
+"""With OpenTelemetry, each request has a span, without users, queries or other private data."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 @contextmanager
 def collector(monkeypatch: pytest.MonkeyPatch, status: int = 200) -> Iterator[list[bytes]]:
-    """Run a collector, and have the environment name it; give what it receives."""
+    """Run a collector that the environment names; yield the list of bodies that it receives."""
     received: list[bytes] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -53,7 +53,7 @@ def service(shelf: Shelf, *, trusted: str = "127.0.0.1") -> Service:
 
 
 def spans_in(received: list[bytes]) -> list[dict[str, Any]]:
-    """Return the spans: names, attributes, trace and parent, error and nanoseconds."""
+    """Return the spans with names, attributes, trace and parent, error and nanoseconds."""
     return [
         {
             "name": span.name,
@@ -104,7 +104,7 @@ def test_each_request_has_a_span(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-def test_what_is_cached_has_one_and_a_stranger_chooses_no_trace(
+def test_cached_responses_have_spans_and_only_proxies_choose_traces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
@@ -120,11 +120,11 @@ def test_what_is_cached_has_one_and_a_stranger_chooses_no_trace(
 
 
 @pytest.mark.slow
-def test_a_collector_that_is_away_is_no_matter(
+def test_an_unreachable_collector_does_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with collector(monkeypatch):
-        pass  # nobody listens there any more
+        pass  # nothing listens at its address any more
     with shelf_with(tmp_path, MapDraft(title="Soil")) as shelf, service(shelf) as running:
         assert running.get("/maps").status_code == 200
 

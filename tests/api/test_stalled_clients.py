@@ -1,6 +1,6 @@
-"""Clients that ask for large bodies and take nothing are disconnected, and no other client waits.
+"""Clients that request large bodies and read nothing are disconnected, and no other client waits.
 
-They are real connections to Granian.
+The tests use real connections to Granian.
 """
 
 import os
@@ -31,7 +31,7 @@ PATIENCE: Final = LOOKING / 2
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    """The service of ``stalling``, over ``tmp_path``."""
+    """The service of ``tests/api/stalling.py``, with its data in ``tmp_path``."""
     shelf = Shelf(tmp_path)
     shelf.publish()
     token, database = shelf.token(), shelf.settings.database
@@ -51,7 +51,7 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def stalled(url: str) -> socket.socket:
-    """Ask for a large body, and take nothing of it."""
+    """Request a large body, and read nothing of it."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(PATIENCE)
@@ -61,7 +61,7 @@ def stalled(url: str) -> socket.socket:
 
 
 def taken(client: socket.socket) -> int:
-    """Return how many bytes there are until the connection ends."""
+    """Return how many bytes can be read until the connection ends."""
     count = 0
     try:
         while piece := client.recv(1 << 20):
@@ -74,7 +74,7 @@ def taken(client: socket.socket) -> int:
 def test_stalled_clients_are_disconnected_and_others_answered_meanwhile(
     url: str, tmp_path: Path
 ) -> None:
-    """To find a connection takes milliseconds if there are hundreds; here, as long as we want."""
+    """Finding a connection among hundreds takes milliseconds; here, as long as the test wants."""
     with ExitStack() as opened, httpx.Client(base_url=url, timeout=PATIENCE) as other:
         clients = [opened.enter_context(stalled(url)) for _ in range(STALLED)]
         wait_until((tmp_path / "looking").exists)

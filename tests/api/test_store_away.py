@@ -1,7 +1,7 @@
-"""What a node answers while its database does not: it goes on reading, and says what it cannot do.
+"""A node whose database does not respond still answers reads, and refuses everything else.
 
-The database is a PostgreSQL server of this module's own, whose processes are stopped as if the
-machine hung: connections are accepted, and nothing is answered.
+The database is a PostgreSQL server of this module. Its processes are suspended, as if the machine
+hung: it accepts connections, but does not respond.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ ASKED_EVERY: Final = 0.05
 
 
 def ask_often(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
-    """Have nodes that start now ask their database often, and wait so long for each answer."""
+    """Make new nodes ask their database often, with this timeout."""
     health = partial(NodeHealth, asked_every=ASKED_EVERY, patience=patience)
     monkeypatch.setattr(context, "NodeHealth", health)
 
@@ -54,7 +54,7 @@ def ask_often(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
 def node(
     own_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Shelf, Service]]:
-    """A service over a catalogue in a server that may be stopped."""
+    """A service with a catalogue on a server that tests may suspend."""
     ask_often(monkeypatch, patience=0.3)
     shelf = Shelf(tmp_path, own_server.url(own_server.new_database()))
     try:
@@ -72,7 +72,7 @@ def timed(service: Service, path: str = "/maps") -> tuple[int, float]:
     return service.get(path).status_code, time.monotonic() - began
 
 
-def test_tokens_seen_before_keep_reading_and_others_are_503(
+def test_known_tokens_can_still_read_and_others_get_503(
     node: tuple[Shelf, Service], own_server: Server
 ) -> None:
     shelf, service = node
@@ -86,7 +86,7 @@ def test_tokens_seen_before_keep_reading_and_others_are_503(
         waits.append(took)
         service.run(asyncio.sleep(0.02))
     assert max(waits) < PATIENT
-    assert sum(took > 0.7 for took in waits) < len(waits) / 2, "only the first need wait"
+    assert sum(took > 0.7 for took in waits) < len(waits) / 2, "only the first requests may wait"
     known, service.token = service.token, new_token()
     status, took = timed(service)
     assert (status, took < PATIENT) == (503, True)
@@ -98,7 +98,7 @@ def test_tokens_seen_before_keep_reading_and_others_are_503(
     service.wait_until(lambda: service.get("/maps").status_code == 401)
 
 
-def test_readiness_tells_that_the_database_is_away(
+def test_readiness_reports_an_unreachable_database(
     node: tuple[Shelf, Service], own_server: Server
 ) -> None:
     shelf, service = node
@@ -122,7 +122,7 @@ def test_readiness_tells_that_the_database_is_away(
 
 
 def readiness(service: Service, asking: int) -> list[dict[str, Any]]:
-    """Return what ``asking`` clients are told who ask at once, without a token."""
+    """Return the readiness responses to ``asking`` simultaneous clients without a token."""
 
     async def ask() -> list[httpx.Response]:
         return await asyncio.gather(*(service.client.get("/readyz") for _ in range(asking)))
@@ -133,14 +133,14 @@ def readiness(service: Service, asking: int) -> list[dict[str, Any]]:
 
 
 def is_reachable(service: Service) -> bool:
-    """Return whether the database is, as the node says."""
+    """Return whether the node reports its database as reachable."""
     (told,) = readiness(service, 1)
     return bool(told["database"]["reachable"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("asking", [2, 10, 100])
-def test_readiness_is_told_to_all_who_ask_at_once(
+def test_simultaneous_clients_all_get_the_readiness(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, asking: int
 ) -> None:
     ask_often(monkeypatch, PATIENT)
@@ -152,7 +152,7 @@ def test_readiness_is_told_to_all_who_ask_at_once(
             service.run(asyncio.sleep(2 * ASKED_EVERY))
 
 
-def test_readiness_is_told_to_all_who_ask_while_the_database_hangs(
+def test_all_clients_get_the_readiness_while_the_database_hangs(
     node: tuple[Shelf, Service], own_server: Server
 ) -> None:
     _, service = node
@@ -179,7 +179,7 @@ def test_a_node_without_a_snapshot_is_alive_and_not_ready(tmp_path: Path) -> Non
     shelf.close()
 
 
-def test_a_node_that_is_about_to_end_is_not_ready_and_answers(shelf: Shelf, live: Service) -> None:
+def test_a_stopping_node_is_not_ready_but_answers(shelf: Shelf, live: Service) -> None:
     assert live.get("/readyz").status_code == 200
     shelf.settings.draining.touch()
     response = live.get("/readyz")
@@ -205,11 +205,11 @@ def test_a_worker_that_starts_without_its_database_opens_it_later(
 
 
 class Told:
-    """A store that says of tokens what it is told to say, or fails.
+    """A fake store whose answers about tokens the test controls.
 
     Attributes:
-        going: whether it answers; until it is set again, nothing is.
-        known: digests of those it knows, all if ``None``.
+        going: whether it answers; while it is not set, calls wait.
+        known: digests of the known tokens, all if ``None``.
     """
 
     def __init__(self) -> None:
@@ -253,7 +253,7 @@ class Told:
 
 @dataclass
 class Clock:
-    """Tells the seconds that a test sets."""
+    """A clock whose seconds the test sets."""
 
     seconds: float = 1000.0
 
@@ -292,7 +292,7 @@ def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told, note: 
     assert told.asked == told.marks_asked == 1
 
 
-def test_a_token_is_looked_up_again_once_the_mark_is_another(
+def test_a_token_is_looked_up_again_when_the_tokens_version_changes(
     told: Told, note: Path, clock: Clock
 ) -> None:
     async def used() -> None:
@@ -312,7 +312,7 @@ def test_a_token_is_looked_up_again_once_the_mark_is_another(
 
 
 @pytest.mark.slow
-def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> None:
+def test_the_workers_of_a_node_read_the_tokens_version_once(told: Told, note: Path) -> None:
     told.tokens_version_age, told.delay = 5, 0.1
 
     async def many() -> None:
@@ -324,14 +324,14 @@ def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> 
 
 
 @pytest.mark.parametrize("damage", ["", "soon a", "{later} a", "-1 a"])
-def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, damage: str) -> None:
+def test_an_invalid_shared_note_is_ignored(told: Told, note: Path, damage: str) -> None:
     note.write_text(damage.format(later=time.monotonic() + 9))
     asyncio.run(Authenticator(told, note).user(HEADER, MAPS))
     assert told.marks_asked == 1
 
 
 @pytest.mark.slow
-def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
+def test_a_worker_that_stops_during_a_read_blocks_no_other(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_answer, "TURN_AWAITED", 0.2)
@@ -340,10 +340,10 @@ def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
         asyncio.run(Authenticator(told, note).user(HEADER, MAPS))
 
 
-def test_workers_that_write_the_note_at_once_write_files_of_their_own(
+def test_workers_that_write_the_note_at_once_use_separate_files(
     note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where there are no locks, or after the patience with a worker that hangs."""
+    """As without file locks, or after the timeout for a worker that hangs."""
     written: list[Path] = []
     both, replace = Barrier(2, timeout=30), Path.replace
 
@@ -364,7 +364,9 @@ def test_workers_that_write_the_note_at_once_write_files_of_their_own(
     assert noted in answers
 
 
-def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Path) -> None:
+def test_without_a_place_for_the_note_each_worker_reads_the_version(
+    told: Told, tmp_path: Path
+) -> None:
     nowhere = tmp_path / "nothing" / "note"
     for _ in range(2):
         asyncio.run(Authenticator(told, nowhere).user(HEADER, MAPS))
@@ -372,7 +374,7 @@ def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Pat
 
 
 async def crowd(authenticator: Authenticator, size: int) -> list[asyncio.Task[None]]:
-    """Start as many clients, who keep asking with tokens they make up; nobody turns them away."""
+    """Start ``size`` clients that keep sending invented tokens; each must be refused as invalid."""
 
     async def make_up() -> None:
         while True:
@@ -383,7 +385,7 @@ async def crowd(authenticator: Authenticator, size: int) -> list[asyncio.Task[No
 
 
 async def disperse(clients: list[asyncio.Task[None]]) -> None:
-    """End all clients; what went wrong with one is raised."""
+    """Stop all clients; raise the errors of any."""
     for client in clients:
         client.cancel()
     for ended in await asyncio.gather(*clients, return_exceptions=True):
@@ -392,10 +394,10 @@ async def disperse(clients: list[asyncio.Task[None]]) -> None:
 
 
 @pytest.mark.slow
-def test_made_up_tokens_do_not_keep_a_revoked_one_alive(
+def test_invented_tokens_do_not_keep_a_revoked_one_valid(
     told: Told, note: Path, clock: Clock
 ) -> None:
-    """However many there are, those that were seen before are looked up as soon as ever."""
+    """However many there are, known tokens are looked up as soon as always."""
     told.delay, told.known = 0.002, {token_digest(TOKEN)}
 
     async def flooded() -> None:
@@ -414,8 +416,8 @@ def test_made_up_tokens_do_not_keep_a_revoked_one_alive(
 
 
 @pytest.mark.slow
-def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, note: Path) -> None:
-    """On a store that takes its time, and answers one question after the other."""
+def test_invented_tokens_do_not_delay_first_uses_of_valid_ones(told: Told, note: Path) -> None:
+    """With a slow store that answers one query after another."""
     told.tokens_version_age, told.delay = 1, 0.02
     fresh = [new_token() for _ in range(50)]
     told.known = {token_digest(token) for token in fresh}
@@ -427,7 +429,7 @@ def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, no
         began = told.asked
         for token in fresh:
             await asyncio.wait_for(authenticator.user(b"Bearer " + token.encode(), MAPS), PATIENT)
-        # Each waits for the question before its own at most, whoever else waits.
+        # Each waits for at most one earlier query, however many clients wait.
         assert told.asked - began <= 2 * len(fresh) + 1
         await disperse(clients)
 
@@ -435,7 +437,7 @@ def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, no
 
 
 @pytest.mark.slow
-def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
+def test_only_clients_that_keep_sending_wrong_tokens_are_delayed(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "REFUSALS_PER_SECOND", 20)
@@ -456,7 +458,7 @@ def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
         for _ in range(100):
             await authenticator.user(HEADER, MAPS)
             await delay(authenticator, b"")
-        assert not all(one.done() for one in refused), "others have waited for those held back"
+        assert not all(one.done() for one in refused), "other clients waited for the delayed ones"
         delays = sorted(await asyncio.gather(*refused))
         assert delays[40] > 0.9
         assert delays[-1] > auth.LONGEST_DELAY - 0.1
@@ -464,7 +466,7 @@ def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
     asyncio.run(many())
 
 
-def test_the_version_is_read_again_before_anybody_waits_for_it(
+def test_the_tokens_version_is_read_ahead_of_its_expiry(
     told: Told, note: Path, clock: Clock
 ) -> None:
     async def asked_twice() -> None:
@@ -472,7 +474,7 @@ def test_the_version_is_read_again_before_anybody_waits_for_it(
         await authenticator.user(HEADER, MAPS)
         told.going.clear()
         clock.seconds += 0.8 * told.tokens_version_age
-        # It holds, so this one does not wait; it has it read for those who come later.
+        # The version is still valid: this request does not wait, but starts a read for later ones.
         await authenticator.user(HEADER, MAPS)
         while told.marks_asked < 2:
             await asyncio.sleep(0.001)
@@ -482,7 +484,7 @@ def test_the_version_is_read_again_before_anybody_waits_for_it(
     assert told.asked == 1
 
 
-def test_a_store_that_is_away_is_not_asked_for_each_request(
+def test_an_unreachable_store_is_not_asked_for_each_request(
     told: Told, note: Path, clock: Clock
 ) -> None:
     async def many() -> None:
@@ -495,7 +497,8 @@ def test_a_store_that_is_away_is_not_asked_for_each_request(
             for _ in range(100):
                 await authenticator.user(HEADER, MAPS)
             while told.marks_asked < marks_asked or len(asyncio.all_tasks()) > idle:
-                await asyncio.sleep(0.001)  # until the failure is noted, at the time of this round
+                # Until the failure is recorded, at the time of this round.
+                await asyncio.sleep(0.001)
             for _ in range(100):
                 await authenticator.user(HEADER, MAPS)
                 await asyncio.sleep(0)
@@ -505,7 +508,7 @@ def test_a_store_that_is_away_is_not_asked_for_each_request(
     asyncio.run(asyncio.wait_for(many(), PATIENT))
 
 
-def test_trust_ends_with_the_token_and_after_a_minute(
+def test_cached_tokens_end_at_their_expiry_and_after_a_minute(
     told: Told, note: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def milliseconds() -> int:
@@ -536,7 +539,7 @@ async def keep_asking(authenticator: Authenticator) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_a_slow_answer_is_heeded_when_it_comes(told: Told, note: Path, clock: Clock) -> None:
+def test_a_late_answer_of_the_store_still_counts(told: Told, note: Path, clock: Clock) -> None:
     async def slow() -> None:
         authenticator = Authenticator(told, note, patience=0.01, now=clock)
         await authenticator.user(HEADER, MAPS)
@@ -552,7 +555,7 @@ def test_a_slow_answer_is_heeded_when_it_comes(told: Told, note: Path, clock: Cl
 
 
 @pytest.mark.slow
-def test_more_look_ups_than_the_store_keeps_up_with_are_turned_away(
+def test_more_lookups_than_the_store_can_handle_are_refused(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "MOST_LOOKUPS", 3)

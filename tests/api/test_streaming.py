@@ -1,4 +1,4 @@
-"""Large answers are sent at the pace of their clients, within bounds."""
+"""Large responses are sent as fast as their clients read, within limits."""
 
 import asyncio
 import io
@@ -22,7 +22,7 @@ def run(test: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(test, 30))
 
 
-def test_a_pipe_passes_on_what_is_read_and_no_more() -> None:
+def test_a_pipe_reads_no_more_than_the_client_takes() -> None:
     async def test() -> None:
         with Pipe() as pipe:
             body = io.BytesIO(BODY)
@@ -30,7 +30,7 @@ def test_a_pipe_passes_on_what_is_read_and_no_more() -> None:
             with open(pipe.path, "rb", buffering=0) as server:
                 await asyncio.sleep(0.05)
                 assert not sending.done()
-                assert body.tell() <= 1 << 18, "far more was read than anybody took"
+                assert body.tell() <= 1 << 18, "the pipe read far more than the client took"
                 taken = await asyncio.to_thread(server.read, len(BODY) - 1)
                 while len(taken) < len(BODY) - 1:
                     taken += await asyncio.to_thread(server.read, len(BODY) - 1 - len(taken))
@@ -40,7 +40,7 @@ def test_a_pipe_passes_on_what_is_read_and_no_more() -> None:
     run(test())
 
 
-def test_a_client_that_takes_nothing_is_given_up() -> None:
+def test_a_client_that_reads_nothing_is_disconnected() -> None:
     async def test() -> None:
         with Pipe() as pipe, open(pipe.path, "rb", buffering=0):
             began = time.monotonic()
@@ -70,7 +70,7 @@ def test_the_connection_of_one_client_is_ended_and_no_other() -> None:
         ]
         served = [opened.enter_context(server.accept()[0]) for _ in range(2)]
         files = len(os.listdir("/dev/fd"))
-        # In this process both ends are: of all sockets one is connected to the first client.
+        # Both ends are in this process: exactly one socket is connected to the first client.
         assert end_connection("{}:{}".format(*clients[0].getsockname()))
         assert not end_connection("127.0.0.1:1")
         assert len(os.listdir("/dev/fd")) == files
@@ -79,7 +79,7 @@ def test_the_connection_of_one_client_is_ended_and_no_other() -> None:
         assert clients[1].recv(1) == b"x"
 
 
-def test_many_large_answers_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_large_responses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.monotonic()
     with ExitStack() as opened:
         streams = Streams()
@@ -91,7 +91,7 @@ def test_many_large_answers_are_too_many(monkeypatch: pytest.MonkeyPatch) -> Non
             opened.enter_context(streams.sending(f"other {number}"))
         with pytest.raises(Overloaded), streams.sending("another"):
             pass
-        # Nobody of them has taken anything for a while: the next client has room.
+        # None of them has read anything for a while, so the next client gets a place.
         monkeypatch.setattr(time, "monotonic", lambda: now + SLOW_AFTER + 1)
         with streams.sending("one"), streams.sending("another"):
             pass

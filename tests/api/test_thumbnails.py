@@ -1,4 +1,4 @@
-"""``GET /thumbnails``: a picture for every map, for anybody, made once."""
+"""``GET /thumbnails`` sends anybody a picture of every map, and draws it only once."""
 
 import io
 import struct
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.process
 
 
 def carrying(picture: bytes) -> MapDraft:
-    """Return a map read from a file that carries a picture."""
+    """Return a map read from a file that contains a thumbnail."""
     file = with_picture(picture)
     outline = encode_outline(read(file, Limits()))
     source = Source(b"/maps/c.xmind", "c.xmind", len(file), 1, b"c" * 32)
@@ -82,7 +82,7 @@ def test_the_address_in_lists_leads_to_the_picture(service: Service) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_sizes(service: Service, width: int) -> None:
+def test_sizes_of_thumbnails(service: Service, width: int) -> None:
     picture = get(service, f"/thumbnails/Q7xK2mZp.png?w={width}").content
     assert struct.unpack(">II", picture[16:24]) == (width, width * 3 // 4)
     text = get(service, f"/thumbnails/Q7xK2mZp.svg?w={width}").text
@@ -91,7 +91,7 @@ def test_sizes(service: Service, width: int) -> None:
     assert default == get(service, f"/thumbnails/Q7xK2mZp.png?w={DEFAULT_WIDTH}").headers["ETag"]
 
 
-def test_themes(service: Service) -> None:
+def test_themes_of_thumbnails(service: Service) -> None:
     tags = {
         get(service, f"/thumbnails/Q7xK2mZp.svg?theme={name}").headers["ETag"] for name in THEMES
     }
@@ -106,14 +106,14 @@ def test_themes(service: Service) -> None:
         *("theme=blue", "theme=Light", "w=320&w=320", "w=320&w=", "w=%FF", "w=%00"),
     ],
 )
-def test_other_values_are_refused(service: Service, query: str) -> None:
+def test_other_thumbnail_parameters_are_refused(service: Service, query: str) -> None:
     response = get(service, f"/thumbnails/Q7xK2mZp.png?{query}")
     body = response.json()
     assert (response.status_code, body["code"], body["error"]) == (400, 400, "error")
 
 
 @pytest.mark.parametrize("public_id", ["unknown0", "q7xk2mzp", "Q7xK2mZp.png", "%00", "..", "é"])
-def test_there_is_no_picture_of_a_map_that_is_not_there(service: Service, public_id: str) -> None:
+def test_unknown_maps_have_no_thumbnail(service: Service, public_id: str) -> None:
     for picture in FORMATS:
         response = get(service, f"/thumbnails/{public_id}.{picture}")
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
@@ -122,11 +122,11 @@ def test_there_is_no_picture_of_a_map_that_is_not_there(service: Service, public
 @pytest.mark.parametrize(
     "path", ["/thumbnails", "/thumbnails/Q7xK2mZp", "/thumbnails/Q7xK2mZp.gif", "/thumbnails/.png"]
 )
-def test_nothing_is_at_other_addresses(service: Service, path: str) -> None:
+def test_other_thumbnail_addresses_are_not_found(service: Service, path: str) -> None:
     assert get(service, path).json()["error_description"] == "There is nothing at this address."
 
 
-def test_an_svg_that_is_opened_by_itself_can_do_nothing(service: Service) -> None:
+def test_an_svg_opened_by_itself_cannot_run_scripts(service: Service) -> None:
     response = get(service, "/thumbnails/Q7xK2mZp.svg")
     assert (
         response.headers["Content-Security-Policy"] == "default-src 'none'; img-src data:; sandbox"
@@ -158,13 +158,13 @@ def test_a_copy_of_the_picture_in_the_file(shelf: Shelf, live: Service) -> None:
     assert (none.status_code, none.json()["error"]) == (404, "not_found")
     for kept in shelf.settings.thumbnails.rglob("*/*"):
         kept.unlink()
-    assert get(live, path).status_code == 200, "it is made again from the file"
+    assert get(live, path).status_code == 200, "it must be drawn again from the file"
     svg = get(live, "/thumbnails/Carries0.svg?source=file")
     assert svg.status_code == 404
 
 
 def test_a_copy_needs_the_file_and_a_sound_picture(shelf: Shelf, live: Service) -> None:
-    """Whatever the outline says of it, and it is not tried again and again."""
+    """Whatever the outline says about it. A failed copy is not tried again."""
     gone = replace(carrying(as_file(drawn())), id="FileGone", content=None, source=None)
     other = replace(carrying(as_file(drawn())), id="Another0", content=zlib.compress(b"no map"))
     shelf.put(gone, other)
@@ -202,12 +202,12 @@ def test_a_picture_is_made_once_however_many_ask(shelf: Shelf, live: Service) ->
     get(live, "/thumbnails/Q7xK2mZp.png")
     assert kept.stat().st_mtime_ns == written
     kept.write_bytes(b"damaged")
-    with serve(shelf) as other:  # nothing of it is in its memory yet
+    with serve(shelf) as other:  # this service has cached nothing yet
         assert {get(other, "/thumbnails/Q7xK2mZp.png").content} == made
 
 
-def test_the_other_interface_answers_alike(tmp_path: Path) -> None:
-    """Over RSGI, as Granian asks."""
+def test_thumbnails_over_rsgi_are_the_same(tmp_path: Path) -> None:
+    """Over RSGI, as Granian calls it."""
     with shelf_with(tmp_path, MAP) as shelf:
         application = create_app(shelf.settings)
         answer = Answer()
@@ -226,7 +226,7 @@ def test_the_other_interface_answers_alike(tmp_path: Path) -> None:
     assert ("content-type", "image/svg+xml") in answer.headers
 
 
-def test_parameters_are_described_and_no_other() -> None:
+def test_all_parameters_of_thumbnails_are_described() -> None:
     described = COMPONENTS["parameters"]
     assert described["w"]["schema"]["enum"] == list(WIDTHS)
     assert described["w"]["schema"]["default"] == DEFAULT_WIDTH
@@ -256,5 +256,5 @@ def test_pictures_in_topics_are_shown(shelf: Shelf, live: Service) -> None:
             colours = opened.convert("RGB").getcolors(9999) or []
         assert sum(count for count, colour in colours if colour == (255, 0, 0)) > width
         svg = get(live, f"/thumbnails/Pictures.svg?w={width}")
-        assert svg.text.count("<image ") == 1, "a frame stands for the other"
+        assert svg.text.count("<image ") == 1, "a frame replaces the other picture"
         assert "img-src data:" in svg.headers["Content-Security-Policy"]

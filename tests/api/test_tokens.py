@@ -1,4 +1,4 @@
-"""Tokens while the service runs: refused within a second of losing their force, never told."""
+"""Tokens while the service runs: refused within a second of their end, and never logged."""
 
 import asyncio
 import gc
@@ -32,9 +32,9 @@ def now() -> int:
 
 
 def refused_after(service: Service, since: float) -> float:
-    """Use the token all the time until it is refused; return how long that took."""
+    """Keep using the token until it is refused; return how long that took."""
     while (response := service.get("/users/me")).status_code == 200:
-        assert time.monotonic() - since < PROMISE + SLACK, "the token is still taken"
+        assert time.monotonic() - since < PROMISE + SLACK, "the token is still accepted"
         service.run(asyncio.sleep(0.01))
     assert response.status_code == 401
     return time.monotonic() - since
@@ -92,7 +92,7 @@ def test_revoking_one_token_leaves_the_others(shelf: Shelf, live: Service) -> No
     assert live.get("/maps").status_code == 200
 
 
-def test_new_token_is_taken_at_once_even_if_it_was_refused_before(
+def test_new_token_is_accepted_at_once_even_if_it_was_refused_before(
     shelf: Shelf, live: Service
 ) -> None:
     live.token = new_token()
@@ -119,7 +119,7 @@ def last_uses(shelf: Shelf) -> list[int]:
 
 
 @pytest.mark.parametrize("form", ["Bearer {}", "bearer  {}", " BEARER {} ", "{}", "Bearer{:>400}"])
-def test_a_token_is_taken_in_any_form(live: Service, form: str) -> None:
+def test_a_token_is_accepted_in_any_form(live: Service, form: str) -> None:
     for _ in range(3):
         response = live.request("GET", "/maps", headers={"Authorization": form.format(live.token)})
         assert response.status_code == 200
@@ -135,8 +135,8 @@ def test_a_header_longer_than_any_of_ours_is_refused(live: Service, form: str) -
     assert response.headers["WWW-Authenticate"].endswith('error="invalid_token"')
 
 
-def test_two_tokens_are_no_token_even_for_what_is_cached(live: Service) -> None:
-    """Over RSGI, as Granian asks: the first of two headers must not count alone."""
+def test_two_tokens_are_refused_even_for_cached_responses(live: Service) -> None:
+    """Over RSGI, as Granian calls it: the first of two headers must not count alone."""
     application = rsgi.RSGIApplication(live.application.application)
     good, other = f"Bearer {live.token}", f"Bearer {new_token()}"
 
@@ -153,8 +153,8 @@ def test_two_tokens_are_no_token_even_for_what_is_cached(live: Service) -> None:
 
 
 @pytest.mark.slow
-def test_headers_take_no_memory(shelf: Shelf) -> None:
-    """A token is the same one whatever stands around it."""
+def test_token_headers_take_no_memory(shelf: Shelf) -> None:
+    """A token is cached once, whatever else is in its header."""
     token = shelf.token()
 
     async def use(sizes: Iterable[int]) -> None:
@@ -175,7 +175,7 @@ def test_headers_take_no_memory(shelf: Shelf) -> None:
     asyncio.run(use(range(1, 1000)))
 
 
-def test_one_token_does_not_make_others_forgotten(
+def test_one_token_does_not_evict_others_from_the_cache(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "MOST_CACHED_TOKENS", 5)
@@ -187,7 +187,7 @@ def test_one_token_does_not_make_others_forgotten(
         for size in range(1, 100):
             await authenticator.user(f"Bearer{' ' * size}{token}".encode(), MAPS)
         shelf.store.close()
-        await authenticator.user(other.encode(), MAPS)  # without the store, it is known still
+        await authenticator.user(other.encode(), MAPS)  # it is still cached
 
     asyncio.run(use())
 
@@ -228,7 +228,9 @@ def test_last_use_that_cannot_be_noted_is_logged_and_forgotten(
 
 
 @pytest.mark.slow
-def test_token_is_never_told(shelf: Shelf, live: Service, caplog: pytest.LogCaptureFixture) -> None:
+def test_token_is_never_logged_or_sent(
+    shelf: Shelf, live: Service, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG, logger="mapshelf")
     secret = live.token.removeprefix("msh_")
     told = []

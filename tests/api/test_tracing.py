@@ -1,4 +1,4 @@
-"""The names that a trusted proxy gives to requests are passed on; nobody else's are."""
+"""Request IDs and traces of a trusted proxy are used; those of anybody else are not."""
 
 import logging
 from dataclasses import replace
@@ -23,7 +23,7 @@ def service(shelf: Shelf, *, trusted: str = "127.0.0.1", access_log: bool = Fals
     return Service(settings, shelf.token(), site_routes)
 
 
-def test_what_a_trusted_proxy_calls_a_request_is_in_answer_and_log(
+def test_request_ids_of_a_trusted_proxy_are_in_response_and_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with shelf_with(tmp_path) as shelf, service(shelf) as running:
@@ -40,7 +40,7 @@ def test_what_a_trusted_proxy_calls_a_request_is_in_answer_and_log(
     assert "edge-17" in record.getMessage()
 
 
-def test_of_others_and_what_is_malformed_is_not_taken(tmp_path: Path) -> None:
+def test_untrusted_or_malformed_request_ids_are_ignored(tmp_path: Path) -> None:
     with shelf_with(tmp_path) as shelf:
         with service(shelf, trusted="10.0.0.0/8") as running:
             answer = running.get("/healthz", x_request_id="edge-17", traceparent=TRACEPARENT)

@@ -1,4 +1,4 @@
-"""Uploading map files over HTTP: every format, whatever somebody sends, and again and again."""
+"""Uploading map files over HTTP: formats, refusals, repeated uploads, versions and quotas."""
 
 import asyncio
 import base64
@@ -65,7 +65,7 @@ def versions(people: People, public_id: str) -> list[dict[str, Any]]:
     return found
 
 
-# -- what is taken -------------------------------------------------------------------------------
+# -- accepted uploads ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", MAPS, ids=lambda path: path.name)
@@ -84,14 +84,14 @@ def test_every_format_is_published(people: People, path: Path) -> None:
     assert len(people.get(OTHER, f"{address}/outline.txt").text.splitlines()) > 1
 
 
-def test_what_is_not_said_is_what_the_file_says(people: People) -> None:
+def test_missing_fields_are_taken_from_the_file(people: People) -> None:
     answer = people.upload(OWNER, plan("one", "two"), description="").json()
     assert (answer["Title"], answer["Description"]) == ("Plan", "")
     answer = people.upload(OWNER, plan("one", "two", "three"), title="", category="").json()
     assert (answer["Title"], answer["Description"]) == ("Plan", "one, two, three")
 
 
-def test_everything_can_be_said_at_once(people: People) -> None:
+def test_all_fields_can_be_sent_with_the_file(people: People) -> None:
     said = {"title": "T", "description": "two\r\nlines", "category": "Science", "licence": "3"}
     more = {"tags": "a, b", "template": "true", "visibility": "unlisted"}
     answer = people.upload(OWNER, plan("all"), **said, **more)
@@ -130,7 +130,7 @@ def test_the_desktop_client_is_understood_byte_by_byte(people: People) -> None:
         "Content-Type": f"multipart/form-data; boundary={boundary}",
     }
     seen = []
-    for _ in range(2):  # Java sends it again when the connection breaks
+    for _ in range(2):  # Java repeats the request when the connection breaks
         answer = people.send("", "POST", "/maps", content=body, headers=headers)
         assert answer.headers["content-type"] == "application/json"
         assert "content-encoding" not in answer.headers
@@ -141,7 +141,7 @@ def test_the_desktop_client_is_understood_byte_by_byte(people: People) -> None:
     assert "_code" not in seen[0]
 
 
-# -- what is refused -----------------------------------------------------------------------------
+# -- refused uploads -----------------------------------------------------------------------------
 
 
 def many_topics() -> bytes:
@@ -166,7 +166,7 @@ REFUSED: Final[dict[str, tuple[bytes | Callable[[], bytes], int]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_why_and_leaves_nothing(people: People, name: str) -> None:
+def test_a_refused_upload_has_a_reason_and_leaves_nothing(people: People, name: str) -> None:
     file, status = REFUSED[name]
     content = file if isinstance(file, bytes) else file()
     before = count(people), people.shelf.store.revision()
@@ -181,7 +181,7 @@ def test_what_is_refused_says_why_and_leaves_nothing(people: People, name: str) 
 
 
 @pytest.mark.parametrize("act", ["segfault", "killed", "leave", "swallow", "spin", "mistake"])
-def test_a_file_that_harms_the_child_costs_one_upload(
+def test_a_file_that_kills_the_child_fails_only_its_upload(
     people: People, act: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = replace(Limits(), cpu_seconds=1, wall_seconds=10.0)
@@ -204,7 +204,7 @@ def test_a_file_that_harms_the_child_costs_one_upload(
         ({"template": "perhaps"}, "template"),
     ],
 )
-def test_what_cannot_be_said_is_refused(people: People, fields: dict[str, str], named: str) -> None:
+def test_invalid_fields_are_refused(people: People, fields: dict[str, str], named: str) -> None:
     before = count(people)
     answer = people.upload(OWNER, plan("said", named), **fields)
     openapi.check(answer)
@@ -230,10 +230,10 @@ def test_a_file_over_the_limit_is_413(people: People, monkeypatch: pytest.Monkey
     assert answer.status_code == 413
 
 
-# -- the same again ------------------------------------------------------------------------------
+# -- repeated uploads ----------------------------------------------------------------------------
 
 
-def test_the_same_file_or_key_gives_the_map_that_is_there(people: People) -> None:
+def test_the_same_file_or_key_returns_the_existing_map(people: People) -> None:
     first = people.upload(OWNER, plan("again"), title="First", key="k-1")
     before = count(people), people.shelf.store.revision()
     for content, key in ((plan("again"), "k-1"), (plan("again"), ""), (plan("other"), "k-1")):
@@ -248,7 +248,7 @@ def test_the_same_file_or_key_gives_the_map_that_is_there(people: People) -> Non
 
 
 @pytest.mark.parametrize("key", ["a b", "x" * 256, "\xe9"])
-def test_a_key_that_is_none_is_refused(people: People, key: str) -> None:
+def test_a_malformed_idempotency_key_is_refused(people: People, key: str) -> None:
     headers = {b"Idempotency-Key": key.encode("latin-1")}
     answer = people.send(
         OWNER, "POST", "/maps", headers=headers, files={"map": ("a.mm", plan("key"))}
@@ -257,8 +257,8 @@ def test_a_key_that_is_none_is_refused(people: People, key: str) -> None:
     assert answer.status_code == 400
 
 
-def test_of_uploads_at_once_one_is_new(people: People, shelf: Shelf) -> None:
-    """Two workers get the same upload at the same moment: here, two services over one store."""
+def test_simultaneous_equal_uploads_make_one_map(people: People, shelf: Shelf) -> None:
+    """Two workers get the same upload at the same moment: here, two services of one store."""
 
     async def send(service: Service, number: int) -> httpx.Response:
         headers = {"Authorization": f"Bearer {people.tokens[OWNER]}", "Idempotency-Key": "race"}
@@ -284,7 +284,7 @@ def test_of_uploads_at_once_one_is_new(people: People, shelf: Shelf) -> None:
 # -- versions ------------------------------------------------------------------------------------
 
 
-def test_a_file_is_replaced_and_comes_back(people: People) -> None:
+def test_a_file_is_replaced_and_restored(people: People) -> None:
     public_id = people.published(OWNER, plan("v1"), title="Versions", description="said")
     path = f"/maps/{public_id}"
     form = people.send(OWNER, "PUT", f"{path}/file", files={"map": ("second.mm", plan("v2"))})
@@ -333,7 +333,7 @@ def test_a_bad_file_does_not_replace_a_good_one(people: People) -> None:
     assert versions(people, public_id) == before
 
 
-# -- how much ------------------------------------------------------------------------------------
+# -- quotas --------------------------------------------------------------------------------------
 
 
 def test_quotas(tmp_path: Path) -> None:
@@ -346,7 +346,9 @@ def test_quotas(tmp_path: Path) -> None:
             full = people.upload(OWNER, plan("3"))
             openapi.check(full)
             assert (full.status_code, full.json()["error"]) == (403, "forbidden")
-            assert people.upload(OWNER, plan("2")).status_code == 200, "that is no new one"
+            assert people.upload(OWNER, plan("2")).status_code == 200, (
+                "the same file is not a new map"
+            )
             file = {"map": ("a.mm", plan("4"))}
             assert people.send(OWNER, "PUT", f"/maps/{first}/file", files=file).status_code == 200
             people.send(OWNER, "DELETE", f"/maps/{first}")
@@ -359,7 +361,7 @@ def test_quotas(tmp_path: Path) -> None:
             assert people.upload(OTHER, plan("5")).status_code == 201
 
 
-def test_refused_files_count(tmp_path: Path) -> None:
+def test_refused_files_count_in_the_quota(tmp_path: Path) -> None:
     with copied_shelf(tmp_path) as own:
         few = replace(own.settings, uploads_per_hour=2)
         with Service(few, "") as service:
@@ -411,7 +413,7 @@ def test_uploads_can_be_turned_off(people: People, shelf: Shelf) -> None:
         assert closed.edit(OWNER, public_id, title="Still").status_code == 200
 
 
-def test_nobody_gets_round_quotas_by_restoring(tmp_path: Path) -> None:
+def test_restoring_versions_does_not_bypass_quotas(tmp_path: Path) -> None:
     with copied_shelf(tmp_path) as own:
         few = replace(own.settings, quota_maps=1, uploads_per_hour=4)
         with Service(few, "") as service:
@@ -429,13 +431,15 @@ def test_nobody_gets_round_quotas_by_restoring(tmp_path: Path) -> None:
             assert people.send(OWNER, "POST", again.format(1)).status_code == 200
             fast = people.send(OWNER, "POST", again.format(2))
             openapi.check(fast)
-            assert fast.status_code == 429, "its file is read again, as any upload"
-            assert people.send(OWNER, "POST", again.format(3)).status_code == 200, "it is that one"
+            assert fast.status_code == 429, "its file is read again, like any upload"
+            assert people.send(OWNER, "POST", again.format(3)).status_code == 200, (
+                "this version is current already"
+            )
             assert people.send(ADMINISTRATOR, "POST", again.format(2)).status_code == 200
 
 
 def test_pictures_count_in_the_quota_of_bytes(tmp_path: Path) -> None:
-    """A file of two kilobytes may have half a megabyte of pictures in it."""
+    """A file of two kilobytes may contain half a megabyte of pictures."""
 
     def painted(colour: str) -> bytes:
         picture = as_file(Image.new("RGB", (400, 400), colour), "BMP")
@@ -456,7 +460,9 @@ def test_pictures_count_in_the_quota_of_bytes(tmp_path: Path) -> None:
             assert count(people) == 2
             file = {"map": ("a.xmind", painted("blue"))}
             path = f"/maps/{ids[0]}/file"
-            assert people.send(OWNER, "PUT", path, files=file).status_code == 200, "in its place"
+            assert people.send(OWNER, "PUT", path, files=file).status_code == 200, (
+                "a new file replaces the old one in the quota"
+            )
             assert people.upload(OWNER, plan("a small one")).status_code == 201
 
 
@@ -492,10 +498,10 @@ def test_what_quotas_count(tmp_path: Path) -> None:
         assert caught.value.retry_after == seconds
 
 
-def test_what_replaces_the_file_of_a_hidden_map_is_never_shown(
+def test_a_new_file_of_a_hidden_map_is_never_shown(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Until there is a new snapshot, readers see the map, and its outline comes from the store.
+    # Until the next snapshot, readers still see the map, and its outline comes from the store.
     public_id = people.published(OWNER, plan("for everybody"), title="Open")
     people.shelf.publish()
     people.service.wait_until(lambda: "Open" in people.get(OTHER, "/maps?query=open").text)

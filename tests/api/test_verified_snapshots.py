@@ -1,6 +1,6 @@
-"""No answer comes from a snapshot that has been altered while nobody ran, and none is read twice.
+"""A snapshot altered while no process ran is never served, and each snapshot is read only once.
 
-What a process has not read it cannot find altered: nothing here depends on how fast the machine is.
+The tests count what is read, so nothing depends on the speed of the machine.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ PATHS = (
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    """A catalogue whose snapshot has every kind of file, published by a process that has ended."""
+    """A catalogue whose snapshot has every kind of file, and whose builder has ended."""
     drafts = [
         MapDraft(
             id=f"m{n}",
@@ -63,7 +63,7 @@ def folder_of(shelf: Shelf) -> Path:
 
 
 def flip(path: Path, place: int) -> None:
-    """Alter a byte of a file where it lies."""
+    """Change a byte of a file in place."""
     with path.open("r+b") as file:
         file.seek(place)
         (byte,) = file.read(1)
@@ -77,7 +77,7 @@ def bytes_read() -> int:
 
 
 def refused(service: Service, path: str) -> bool:
-    """Tell whether the service says that it cannot answer yet, and when to ask again."""
+    """Return whether the service responds with 503 and ``Retry-After``."""
     response = service.get(path)
     return response.status_code == 503 and int(response.headers["Retry-After"]) >= 1
 
@@ -91,11 +91,11 @@ def shows(service: Service, title: str) -> None:
     service.wait_until(lambda: service.get("/maps/m1").json()["Title"] == title)
 
 
-# -- altered while nobody ran ------------------------------------------------------------------
+# -- altered while no process ran --------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_nothing_is_answered_from_an_altered_snapshot(shelf: Shelf) -> None:
+def test_an_altered_snapshot_is_not_served(shelf: Shelf) -> None:
     folder = folder_of(shelf)
     files = {name: size for name, (size, _) in read_manifest(folder)["files"].items()}
     files["manifest.json"] = (folder / "manifest.json").stat().st_size
@@ -114,7 +114,7 @@ def test_nothing_is_answered_from_an_altered_snapshot(shelf: Shelf) -> None:
         assert all(service.get(path).status_code == 200 for path in (*PATHS, "/readyz"))
 
 
-def test_it_is_built_anew_and_answered_from(shelf: Shelf, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_altered_snapshot_is_rebuilt(shelf: Shelf, caplog: pytest.LogCaptureFixture) -> None:
     with serve(shelf) as service:
         right = {path: service.get(path).content for path in PATHS}
     flip(folder_of(shelf) / "records.bin", 100_000)
@@ -130,7 +130,7 @@ def test_it_is_built_anew_and_answered_from(shelf: Shelf, caplog: pytest.LogCapt
 
 
 def test_a_copy_of_a_data_folder_is_not_trusted(shelf: Shelf, tmp_path: Path) -> None:
-    """Not even while the one that it was made from is answered from."""
+    """Not even while the original is being served."""
     with serve(shelf) as service:
         assert service.get("/maps").status_code == 200
         copy = tmp_path / "copy"
@@ -147,22 +147,22 @@ def test_a_copy_of_a_data_folder_is_not_trusted(shelf: Shelf, tmp_path: Path) ->
 
 @contextmanager
 def altered(shelf: Shelf) -> Iterator[None]:
-    """Alter what only reading the whole snapshot tells: a word that no search here is near to."""
+    """Change a word that no search here reads, so that only a full read finds the change."""
     path = folder_of(shelf) / "words.bin"
     flip(path, 0)
     yield
     flip(path, 0)
 
 
-def test_a_process_that_is_replaced_need_not_read_it_again(shelf: Shelf) -> None:
-    for _ in range(2):  # once all have ended, the next one begins anew
+def test_a_replaced_process_does_not_read_the_snapshot_again(shelf: Shelf) -> None:
+    for _ in range(2):  # when all processes have ended, the next one reads it again
         with serve(shelf), altered(shelf), serve(shelf) as second:
             assert second.get("/maps/m3").status_code == 200
         with altered(shelf), serve(shelf) as first:
             assert refused(first, "/maps/m3")
 
 
-def test_of_those_who_start_together_one_reads_it(shelf: Shelf) -> None:
+def test_of_processes_that_start_together_one_reads_the_snapshot(shelf: Shelf) -> None:
     folder, size = folder_of(shelf), 1 << 28
     with (folder / "ballast.bin").open("wb") as file:
         file.truncate(size)
@@ -181,7 +181,7 @@ def test_of_those_who_start_together_one_reads_it(shelf: Shelf) -> None:
     assert size <= asyncio.run(run()) < size + size // 2
 
 
-def test_what_is_published_meanwhile_is_not_read_again(shelf: Shelf) -> None:
+def test_a_snapshot_published_meanwhile_is_not_read_again(shelf: Shelf) -> None:
     with serve(shelf) as service:
         assert service.get("/maps").status_code == 200
         for number in range(3):
@@ -191,11 +191,11 @@ def test_what_is_published_meanwhile_is_not_read_again(shelf: Shelf) -> None:
                 shows(service, f"newer {number}")
                 with serve(shelf) as another:
                     assert another.get("/maps/m1").json()["Title"] == f"newer {number}"
-    # What is noted must not grow: only the beginning of it is read.
+    # The list of verified snapshots must not grow, because only its beginning is read.
     assert len((shelf.settings.snapshots / "sound").read_text("ascii").splitlines()) <= 4
 
 
-def test_a_builder_keeps_what_it_made_known_when_all_others_end(shelf: Shelf) -> None:
+def test_a_builder_keeps_its_snapshot_verified_when_all_others_end(shelf: Shelf) -> None:
     shelf.put(MapDraft(id="m1", title="newer"))
     shelf.publish()
     with altered(shelf), serve(shelf) as service:
@@ -205,7 +205,7 @@ def test_a_builder_keeps_what_it_made_known_when_all_others_end(shelf: Shelf) ->
         assert refused(service, "/maps/m1")
 
 
-def test_where_nothing_can_be_noted_each_reads_for_itself(shelf: Shelf) -> None:
+def test_without_a_shared_note_each_process_reads_the_snapshot(shelf: Shelf) -> None:
     for name in ("sound", "verifying"):
         (shelf.settings.snapshots / name).unlink()
         (shelf.settings.snapshots / name).mkdir()
@@ -220,7 +220,7 @@ def test_where_nothing_can_be_noted_each_reads_for_itself(shelf: Shelf) -> None:
         assert all(refused(service, path) for path in PATHS)
 
 
-def test_notes_that_are_lost_are_made_again(shelf: Shelf) -> None:
+def test_lost_notes_are_written_again(shelf: Shelf) -> None:
     with serve(shelf) as service:
         assert service.get("/maps").status_code == 200
         for name in ("sound", "verifying"):
@@ -233,11 +233,11 @@ def test_notes_that_are_lost_are_made_again(shelf: Shelf) -> None:
             assert another.get("/maps/m1").json()["Title"] == "newer 2"
 
 
-# -- meanwhile ---------------------------------------------------------------------------------
+# -- while a snapshot is read ------------------------------------------------------------------
 
 
-def test_while_it_is_read_requests_are_told_to_come_again(shelf: Shelf) -> None:
-    """As with a large catalogue on a slow disk: another process has its turn, and takes long."""
+def test_requests_get_503_while_the_snapshot_is_read(shelf: Shelf) -> None:
+    """As with a large catalogue on a slow disk: another process reads it first, and takes long."""
     with (shelf.settings.snapshots / "verifying").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         with serve(shelf) as service:
@@ -248,7 +248,7 @@ def test_while_it_is_read_requests_are_told_to_come_again(shelf: Shelf) -> None:
             assert all(service.get(path).status_code == 200 for path in PATHS)
 
 
-def test_a_server_that_tells_of_no_start_is_served_from_sound_snapshots(shelf: Shelf) -> None:
+def test_without_lifespan_events_snapshots_are_still_verified(shelf: Shelf) -> None:
     """ASGI servers need not send lifespan events."""
 
     async def ready() -> httpx.Response:
@@ -264,7 +264,7 @@ def test_a_server_that_tells_of_no_start_is_served_from_sound_snapshots(shelf: S
     assert asyncio.run(ready()).status_code == 503
 
 
-def test_a_builder_that_begins_while_it_is_read_builds_all_the_same(shelf: Shelf) -> None:
+def test_a_builder_started_while_the_snapshot_is_read_still_builds(shelf: Shelf) -> None:
     with (shelf.settings.snapshots / "verifying").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         builder = Builder(shelf.store, directory_of(shelf))

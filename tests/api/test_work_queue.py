@@ -1,4 +1,4 @@
-"""Work is done once, in bounds, and not for clients that have left."""
+"""Equal work is done once, within limits, and not for clients that have left."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ SOON = 5.0
 
 
 class Work:
-    """Work that goes on until it is let go, and counts how often it was begun."""
+    """Work that runs until the test releases it, and counts how often it was started."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -55,7 +55,7 @@ async def until(condition: Any) -> None:
 
 
 def test_owners_of_work_take_turns(work: Work) -> None:
-    """Nobody waits for all that another has asked for before."""
+    """Nobody waits for all the earlier work of another owner."""
 
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=20)
@@ -86,14 +86,14 @@ def test_equal_work_is_done_once_for_all_who_ask(work: Work) -> None:
         work.may_end.set()
         assert set(await asyncio.gather(*asked)) == {"a made"}
         assert work.begun == ["a"]
-        await queue.result("a", lambda: work.make("a"))  # nothing is kept
+        await queue.result("a", lambda: work.make("a"))  # results are not cached
         assert work.begun == ["a", "a"]
         await queue.close()
 
     run(test())
 
 
-def test_a_full_queue_turns_away_what_is_new_and_takes_what_is_known(work: Work) -> None:
+def test_a_full_queue_refuses_new_work_and_accepts_equal_work(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=2)
         names = ("a", "b", "c")
@@ -120,7 +120,7 @@ def test_a_full_queue_turns_away_what_is_new_and_takes_what_is_known(work: Work)
     run(test())
 
 
-def test_what_waits_is_dropped_when_the_last_client_hangs_up(work: Work) -> None:
+def test_waiting_work_is_dropped_when_its_last_client_hangs_up(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
         first = asyncio.create_task(queue.result("a", lambda: work.make("a")))
@@ -129,7 +129,7 @@ def test_what_waits_is_dropped_when_the_last_client_hangs_up(work: Work) -> None
         await asyncio.sleep(0)
         with pytest.raises(ClientDisconnected):  # another client of the same work
             await queue.result("b", lambda: work.make("b"), at_once)
-        with pytest.raises(Overloaded):  # it waits still
+        with pytest.raises(Overloaded):  # it still waits
             await queue.result("c", lambda: work.make("c"))
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
@@ -143,13 +143,13 @@ def test_what_waits_is_dropped_when_the_last_client_hangs_up(work: Work) -> None
     run(test())
 
 
-def test_who_waits_for_what_another_asked_for_may_leave(work: Work) -> None:
+def test_a_client_may_leave_shared_work(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
         first = asyncio.create_task(queue.result("a", lambda: work.make("a"), never))
         await until(lambda: work.begun)
         for _ in range(3):
-            with pytest.raises(ClientDisconnected):  # though the work has begun
+            with pytest.raises(ClientDisconnected):  # although the work has started
                 await queue.result("a", lambda: work.make("a"), at_once)
         work.may_end.set()
         assert await first == "a made"
@@ -158,7 +158,7 @@ def test_who_waits_for_what_another_asked_for_may_leave(work: Work) -> None:
     run(test())
 
 
-def test_what_has_begun_is_finished_for_whoever_comes_next(work: Work) -> None:
+def test_running_work_is_finished_for_the_next_client(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
         left = asyncio.create_task(queue.result("a", lambda: work.make("a"), never))
@@ -175,7 +175,7 @@ def test_what_has_begun_is_finished_for_whoever_comes_next(work: Work) -> None:
     run(test())
 
 
-def test_what_goes_wrong_is_told_to_all_and_frees_the_thread() -> None:
+def test_a_failure_reaches_all_clients_and_frees_the_thread() -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
 
@@ -192,7 +192,7 @@ def test_what_goes_wrong_is_told_to_all_and_frees_the_thread() -> None:
     run(test())
 
 
-def test_what_waits_too_long_is_given_up(work: Work) -> None:
+def test_work_that_waits_too_long_is_given_up(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=2, longest=0.05)
         first = asyncio.create_task(queue.result("a", lambda: work.make("a")))
@@ -200,7 +200,7 @@ def test_what_waits_too_long_is_given_up(work: Work) -> None:
         with pytest.raises(Overloaded):
             await queue.result("b", lambda: work.make("b"), never)
         work.may_end.set()
-        assert await first == "a made"  # what has begun goes on
+        assert await first == "a made"  # running work goes on
         assert await queue.result("b", lambda: work.make("b")) == "b made"
         await queue.close()
         assert work.begun == ["a", "b"]
@@ -208,7 +208,7 @@ def test_what_waits_too_long_is_given_up(work: Work) -> None:
     run(test())
 
 
-def test_a_closed_queue_takes_no_more_and_lets_nobody_wait() -> None:
+def test_a_closed_queue_refuses_work_and_ends_all_waiting() -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
         await queue.close()

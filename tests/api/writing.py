@@ -1,6 +1,6 @@
-"""Operations that take bodies, as there may be: what they do is to say what has arrived.
+"""Operations for tests that accept request bodies, and respond with what has arrived.
 
-``python -m tests.api.writing FOLDER PORT`` serves them as ``mapshelf serve`` does its own.
+``python -m tests.api.writing FOLDER PORT`` serves them like ``mapshelf serve``.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ async def take_upload(context: Context, request: Request) -> Response:
 
 
 async def show_session(context: Context, request: Request) -> Response:
-    """Say who is signed in, as a page does."""
+    """Respond with the signed-in user, as a page does."""
     session = await context.sessions.session(request)
     if session is None:
         return said({"user": None})
@@ -99,7 +99,7 @@ async def show_session(context: Context, request: Request) -> Response:
 
 
 async def show_form(context: Context, request: Request) -> Response:
-    """Show a form to somebody who is not signed in."""
+    """Show a form to a visitor who is not signed in."""
     secret, headers = context.sessions.form_secret(request)
     response = said({FIELD: form_token(secret)})
     return replace(response, headers=(*response.headers, *headers))

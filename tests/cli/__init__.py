@@ -1,1 +1,1 @@
-"""The command line, driven as a process, the way scripts drive it."""
+"""Tests of the command line, mostly run as scripts run it."""

@@ -1,4 +1,4 @@
-"""Running ``mapshelf`` as scripts do, and asking a running service over HTTP."""
+"""Runs ``mapshelf`` as scripts do, and sends requests to a running service."""
 
 import json
 import logging
@@ -44,13 +44,13 @@ PATIENCE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Mapshelf:
-    """The command line over one data folder, and a database if it lies elsewhere."""
+    """The command line with a data folder, and a database URL if the database is elsewhere."""
 
     data: Path
     database: str = ""
 
     def command(self, *arguments: str | Path, placed: bool = True) -> list[str]:
-        """Return the words of a command, with where the catalogue is if it is to be ``placed``."""
+        """Return the words of a command; if ``placed``, with the place of the catalogue."""
         words = [*PROGRAM, *map(str, arguments)]
         if placed:
             words += ["--data", str(self.data)]
@@ -61,11 +61,11 @@ class Mapshelf:
     def run(
         self, *arguments: str | Path, expect: int = 0, placed: bool = True
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command to its end, in this process; it must be with this exit code.
+        """Run a command in this process until it ends, which must be with this exit code.
 
-        To start Python and to load our modules takes longer than most commands. What is about the
-        process itself (signals, what it loads, a traceback) calls ``run_apart``; so does what
-        serves, unless it is refused as wrong usage.
+        Starting Python and loading our modules takes longer than most commands. Tests about the
+        process itself (signals, loaded modules, tracebacks) use ``run_apart``, and so do tests
+        that serve, unless the command is refused as wrong usage.
         """
         serves = arguments[:1] == ("serve",)
         if serves and expect != WRONG_USAGE:
@@ -75,7 +75,7 @@ class Mapshelf:
         with redirect_stdout(output), redirect_stderr(errors), _not_serving():
             try:
                 code = main(words[COMMAND:])
-            except SystemExit as ended:  # how argparse says that the usage is wrong
+            except SystemExit as ended:  # raised by argparse for wrong usage
                 code = int(ended.code or 0)
             output.flush()
         told = output.buffer.getvalue().decode()
@@ -86,7 +86,7 @@ class Mapshelf:
     def run_apart(
         self, *arguments: str | Path, expect: int = 0, placed: bool = True
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command as a process to its end; see ``run``."""
+        """Run a command in a process of its own until it ends; see ``run``."""
         command = self.command(*arguments, placed=placed)
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE, check=False
@@ -99,11 +99,11 @@ class Mapshelf:
         return self.run(*arguments).stdout.splitlines()
 
     def store(self) -> Store:
-        """Open the store, for what needs no command: each would be a process to start."""
+        """Open the store. That is faster than a command."""
         return open_store(self.database or sqlite_url(self.data))
 
     def token(self, user: str = "alice") -> str:
-        """Register ``user`` if need be, and return a new token."""
+        """Register ``user`` if necessary, and return a new token."""
         token = new_token()
         with closing(self.store()) as store:
             if user not in (known.name for known in store.users()):
@@ -119,14 +119,14 @@ class Mapshelf:
         return [json.loads(line) for line in written.getvalue().splitlines()]
 
     def copied_to(self, data: Path) -> "Mapshelf":
-        """Return a copy of the catalogue, which nothing must be using."""
+        """Return a copy of the catalogue, which must not be in use."""
         shutil.copytree(self.data, data)
         return Mapshelf(data)
 
 
 @contextmanager
 def _not_serving() -> Iterator[None]:
-    """Have no service begin in this process, and log as before in the end."""
+    """Prevent services from starting in this process, and restore logging at the end."""
     loggers = [logging.getLogger(name) for name in ("", "mapshelf", "python_multipart")]
     levels, handlers = [one.level for one in loggers], list(loggers[0].handlers)
     try:
@@ -147,7 +147,7 @@ class Service:
     token: str
 
     def get(self, path: str) -> tuple[Any, Mapping[str, str]]:
-        """Return the JSON and the headers of a successful answer."""
+        """Send a request that must succeed; return the JSON and the headers of the response."""
         headers = {"Authorization": f"Bearer {self.token}"}
         with urlopen(Request(self.url + path, headers=headers), timeout=10) as answer:
             return json.load(answer), dict(answer.headers)
@@ -161,7 +161,7 @@ class Service:
         return wait_for(self._answers)
 
     def kill(self) -> None:
-        """Kill the process over all others, without a chance to clean up."""
+        """Kill the top process of the service without a chance to clean up."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
@@ -187,15 +187,15 @@ def serving(
     under: Sequence[str] = (),
     log: int | BinaryIO | None = None,
 ) -> Iterator[Service]:
-    """Run ``mapshelf serve`` on a free port, and end it properly if it is still there.
+    """Run ``mapshelf serve`` on a free port, and stop it properly if it still runs at the end.
 
     Args:
         mapshelf: the catalogue.
-        arguments: more words of the command.
-        token: the one to ask with, by default a new one.
-        workers: how many processes answer.
-        under: words of a command that runs the service, like one that limits it.
-        log: where the standard error stream goes.
+        arguments: more arguments of the command.
+        token: the token for requests, by default a new one.
+        workers: how many workers to start.
+        under: a command that runs the service, for example to limit it.
+        log: the file for the standard error stream.
     """
     token = token or mapshelf.token()
     port = free_port()
@@ -212,7 +212,7 @@ def serving(
 
 
 def status_of(url: str) -> int:
-    """Return the status of an answer, 0 if there is none."""
+    """Return the status of the response, 0 if there is none."""
     try:
         with urlopen(url, timeout=10) as answer:
             return int(answer.status)
@@ -225,7 +225,7 @@ def status_of(url: str) -> int:
 def wait_for(condition: Any) -> float:
     """Wait until ``condition()`` is true; return how many seconds it took.
 
-    Asking takes time of the processor that what is waited for needs, so it is asked less and less.
+    The pauses between checks grow, because checking takes processor time from the awaited work.
     """
     began = time.monotonic()
     pause = 0.02
@@ -237,7 +237,7 @@ def wait_for(condition: Any) -> float:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port that nothing listens on."""
     with socket.socket() as trial:
         trial.bind(("127.0.0.1", 0))
         port: int = trial.getsockname()[1]

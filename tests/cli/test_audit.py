@@ -1,4 +1,4 @@
-"""``mapshelf audit`` shows what was done, and by whom."""
+"""``mapshelf audit`` shows the audit log."""
 
 import json
 from contextlib import closing
@@ -64,7 +64,7 @@ def test_some_of_the_log_for_programs(mapshelf: Mapshelf) -> None:
         "address": "192.0.2.1",
     }
     assert len(mapshelf.lines("audit", "--since", "1")) == 4
-    # A name with a comma in it is not somebody else.
+    # A name with a comma is one user.
     mapshelf.run("user", "add", "ann, map x")
     with closing(mapshelf.store()) as store:
         for name in ("ann", "anna, user ann"):

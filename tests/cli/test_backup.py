@@ -1,7 +1,7 @@
-"""A backup is the whole catalogue of one moment, and a restore brings it back, or changes nothing.
+"""A backup is the whole catalogue of one moment; a restore brings it back, or changes nothing.
 
 ``MAPSHELF_BACKUP_ROUNDS=100 pytest tests/cli/test_backup.py -k under_writes -s`` makes more backups
-under writes than the few of every day, and prints what they held.
+under writes than the default, and prints what they contained.
 """
 
 import fcntl
@@ -55,7 +55,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def backup(data: Path, tmp_path: Path) -> Path:
-    """A backup of it."""
+    """A backup of the catalogue in ``data``."""
     file = tmp_path / "file"
     assert main(["backup", str(file), "--data", str(data)]) == 0
     return file
@@ -91,13 +91,13 @@ def refusal(file: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return line
 
 
-def test_how_the_last_backup_went_is_told(
+def test_the_result_of_the_last_backup_is_shown(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told() -> tuple[str, Exposed]:
         capsys.readouterr()
         assert main(["status", "--data", str(data)]) == 0
-        shown = " ".join(capsys.readouterr().out.split())  # long texts are in several lines
+        shown = " ".join(capsys.readouterr().out.split())  # long texts are wrapped
         line = shown.partition(" backup ")[2].partition(" disk ")[0]
         return line, parse(expose(look(data, None)).decode())
 
@@ -126,7 +126,7 @@ def test_how_the_last_backup_went_is_told(
     assert metrics.value("backup_failing") == 0
 
 
-# -- what a backup is ---------------------------------------------------------------------------
+# -- making a backup ----------------------------------------------------------------------------
 
 
 def test_a_backup_is_one_private_file_with_its_checksum(
@@ -147,7 +147,7 @@ def test_a_backup_is_one_private_file_with_its_checksum(
         assert database.execute("SELECT count(*) FROM maps").fetchall() == [(2,)]
 
 
-def test_a_backup_does_not_tell_visitors_apart(data: Path, tmp_path: Path) -> None:
+def test_a_backup_contains_no_data_about_visitors(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     with closing(open_store(sqlite_url(data))) as store:
         salt = store.visitor_salt(1)
@@ -168,7 +168,7 @@ def test_no_file_is_overwritten(
     assert backup.read_bytes() == before
 
 
-def test_two_do_not_write_the_same_file(
+def test_two_backups_do_not_write_the_same_file(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "file"
@@ -209,7 +209,9 @@ def test_a_damaged_catalogue_is_not_backed_up(
     assert list(tmp_path.iterdir()) == [data]
 
 
-def test_none_is_made_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_backup_is_made_without_a_catalogue(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["backup", str(tmp_path / "file"), "--data", str(tmp_path / "data")]) == 1
     assert "there is no catalogue in" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -223,7 +225,7 @@ def test_none_is_made_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["serve", "--backup-dir", "folder"], "pg_dump"),
     ],
 )
-def test_postgresql_has_its_own(
+def test_backups_of_postgresql_need_its_own_tools(
     tmp_path: Path, words: list[str], instead: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ["--data", str(tmp_path), "--database", "postgresql://nowhere/maps"]
@@ -232,11 +234,11 @@ def test_postgresql_has_its_own(
     assert list(tmp_path.iterdir()) == []
 
 
-# -- what a restore brings back -----------------------------------------------------------------
+# -- restoring a backup -------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_what_was_there_then_is_there_again_and_the_other_is_kept(
+def test_a_restore_brings_back_the_backup_and_keeps_the_old_catalogue(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, file = tmp_path / "data", tmp_path / "file"
@@ -269,7 +271,7 @@ def test_what_was_there_then_is_there_again_and_the_other_is_kept(
         assert store.identity() != identity
         assert store.tokens_version() != version
         put(store, "Air")
-        assert max(found.file_id for found in store.maps(0, 9)) == 4, "3 was given before"
+        assert max(found.file_id for found in store.maps(0, 9)) == 4, "3 was used before"
     assert main(["check", "--data", str(data)]) == 0
     again = tmp_path / "again"
     assert main(["backup", str(again), "--data", str(aside)]) == 0
@@ -287,10 +289,8 @@ def test_a_restore_needs_no_catalogue_that_is_there(
 
 
 @pytest.mark.slow
-def test_no_snapshot_of_before_is_taken_for_one_of_the_restored_catalogue(
-    data: Path, backup: Path
-) -> None:
-    """Revisions go back, and later reach again what the old snapshot had."""
+def test_old_snapshots_are_not_used_for_the_restored_catalogue(data: Path, backup: Path) -> None:
+    """Revisions go back, and later reach the revision of the old snapshot again."""
     directory = SnapshotDirectory(snapshots_folder(data))
     with closing(open_store(sqlite_url(data))) as store:
         put(store, "Fire", "Earth")
@@ -303,7 +303,7 @@ def test_no_snapshot_of_before_is_taken_for_one_of_the_restored_catalogue(
     assert not directory.has_current()
 
     shutil.rmtree(directory.path)
-    kept.rename(directory.path)  # as if it came back, or another node had it
+    kept.rename(directory.path)  # as if it was put back, or another node had it
     assert main(["check", "--data", str(data)]) == 1
     with closing(open_store(sqlite_url(data))) as store:
         put(store, "Air", "Light", "Sound")
@@ -327,7 +327,9 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(
     before = (old / "catalogue.db").read_bytes()
 
     assert main(["backup", str(file), "--data", str(old)]) == 0
-    assert (old / "catalogue.db").read_bytes() == before, "a backup before an update is none of it"
+    assert (old / "catalogue.db").read_bytes() == before, (
+        "a backup must not migrate the old database"
+    )
     assert restore(file, tmp_path / "new") == 0
     with closing(open_store(sqlite_url(tmp_path / "new"), create=False)) as store:
         assert [user.name for user in store.users()] == ["system", "Ann"]
@@ -344,10 +346,10 @@ def test_a_damaged_catalogue_is_replaced_and_kept_with_its_log(data: Path, backu
     assert (aside / "catalogue.db-wal").read_bytes() == b"log"
 
 
-def test_the_way_back_from_a_newer_version(
+def test_restoring_after_a_newer_version(
     data: Path, backup: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As ``docs/upgrading.md`` tells it: what is newer is refused, kept aside, and replaced."""
+    """As in ``docs/upgrading.md``: a newer catalogue is refused, put aside, and replaced."""
     with closing(apsw.Connection(str(data / "catalogue.db"))) as database:
         newer(database)
     migrated = (data / "catalogue.db").read_bytes()
@@ -361,7 +363,7 @@ def test_the_way_back_from_a_newer_version(
     assert (aside / "catalogue.db").exists()
 
 
-# -- what is refused, and changes nothing --------------------------------------------------------
+# -- refusals that change nothing ----------------------------------------------------------------
 
 
 LAST_LINE: Final = b"\nmapshelf backup 1, SHA-256 %s\n"
@@ -369,7 +371,7 @@ LAST_LINE: Final = b"\nmapshelf backup 1, SHA-256 %s\n"
 
 
 def with_line(database: bytes) -> bytes:
-    """Return a database with the last line of a sound backup."""
+    """Return a database followed by the last line of a valid backup."""
     return database + LAST_LINE % sha256(database).hexdigest().encode()
 
 
@@ -418,7 +420,7 @@ def flipped(whole: bytes, place: int) -> bytes:
     ],
     ids=range(14),
 )
-def test_a_file_that_is_no_sound_backup(
+def test_damaged_backups_are_refused(
     backup: Path,
     made: Callable[[bytes, Path], bytes],
     reason: str,
@@ -431,14 +433,16 @@ def test_a_file_that_is_no_sound_backup(
     assert reason in line
 
 
-def test_what_is_no_file(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_paths_that_are_not_files_are_refused(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "is not a file" in refusal(tmp_path / "pipe", data, capsys)
     assert "is not a file" in refusal(tmp_path, data, capsys)
     assert "No such file" in refusal(tmp_path / "none", data, capsys)
 
 
-def test_a_catalogue_that_is_used(
+def test_a_catalogue_in_use_is_not_replaced(
     data: Path, backup: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (data / "serve.lock").open("w") as lock:
@@ -455,7 +459,7 @@ def test_a_catalogue_that_is_used(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("linked", [True, False])
-def test_what_root_restores_belongs_to_the_user_of_the_service(
+def test_a_restore_by_root_keeps_the_owner_of_the_files(
     data: Path, backup: Path, linked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not linked:
@@ -470,7 +474,7 @@ def test_what_root_restores_belongs_to_the_user_of_the_service(
 
     for path in data.glob("catalogue.db*"):
         path.unlink()
-    assert restore(backup, data) == 0  # without an old one, the folder tells the owner
+    assert restore(backup, data) == 0  # without an old database, the owner is that of the folder
     assert (data / "catalogue.db").stat().st_uid == 12345
 
 
@@ -508,7 +512,7 @@ def test_a_restore_that_cannot_keep_the_old_catalogue(
 
 
 class Told:
-    """What a writer has acknowledged, as far as it was read."""
+    """The acknowledged writes of a writer, as far as they were read."""
 
     def __init__(self, reports: Iterator[dict[str, Any]]) -> None:
         self._queue: SimpleQueue[dict[str, Any]] = SimpleQueue()
@@ -519,7 +523,7 @@ class Told:
             self._queue.put(one)
 
     def wait(self, count: int) -> None:
-        """Wait until so many writes are acknowledged."""
+        """Wait until ``count`` writes are acknowledged."""
         wait_for(lambda: self._queue.qsize() >= count)
 
     def so_far(self) -> list[dict[str, Any]]:
@@ -538,7 +542,7 @@ def test_nothing_acknowledged_before_a_backup_under_writes_is_missing(tmp_path: 
             told.wait(dice.randrange(1, 40))
             before = told.so_far()
             assert main(["backup", str(file), "--data", str(live)]) == 0
-            assert writer.poll() is None, "it wrote all the while"
+            assert writer.poll() is None, "the writer must still run"
             writer.kill()
         assert restore(file, data) == 0
         assert main(["check", "--data", str(data)]) == 0
@@ -551,7 +555,7 @@ def test_nothing_acknowledged_before_a_backup_under_writes_is_missing(tmp_path: 
 
 
 def prove(store: Store, reports: list[dict[str, Any]]) -> None:
-    """Prove that the writes are there, unless later ones of the same writer undid them."""
+    """Check that the writes are there, unless later ones of the same writer undid them."""
     found = {one.id: one for one in store.maps(0, 10**9)}
     changes = store.changes(0, 10**9)
     assert changes[-1].revision == store.revision()

@@ -44,7 +44,7 @@ def test_programs_are_added_listed_and_removed(mapshelf: Mapshelf) -> None:
 
 
 def test_a_secret_may_come_from_standard_input(mapshelf: Mapshelf) -> None:
-    """There, no other user of the machine sees it."""
+    """There, other users of the machine cannot see it."""
     words = mapshelf.command("client", "add", "Old", "--id", "old", "--secret", "-")
     done = subprocess.run(words, input="s" * 30 + "\n", capture_output=True, text=True, check=True)
     assert done.stdout == "client_id\told\n"
@@ -63,7 +63,7 @@ def test_a_secret_may_come_from_standard_input(mapshelf: Mapshelf) -> None:
         ("--id", "a b"),
     ],
 )
-def test_what_is_unsafe_is_refused(mapshelf: Mapshelf, options: tuple[str, ...]) -> None:
+def test_unsafe_registrations_are_refused(mapshelf: Mapshelf, options: tuple[str, ...]) -> None:
     refused = mapshelf.run("client", "add", "Program", *options, expect=2)
     assert refused.stderr.startswith("mapshelf: ")
     assert refused.stderr.count("\n") == 1

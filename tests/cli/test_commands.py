@@ -1,4 +1,4 @@
-"""Each command does what its help says, and its exit code tells how it went."""
+"""Each command does what its help says, and ends with the right exit code."""
 
 import json
 import os
@@ -121,7 +121,9 @@ def test_import_of_a_renamed_file_keeps_its_map(mapshelf: Mapshelf, tmp_path: Pa
     assert after["Category"] == "Science"
 
 
-def test_import_refuses_what_is_no_map_and_goes_on(mapshelf: Mapshelf, tmp_path: Path) -> None:
+def test_import_refuses_files_that_are_no_maps_and_goes_on(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
     folder = tmp_path / "maps"
     write_map(folder / "z.mm", "Last")
     (folder / "a.mm").write_text("#import <Cocoa/Cocoa.h>\n@interface A : NSObject\n@end\n")
@@ -173,7 +175,7 @@ def test_import_with_a_report_that_cannot_be_written_imports_nothing(
     assert not mapshelf.data.exists()
 
 
-def test_import_of_a_path_that_is_not_there(mapshelf: Mapshelf, tmp_path: Path) -> None:
+def test_import_of_a_missing_path(mapshelf: Mapshelf, tmp_path: Path) -> None:
     done = mapshelf.run("import", tmp_path / "nowhere", expect=1)
 
     assert done.stderr == f"mapshelf: {tmp_path}/nowhere does not exist\n"
@@ -219,7 +221,7 @@ def test_a_record_with_a_value_too_long_is_refused_alone(
 
 
 def test_an_overlong_line_is_refused_alone(mapshelf: Mapshelf, tmp_path: Path) -> None:
-    """What is beyond the limit is no record of its own. The last line needs no end."""
+    """The rest of the line is not a record. The last line needs no line break."""
     path = tmp_path / "maps.ndjson"
     overlong = b'{"Title": "' + b"x" * 2 * LONGEST_LINE + b'"}'
     path.write_bytes(b"\n".join([b'{"Title": "One"}', overlong, b'{"Title": "Last"}']))
@@ -341,9 +343,7 @@ def test_import_without_a_terminal_prints_nothing_but_its_report(
     assert done.stderr == ""
 
 
-def test_what_draws_the_progress_bar_is_loaded_for_terminals_only(
-    mapshelf: Mapshelf, tmp_path: Path
-) -> None:
+def test_the_progress_bar_is_loaded_only_on_a_terminal(mapshelf: Mapshelf, tmp_path: Path) -> None:
     words = mapshelf.command("import", write_map(tmp_path / "soil.mm", "Soil"))
     listing = [words[0], "-X", "importtime", *words[1:]]
     done = subprocess.run(listing, capture_output=True, text=True, timeout=60, check=True)
@@ -360,7 +360,8 @@ def test_import_shows_its_progress_on_a_terminal(mapshelf: Mapshelf, tmp_path: P
         words, stdout=subprocess.PIPE, stderr=terminal, env=environment
     ) as process:
         os.close(terminal)
-        shown = read_screen(screen)  # while it runs: a terminal holds a few lines only
+        # Read while it runs, because a terminal buffers only a few lines.
+        shown = read_screen(screen)
         assert process.stdout is not None
         said = process.stdout.read()
     os.close(screen)
@@ -372,9 +373,9 @@ def test_import_shows_its_progress_on_a_terminal(mapshelf: Mapshelf, tmp_path: P
 
 
 def read_screen(screen: int) -> str:
-    """Return all that is written to a terminal until nobody has it open."""
+    """Return everything that is written to a terminal until it is closed."""
     written = b""
-    with suppress(OSError):  # how Linux tells the end
+    with suppress(OSError):  # raised by Linux at the end
         while piece := os.read(screen, 1 << 16):
             written += piece
     return written.decode()
@@ -413,7 +414,7 @@ def test_export_to_a_place_that_cannot_be_written(mapshelf: Mapshelf, tmp_path: 
     assert "cannot be written" in done.stderr
 
 
-def test_a_failed_export_leaves_the_one_before_and_nothing_beside_it(
+def test_a_failed_export_leaves_the_previous_file_and_no_other(
     samples: Mapshelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, maps = tmp_path / "all.ndjson", SQLiteStore.maps
@@ -451,7 +452,7 @@ def faulty(mapshelf: Mapshelf, monkeypatch: pytest.MonkeyPatch) -> Mapshelf:
         (SQLiteStore, "revision", StoreDamaged("the database is damaged")),
     ],
 )
-def test_check_tells_of_faults_of_the_store_whatever_fails_after_them(
+def test_check_reports_store_faults_even_if_later_checks_fail(
     faulty: Mapshelf,
     monkeypatch: pytest.MonkeyPatch,
     where: type,
@@ -519,7 +520,7 @@ def test_wrong_usage_ends_with_2_and_says_why(mapshelf: Mapshelf, arguments: lis
 
 
 @pytest.mark.parametrize("folder", ["", "\udcff", "~nobody-is-called-so/maps"], ids=ascii)
-def test_a_data_folder_that_cannot_be_one(tmp_path: Path, folder: str) -> None:
+def test_an_unusable_data_folder_is_refused(tmp_path: Path, folder: str) -> None:
     command = [sys.executable, "-m", "mapshelf", "user", "add", "alice", "--data", folder]
 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -545,7 +546,7 @@ def test_a_data_folder_that_cannot_be_one(tmp_path: Path, folder: str) -> None:
     ],
     ids=" ".join,
 )
-def test_no_catalogue_is_made_by_accident(mapshelf: Mapshelf, arguments: list[str]) -> None:
+def test_no_catalogue_is_created_by_accident(mapshelf: Mapshelf, arguments: list[str]) -> None:
     done = mapshelf.run(*arguments, expect=1)
 
     assert done.stderr == f"mapshelf: there is no catalogue in {mapshelf.data}/catalogue.db\n"
@@ -566,7 +567,7 @@ def test_data_folder_may_come_from_the_environment(
     assert (tmp_path / "elsewhere" / "catalogue.db").exists()
 
 
-def test_an_empty_variable_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mapshelf.cli import main  # noqa: PLC0415 - not as a process, to set its environment
 
     (tmp_path / "here").mkdir()
@@ -579,9 +580,7 @@ def test_an_empty_variable_says_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list((tmp_path / "here").iterdir())
 
 
-def test_what_is_said_beats_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_override_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mapshelf.cli import main  # noqa: PLC0415 - not as a process, to set its environment
 
     files = {name: tmp_path / name for name in ("environment", "explicit")}
@@ -626,7 +625,7 @@ def test_check_of_a_damaged_store(mapshelf: Mapshelf) -> None:
 def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
     mapshelf: Mapshelf,
 ) -> None:
-    """The readers read all of them in ``tests/readers/test_corpus.py``; here, some suffice."""
+    """A part of the corpus is enough: ``tests/readers/test_corpus.py`` reads all files."""
     names = ("freemind", "freeplane", "xmind-old", "xmind-zen")
     true = sorted(path for name in names for path in (CORPUS / "dev" / name).iterdir())
     impostors = set((CORPUS / "dev" / "not-mm").iterdir())
@@ -646,7 +645,7 @@ def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
     assert again.stdout == f"added 0, changed 0, unchanged {taken}, refused {left}\n"
 
 
-def test_output_that_cannot_be_written_is_told_in_a_line(samples: Mapshelf) -> None:
+def test_output_that_cannot_be_written_is_reported_in_a_line(samples: Mapshelf) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no device that is always full")

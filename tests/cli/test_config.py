@@ -1,4 +1,4 @@
-"""The configuration file, and what ``mapshelf config`` says of where settings are from."""
+"""The configuration file, and ``mapshelf config``, which shows where settings come from."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ folders = ["{folder}/a", "{folder}/b"]
 
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undo afterwards what a command sets in the environment."""
+    """Restore the environment after commands that change it."""
     for name in (VARIABLE, SECRET, *VARIABLES.values()):
         monkeypatch.setenv(name, "")
 
@@ -67,7 +67,7 @@ def test_secrets_are_not_shown(
     assert "zyxw" not in repr(found)
 
 
-def test_other_commands_take_from_the_file_where_the_catalogue_is(
+def test_other_commands_find_the_catalogue_through_the_file(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(path))
@@ -153,7 +153,7 @@ def test_how_many_backups_are_kept_is_shown_if_there_are_any(
     assert more["backup-keep"] == ("3", "option")
 
 
-def test_a_base_url_that_is_none_is_all_that_is_said(
+def test_an_invalid_base_url_is_the_only_error(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
     path.write_text('base-url = "ftp://x"')
@@ -188,7 +188,7 @@ def test_rate_limits_are_shown_as_they_are_given(
 @pytest.mark.parametrize(
     "word", ["600/60", "api", "api=600", "api=0/60", "api=6/0", "maps=6/60", "api=1000001/1", "off"]
 )
-def test_a_rate_limit_must_be_one(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_malformed_rate_limits_are_refused(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["config", "--rate-limit", word])
     assert "--rate-limit" in capsys.readouterr().err
@@ -236,7 +236,7 @@ def test_check_accepts_what_serve_accepts(
         ('base-url = "ftp://x"', "'ftp://x'"),
         ('oidc-issuer = "https://id.example"', "--oidc-issuer needs --oidc-client-id"),
         ("backup-keep = 3", "--backup-keep"),
-        # Browsers send no such origin, so no page could call the API.
+        # Browsers never send such an origin, so no page could call the API.
         ('cors-origin = "example.org"', "like https://example.org"),
         ('cors-origin = "https://example.org/"', "like https://example.org"),
         ('cors-origin = "https://Example.org"', "like https://example.org"),
@@ -253,7 +253,7 @@ def test_check_reports_what_serve_would_refuse(
     assert fault in line
 
 
-def test_check_looks_at_variables(
+def test_check_includes_environment_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAPSHELF_BASE_URL", "ftp://x")
@@ -262,7 +262,7 @@ def test_check_looks_at_variables(
     assert "'ftp://x'" in line
 
 
-def test_check_reports_all_unknown_keys_and_the_first_other_fault_and_those_of_the_store(
+def test_check_reports_unknown_keys_the_first_other_fault_and_store_faults(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = 'one = 1\ntwo = 2\nport = 70000\nbase-url = "https://maps.example.org"'

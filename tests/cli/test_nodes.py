@@ -1,4 +1,4 @@
-"""Commands over a PostgreSQL database: moving there and back, nodes, and the end of one."""
+"""Commands with a PostgreSQL database: moving there and back, several nodes, failures."""
 
 import os
 import time
@@ -41,7 +41,7 @@ def test_a_catalogue_moves_to_a_server_and_back(
     assert node.run("check").stderr == ""
 
 
-def test_what_cannot_be_moved_is_told_in_a_line(tmp_path: Path, new_url: Callable[[], str]) -> None:
+def test_a_refused_move_is_reported_in_a_line(tmp_path: Path, new_url: Callable[[], str]) -> None:
     origin, url = Mapshelf(tmp_path / "origin"), new_url()
     nothing = ("migrate", "--from", tmp_path / "nothing", "--to", url)
     assert "there is no catalogue" in origin.run(*nothing, expect=1, placed=False).stderr
@@ -72,7 +72,8 @@ def test_two_nodes_of_one_database_show_the_same(
         revoked = time.monotonic()
         for service in (one, other):
             wait_for(lambda service=service: _is_refused(service.url, token))
-        assert time.monotonic() - revoked < 20  # a node without its database trusts for sixty
+        # A node without its database would accept known tokens for sixty seconds.
+        assert time.monotonic() - revoked < 20
 
 
 def _is_refused(url: str, token: str) -> bool:
@@ -120,11 +121,11 @@ def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> 
         ("sqlite:///a@b:c", "sqlite:///a@b:c"),
     ],
 )
-def test_urls_as_they_are_shown(url: str, shown: str) -> None:
+def test_urls_are_shown_without_passwords(url: str, shown: str) -> None:
     assert without_password(url) == shown
 
 
-def test_a_server_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported_in_a_line(tmp_path: Path) -> None:
     mapshelf = Mapshelf(tmp_path / "data", "postgresql://127.0.0.1:1/d")
     for words in (("serve",), ("export",), ("import", EXAMPLES)):
         (line,) = mapshelf.run(*words, expect=1).stderr.splitlines()

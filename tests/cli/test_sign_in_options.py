@@ -1,4 +1,4 @@
-"""The options by which others sign people in: what they need, and what is refused."""
+"""Options for external sign-in: which belong together, and which values are refused."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def _no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--proxy-user-header", "", *PROXY), "cannot be"),
     ],
 )
-def test_what_is_refused(
+def test_incomplete_or_unsafe_sign_in_options_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
 ) -> None:
     assert main(["serve", "--data", str(tmp_path), "--port", "1", *options]) == 2

@@ -77,7 +77,7 @@ def test_a_new_user_gets_a_link_that_is_good_once(mapshelf: Mapshelf) -> None:
     with closing(mapshelf.store()) as store:
         new = choose_password(store, secret_of(first.stdout), "correct horse", client)
         assert new.user.name == "alice"
-        for link in (first.stdout, second.stdout):  # a new password spends them all
+        for link in (first.stdout, second.stdout):  # a new password voids all links
             with pytest.raises(NotFound):
                 choose_password(store, secret_of(link), "another horse", client)
 
@@ -142,8 +142,8 @@ def test_a_wrong_base_url_adds_nobody(mapshelf: Mapshelf) -> None:
     ],
     ids=str,
 )
-def test_what_a_token_allows(mapshelf: Mapshelf, options: list[str], scopes: str) -> None:
-    mapshelf.token("alice")  # as tokens were before there were scopes
+def test_scopes_of_a_new_token(mapshelf: Mapshelf, options: list[str], scopes: str) -> None:
+    mapshelf.token("alice")  # a token from before there were scopes
     mapshelf.run("token", "create", "alice", *options)
     rows = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
     assert [row[-1] for row in rows] == ["account maps", scopes]
@@ -198,7 +198,7 @@ def test_token_revoke(mapshelf: Mapshelf) -> None:
         (("user", "role", "alice", "boss"), ("member", "administrator")),
     ],
 )
-def test_what_there_is_not_to_choose_is_refused_with_what_there_is(
+def test_unknown_choices_are_refused_with_the_known_ones(
     mapshelf: Mapshelf, words: tuple[str, ...], offered: tuple[str, ...]
 ) -> None:
     refused = mapshelf.run(*words, expect=2).stderr.splitlines()[-1]

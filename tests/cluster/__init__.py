@@ -1,1 +1,1 @@
-"""Several servers and nodes together, under load, while one after the other breaks."""
+"""Tests of several servers and nodes under load, while one after another fails."""

@@ -1,4 +1,4 @@
-"""A cluster in small: a primary, a standby that follows it, two nodes, and what drives them."""
+"""A small cluster: a primary, its standby and two nodes, with functions to control them."""
 
 import os
 import random
@@ -30,7 +30,7 @@ USER: Final = "reader"
 
 
 def say(what: str, *figures: str) -> None:
-    """Print a measured line."""
+    """Print a line with measured figures."""
     print(f"\n  {what}: {', '.join(figures)}", end="", flush=True)
 
 
@@ -46,21 +46,23 @@ def until(condition: Callable[[], object], patience: float = PATIENCE) -> float:
     """Wait until ``condition`` holds; return how many seconds that took."""
     began = time.monotonic()
     while not condition():
-        assert time.monotonic() - began < patience, f"not so within {patience} seconds"
+        assert time.monotonic() - began < patience, (
+            f"the condition is false after {patience} seconds"
+        )
         time.sleep(0.02)
     return time.monotonic() - began
 
 
 @dataclass
 class Node:
-    """A ``mapshelf serve`` of its own data folder."""
+    """A ``mapshelf serve`` with its own data folder."""
 
     mapshelf: Mapshelf
     port: int
     process: "subprocess.Popen[bytes] | None" = None
 
     def start(self) -> None:
-        """Start the node, in a session of its own, so that all of it can be killed."""
+        """Start the node in its own session, so that all its processes can be killed."""
         words = self.mapshelf.command("serve", "--port", str(self.port), "--workers", "1")
         with (self.mapshelf.data.parent / f"{self.port}.log").open("ab") as log:
             self.process = subprocess.Popen(words, stderr=log, start_new_session=True)
@@ -73,14 +75,14 @@ class Node:
             self.process = None
 
     def end(self) -> None:
-        """Ask the node to end, if it runs."""
+        """Ask the node to stop, if it runs."""
         if self.process is not None:
             self.process.terminate()
             assert self.process.wait(30) == 0
             self.process = None
 
     def ask(self, path: str, token: str) -> tuple[int, Any, int]:
-        """Return status, body and number of maps; 0 if nobody answers."""
+        """Send a request; return status, body and number of maps, 0 if there is no response."""
         request = Request(
             f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"Bearer {token}"}
         )
@@ -94,7 +96,7 @@ class Node:
             return 0, None, 0
 
     def memory(self) -> list[str]:
-        """Return what the processes of the node hold for themselves alone."""
+        """Return the private memory of the node's processes."""
         assert self.process is not None
         found = []
         for pid in descendants(self.process.pid):
@@ -104,20 +106,20 @@ class Node:
         return found
 
     def shows(self, revision: int) -> bool:
-        """Tell whether the node shows all up to a revision."""
+        """Return whether the node shows all changes up to a revision."""
         status, body, _ = self.ask("/readyz", "")
         return status == 200 and body["snapshot"]["revision"] >= revision
 
 
 def descendants(process: int) -> list[int]:
-    """Return the processes below a process, and itself."""
+    """Return a process and its descendants."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
     return [process] + [below for child in children for below in descendants(int(child))]
 
 
 @dataclass
 class Cluster:
-    """A primary, a standby that follows it, two nodes, and what is needed to drive them."""
+    """A primary, its standby and two nodes, with functions to control them."""
 
     folder: Path
     ends: ExitStack
@@ -134,14 +136,14 @@ class Cluster:
         return store
 
     def replace_primary(self) -> None:
-        """Let the promoted standby be the primary, with a new standby in place of the old one."""
+        """Make the promoted standby the primary, and start a new standby."""
         old = self.primary
         self.primary = self.standby
         self.standby = self.ends.enter_context(standby_of(self.primary, old.port))
         self.level()
 
     def level(self) -> None:
-        """Wait until the standby shows all the primary has."""
+        """Wait until the standby shows everything that the primary has."""
         ((there,),) = self.primary.execute("SELECT pg_current_wal_lsn()")
         query = f"SELECT pg_last_wal_replay_lsn() >= '{there}'"
         until(lambda: self.standby.execute(query) == [(True,)])
@@ -174,7 +176,7 @@ def token_of(store: Store) -> str:
 
 
 def show(cluster: Cluster, revision: int) -> bool:
-    """Tell whether all nodes show all up to a revision."""
+    """Return whether all nodes show all changes up to a revision."""
     return all(node.shows(revision) for node in cluster.nodes)
 
 

@@ -1,4 +1,4 @@
-"""The cluster that all tests of this folder share: to start it takes longer than most of them."""
+"""The cluster that all tests of this folder share, because starting it takes long."""
 
 import time
 from collections.abc import Iterator

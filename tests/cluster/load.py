@@ -1,7 +1,7 @@
-"""Reading clients at a steady pace, as behind a load balancer: a node that fails is passed over.
+"""Clients that read at a steady rate, like a load balancer, and skip a node that fails.
 
-Written on bare sockets: at 300 requests a second an HTTP library would take a processor of the few
-there are from the nodes that are measured.
+They use plain sockets: at 300 requests a second, an HTTP library would need a whole processor that
+the measured nodes need.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ PATHS: Final = ("/maps?limit=20", "/maps?limit=20&order_by=views&offset=40", "/u
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the requests so far."""
+    """Counts of the results of requests."""
 
     asked: int = 0
     failed: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Tally:
 class Load:
     """Clients that read from nodes at ``ports``, ``rate`` requests a second in all.
 
-    They carry the ``tokens`` by turns.
+    They use the ``tokens`` in turn.
     """
 
     def __init__(self, ports: Sequence[int], tokens: Sequence[str], rate: int) -> None:
@@ -56,7 +56,7 @@ class Load:
         self._thread.join()
 
     def take(self) -> Tally:
-        """Return what came of the requests since the last time."""
+        """Return the results of the requests since the last call."""
         taken, self._tally = self._tally, Tally()
         return taken
 
@@ -93,7 +93,7 @@ class _Client:
         self._open: dict[int, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
 
     async def get(self, port: int, path: str) -> str:
-        """Ask a node; return what went wrong, nothing if all was well."""
+        """Send a request to a node; return the error, empty if there was none."""
         try:
             async with asyncio.timeout(PATIENCE):
                 status = await self._status(port, path)
@@ -117,6 +117,6 @@ class _Client:
             self._open.pop(port)[1].close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         for port in list(self._open):
             self._drop(port)

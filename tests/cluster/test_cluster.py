@@ -1,9 +1,9 @@
-"""What ``docs/scaling.md`` promises of each failure, measured on real servers and nodes.
+"""The behaviour in failures that ``docs/scaling.md`` promises, on real servers and nodes.
 
-A primary, a standby and two nodes, read at 300 requests a second by clients that pass over a node
-that fails. Times are printed, not asserted: a busy machine is slower, and a test fails only where
-something hangs. ``MAPSHELF_CLUSTER_MAPS`` tells how many maps there are; the document's figures are
-of 100,000.
+Clients read from two nodes with a primary and a standby at 300 requests a second, and skip a node
+that fails. Times are printed, not asserted, because they depend on the machine: a test fails only
+if something hangs. ``MAPSHELF_CLUSTER_MAPS`` sets the number of maps; the figures in the document
+are for 100,000.
 """
 
 import re
@@ -57,7 +57,7 @@ STATEMENT: Final = re.compile(r"mapshelf LOG:  (statement|execute [^:]+): ")
 
 @contextmanager
 def reading(cluster: Cluster, what: str) -> Iterator[Load]:
-    """Read from both nodes meanwhile, which must not fail once."""
+    """Read from both nodes in this context; no read may fail."""
     until(lambda: all(node.ask("/maps?limit=0", cluster.token)[0] == 200 for node in cluster.nodes))
     with cluster.load() as load:
         time.sleep(1)
@@ -71,7 +71,7 @@ def reading(cluster: Cluster, what: str) -> Iterator[Load]:
 
 
 def refused_after(call: Callable[[], object]) -> float:
-    """Call what must be refused as unavailable; return how many seconds that took."""
+    """Make a call that must fail as unavailable; return how many seconds it took."""
     began = time.monotonic()
     with pytest.raises(StoreUnavailable):
         call()
@@ -103,7 +103,7 @@ def test_requests_cost_the_database_next_to_nothing(cluster: Cluster, store: Sto
         tally = load.take()
     with statements(cluster) as idle:
         time.sleep(IDLE)
-    # What a node asks without any request too is not what requests cost.
+    # Statements that a node sends without any request do not count.
     share = 100 * (len(asked) - len(idle) * WINDOW / IDLE) / tally.asked
     say(
         f"statements at {RATE} requests a second with {TOKENS} tokens",
@@ -118,7 +118,7 @@ def test_requests_cost_the_database_next_to_nothing(cluster: Cluster, store: Sto
 
 @contextmanager
 def statements(cluster: Cluster) -> Iterator[list[str]]:
-    """Give the statements that the nodes put to any server meanwhile, at the end."""
+    """Collect the statements that the nodes send to any server in this context."""
     servers = (cluster.primary, cluster.standby)
     for one in servers:
         one.execute("ALTER SYSTEM SET log_line_prefix = '%a '")
@@ -148,7 +148,7 @@ def refuses(node: Node, secret: str) -> bool:
     return node.ask("/maps", secret)[0] == 401
 
 
-def test_a_standby_that_is_killed(cluster: Cluster, store: Store) -> None:
+def test_killing_the_standby(cluster: Cluster, store: Store) -> None:
     with reading(cluster, "standby killed"):
         cluster.standby.stop(signal.SIGQUIT)
         time.sleep(3)
@@ -159,7 +159,7 @@ def test_a_standby_that_is_killed(cluster: Cluster, store: Store) -> None:
     cluster.level()
 
 
-def test_a_replay_that_is_paused(cluster: Cluster, store: Store) -> None:
+def test_pausing_the_replay_of_the_standby(cluster: Cluster, store: Store) -> None:
     secrets = [token_of(store) for _ in range(8)]
     rows = store.tokens(USER)[-len(secrets) :]
     cluster.level()
@@ -186,7 +186,7 @@ def test_a_replay_that_is_paused(cluster: Cluster, store: Store) -> None:
     assert max(took) < HANGS
 
 
-def test_a_database_that_hangs(cluster: Cluster, store: Store) -> None:
+def test_a_hanging_database(cluster: Cluster, store: Store) -> None:
     write(store)
     with reading(cluster, "primary stopped (SIGSTOP) for 8 s"):
         cluster.primary.freeze()
@@ -212,7 +212,7 @@ def test_a_database_that_hangs(cluster: Cluster, store: Store) -> None:
     assert recovered < HANGS
 
 
-def test_a_primary_that_is_killed(cluster: Cluster, store: Store) -> None:
+def test_killing_the_primary(cluster: Cluster, store: Store) -> None:
     write(store)
     cluster.level()
     with reading(cluster, "primary killed, standby promoted"):
@@ -237,7 +237,7 @@ def test_a_primary_that_is_killed(cluster: Cluster, store: Store) -> None:
     assert working < HANGS
 
 
-def test_a_node_that_is_killed(cluster: Cluster, store: Store) -> None:
+def test_killing_a_node(cluster: Cluster, store: Store) -> None:
     node = cluster.nodes[0]
     answered, caught_up = [], []
     with reading(cluster, f"node killed {KILLS} times"):

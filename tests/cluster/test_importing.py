@@ -1,8 +1,8 @@
-"""Two nodes that import at once and are killed at any moment: nothing is lost, nothing comes twice.
+"""Two nodes import at once and are killed at any moment: no map is lost or imported twice.
 
-Once by writers of the store, which acknowledge each write; once by ``mapshelf import`` itself, over
-real folders. ``MAPSHELF_CLUSTER_ROUNDS`` and ``MAPSHELF_IMPORT_ROUNDS`` tell how often they are
-killed. Other people's files are among those imported where they are at hand.
+One test uses store writers, which acknowledge each write; another runs ``mapshelf import`` on real
+folders. ``MAPSHELF_CLUSTER_ROUNDS`` and ``MAPSHELF_IMPORT_ROUNDS`` set how often they are killed.
+The imported files include those of the corpus, if it is available.
 """
 
 import hashlib
@@ -65,7 +65,7 @@ def test_two_writing_nodes_that_are_killed_lose_nothing(cluster: Cluster, store:
 
 
 def prove_both_show_all(cluster: Cluster, store: Store) -> int:
-    """Compare what the nodes show with what the database holds; return how many maps there are."""
+    """Compare the maps that the nodes show with the database; return how many there are."""
     newest = store.revision()
     until(lambda: show(cluster, newest))
     found = all_maps(store)
@@ -79,7 +79,7 @@ def prove_both_show_all(cluster: Cluster, store: Store) -> int:
 
 
 def prove(expected: Expected, store: Store, killed: list[int]) -> None:
-    """Compare what was acknowledged with what is there; a writer may have done one thing more."""
+    """Compare the acknowledged writes with the store; each writer may have made one more."""
     found = {one.id: one for one in all_maps(store)}
     missing = expected.ids - expected.gone - set(found)
     for seed in killed:
@@ -93,10 +93,10 @@ def prove(expected: Expected, store: Store, killed: list[int]) -> None:
 
 @dataclass
 class Folders:
-    """Two folders of maps, one for each node, and one that both import.
+    """A folder of maps for each of two nodes, and one that both import.
 
-    Some maps are altered and others get another name; a file to which both happens between two
-    imports would rightly be another map.
+    Some maps are changed and others renamed. No file is both changed and renamed between two
+    imports, because it would rightly become another map.
     """
 
     place: Path
@@ -106,7 +106,7 @@ class Folders:
     renamed: list[Path] = field(default_factory=list)
 
     def of(self, node: int) -> list[Path]:
-        """Return the folders that a node imports."""
+        """Return the folders which a node imports."""
         return [self.place / str(node), self.place / "both"]
 
     def every(self) -> list[Path]:
@@ -114,14 +114,14 @@ class Folders:
         return [self.place / name for name in ("0", "1", "both")]
 
     def change(self, number: int) -> None:
-        """Add maps to each folder, alter some, and give one another name."""
+        """Add maps to each folder, change some, and rename one."""
         for name in ("0", "1", "both"):
             for place in range(6):
                 path = self.place / name / f"r{number}" / f"{place}.mm"
                 maps = self.altered if place < 3 else self.renamed
                 maps.append(write_map(path, f"Map {number} {place} of {name}"))
             chosen = self.dice.choice(self.kinds)
-            # The same bytes in several folders: these are several maps.
+            # The same bytes in several folders are several maps.
             copyfile(chosen, self.place / name / f"r{number}" / chosen.name)
         for path in self.dice.sample(self.altered, 6):
             write_map(path, f"Altered in round {number}: {path.name}", str(self.dice.random()))
@@ -135,7 +135,7 @@ class Folders:
         return {os.fsencode(p): hashlib.sha256(p.read_bytes()).digest() for p in found}
 
 
-def test_two_imports_that_are_killed_lose_nothing_and_make_nothing_twice(
+def test_two_killed_imports_lose_nothing_and_duplicate_nothing(
     cluster: Cluster, store: Store, tmp_path: Path
 ) -> None:
     dice = random.Random(66)
@@ -154,12 +154,12 @@ def test_two_imports_that_are_killed_lose_nothing_and_make_nothing_twice(
                 pair[place].wait(max(0.0, began + moment - time.monotonic()))
             seen.append(digests_below(store, folders.place))
             pair[place].kill()
-            if pair[place].wait() == 0:  # it had ended, and said that all is in
+            if pair[place].wait() == 0:  # it had ended before the kill, with everything imported
                 ended += 1
                 promised |= folders.digests(place)
         known = digests_below(store, folders.place)
         assert promised.items() <= known.items()
-        # What was renamed has another path as soon as an import has come upon it.
+        # A renamed file gets its new path as soon as an import has seen it.
         lost = (path for some in seen for path in some if path not in known)
         assert not any(Path(os.fsdecode(path)).exists() for path in lost)
         assert len(seen[0]) <= len(seen[1]) <= len(known)
@@ -177,7 +177,7 @@ def test_two_imports_that_are_killed_lose_nothing_and_make_nothing_twice(
 
 
 def real_maps(folder: Path) -> list[Path]:
-    """Return files that ``mapshelf import`` takes: other people's if there are, else ours."""
+    """Return files that ``mapshelf import`` accepts: of the corpus if available, else ours."""
     place = CORPUS / "dev" if CORPUS.exists() else EXAMPLES
     found = [
         path
@@ -200,7 +200,7 @@ def importing(node: Mapshelf, folders: Sequence[Path]) -> "subprocess.Popen[byte
 
 
 def imported(node: Mapshelf, folders: Sequence[Path]) -> None:
-    """Import to the end; nothing may be refused."""
+    """Run an import until it ends; no file may be refused."""
     words = node.command("import", *folders)
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
@@ -211,7 +211,7 @@ def digests_below(store: Store, folder: Path) -> dict[bytes, bytes]:
 
 
 def titles_by_path(store: Store, folder: Path) -> dict[bytes, str]:
-    """Return the title of the map of each file; no two files may have the same map."""
+    """Return the title of the map of each file, and check that no two files share a map."""
     titles = {one.file_id: one.title for one in all_maps(store)}
     place, column = SOURCES.columns.index("path"), SOURCES.columns.index("file_id")
     below = os.fsencode(folder) + b"/"
@@ -221,7 +221,7 @@ def titles_by_path(store: Store, folder: Path) -> dict[bytes, str]:
 
 
 def imported_at_once(data: Path, folders: Folders) -> dict[bytes, str]:
-    """Return what an import that nobody disturbs makes of the same folders."""
+    """Return the result of an undisturbed import of the same folders."""
     reference = Mapshelf(data)
     imported(reference, folders.every())
     store = open_store(sqlite_url(data))

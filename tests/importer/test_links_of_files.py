@@ -1,4 +1,4 @@
-"""Links between files lead where they did before these were imported."""
+"""Links between imported files lead to the same files as before."""
 
 import zipfile
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def test_links_are_kept_with_the_maps_of_files(
     assert store.links_from(file_id) == []
 
 
-def test_members_of_an_archive_are_places_too(
+def test_links_between_members_of_an_archive_are_kept(
     store: Store, reader: SandboxedReader, tmp_path: Path
 ) -> None:
     with zipfile.ZipFile(tmp_path / "maps.zip", "w") as archive:

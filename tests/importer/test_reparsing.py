@@ -1,4 +1,4 @@
-"""Maps that an older version read are read again, from what is stored of them."""
+"""Maps that an older version parsed are parsed again, from their stored files."""
 
 import logging
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def imported(store: Store, reader: SandboxedReader, folder: Path) -> list[Map]:
 
 
 def age(store: Store, *maps: Map) -> None:
-    """Leave of these maps what an older version found in their files."""
+    """Change these maps as if an older version had parsed their files."""
     drafts = [MapDraft(id=one.id, outline=outline_of("old"), images={}) for one in maps]
     store.put_maps(drafts)
     rows = [(one.file_id,) for one in maps]
@@ -110,17 +110,17 @@ def test_pictures_beside_a_file_are_read_where_it_still_is(
     for folders in ([], [tmp_path / "data"]):
         age(store, found)
         reparse_outlines(store, reader, folders, on)
-        assert colours(store, found) == ["blue"], "the folder is not imported"
+        assert colours(store, found) == ["blue"], "the folder is not one that is imported"
     age(store, found)
     reparse_outlines(store, reader, [tmp_path / "data", tmp_path], on)
     assert colours(store, found) == ["red", "blue"]
     (folder / "a.mm").unlink()
     age(store, found)
     reparse_outlines(store, reader, [folder], on)
-    assert colours(store, found) == ["blue"], "the file is gone, but it is kept"
+    assert colours(store, found) == ["blue"], "the file is gone, but a copy of it is stored"
 
 
-def test_what_cannot_be_read_now_stays_as_it_is_and_is_not_tried_again(
+def test_unreadable_maps_stay_unchanged_and_are_not_tried_again(
     store: Store, reader: SandboxedReader, folder: Path
 ) -> None:
     (folder / "b.mm").write_bytes(illustrated(within(RED)))
@@ -139,7 +139,7 @@ def test_what_cannot_be_read_now_stays_as_it_is_and_is_not_tried_again(
     assert store.outdated(0, 9) == []
 
 
-def test_it_goes_on_where_it_was_stopped(
+def test_reparsing_continues_where_it_was_stopped(
     store: Store, reader: SandboxedReader, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(9):
@@ -151,6 +151,6 @@ def test_it_goes_on_where_it_was_stopped(
         monkeypatch.setattr("random.randrange", lambda _, begin=begin: begin)
         assert reparse_outlines(store, reader, [folder], lambda: True) == 4
     left = [one.file_id for one in store.outdated(0, 99)]
-    assert left == [maps[4].file_id, maps[5].file_id], "those behind the sixth came first"
+    assert left == [maps[4].file_id, maps[5].file_id], "the maps after the sixth must be done first"
     assert reparse_outlines(store, reader, [folder], on) == 2
     assert store.outdated(0, 99) == []

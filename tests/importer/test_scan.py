@@ -1,4 +1,4 @@
-"""Which files of a folder are looked at."""
+"""Which files of a folder the importer reads."""
 
 import os
 from pathlib import Path
@@ -38,7 +38,7 @@ def found(folder: Path, report: ImportReport | None = None) -> list[str]:
         ("a.md", "PK\x03\x04", False),
     ],
 )
-def test_extension_or_beginning_decides(
+def test_files_are_chosen_by_extension_or_first_bytes(
     tmp_path: Path, name: str, text: str, *, expected: bool
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
@@ -64,7 +64,7 @@ def test_links_pipes_and_closed_files_with_a_shared_extension_are_passed_over(
 
 
 def document(folder: Path, *names: str) -> Path:
-    """Make a document that is a folder, as MindNode does on a Mac."""
+    """Make a document that is a folder, like those of MindNode on a Mac."""
     for name in names:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Maps that have been read appear, although a file after them takes long."""
+"""Maps that have been read appear before a slow file after them is finished."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.readers.test_sandbox import HOSTILE_LIMITS, misbehaving, write_map
 pytestmark = pytest.mark.process
 
 
-def test_what_has_been_read_does_not_wait_for_a_slow_file(tmp_path: Path) -> None:
+def test_maps_that_were_read_do_not_wait_for_a_slow_file(tmp_path: Path) -> None:
     write_map(tmp_path, "a.mm", "first")
     write_map(tmp_path, "b.mm", "second")
     misbehaving(tmp_path, "sleep")

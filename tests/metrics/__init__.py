@@ -1,1 +1,1 @@
-"""Tests of what operators watch."""
+"""Tests of metrics."""

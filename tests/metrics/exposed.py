@@ -1,4 +1,4 @@
-"""Reads the text format of Prometheus, as strictly as it is written down."""
+"""A strict parser for the text format of Prometheus."""
 
 import re
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Exposed:
 
 
 def parse(text: str) -> Exposed:
-    """Return what is in a text; every line must be in order."""
+    """Parse a text, in which every line must be valid."""
     found = Exposed()
     current = ""
     assert text.endswith("\n")

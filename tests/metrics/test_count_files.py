@@ -1,4 +1,4 @@
-"""The counts of workers add up, whatever becomes of the workers."""
+"""The counts of all workers add up, also after workers end."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_damaged_file_and_a_shorter_one_after_a_longer_do_no_harm(tmp_path: Pa
     second.close()
 
 
-def test_a_folder_that_cannot_be_written_costs_the_counts_alone(tmp_path: Path) -> None:
+def test_an_unwritable_folder_loses_only_the_counts(tmp_path: Path) -> None:
     (tmp_path / "counts").write_text("a file")
     counting = CountFile(tmp_path / "counts")
     counting.write(some(1), {})

@@ -1,1 +1,1 @@
-"""Tests of what is left after a power cut, and of what happens when a disk fails."""
+"""Tests of power cuts and failing disks."""

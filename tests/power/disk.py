@@ -1,8 +1,8 @@
-"""A disk in memory that knows what was synced, and so what a power cut would leave.
+"""An in-memory disk that tracks what was synced, and so knows what a power cut would leave.
 
-It promises only what POSIX does, which is less than most file systems keep: what is in a file is
-safe once the file was synced, and under which name it is found once the folder was. Of everything
-else a cut may leave nothing, all, or any part.
+It guarantees only what POSIX does, which is less than most file systems: the content of a file is
+safe after the file is synced, and its name after the folder is synced. Of everything else, a cut
+may leave nothing, all, or any part.
 """
 
 import os
@@ -37,7 +37,7 @@ class Fate(Enum):
 
 @dataclass(slots=True)
 class Facts:
-    """What both files and folders have.
+    """The metadata of a file or folder.
 
     Attributes:
         number: of the inode.
@@ -54,15 +54,15 @@ class Facts:
     times: list[int] = field(default_factory=lambda: [time.time_ns()] * 3)
 
     def touch(self) -> None:
-        """Note that it was modified now."""
+        """Set the modification time to now."""
         self.times[1] = self.times[2] = time.time_ns()
 
 
 @dataclass(slots=True, eq=False)
 class File:
-    """A file: its bytes now, those that are safe, and the writes between the two.
+    """A file: its present bytes, those that are safe, and the writes between the two.
 
-    Writes are pairs of an offset and bytes; without bytes, the file got the offset as its size.
+    Writes are pairs of an offset and bytes; without bytes, the write set the size to the offset.
     """
 
     facts: Facts
@@ -76,7 +76,7 @@ class File:
         return stat.S_IFREG
 
     def write(self, offset: int, data: bytes | None) -> None:
-        """Write bytes, or without any change the size."""
+        """Write bytes, or set the size if there are none."""
         _write(self.data, offset, data)
         self.pending.append((offset, data))
         self.facts.touch()
@@ -100,7 +100,7 @@ class File:
 
 @dataclass(slots=True, eq=False)
 class Folder:
-    """A folder: its names now, those that are safe, and the changes between the two."""
+    """A folder: its present names, those that are safe, and the changes between the two."""
 
     facts: Facts
     names: "dict[str, Node]" = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Folder:
         return stat.S_IFDIR
 
     def change(self, changes: "dict[str, Node | None]") -> None:
-        """Give and take names; the changes of one call come true together."""
+        """Add and remove names; the changes of one call are atomic."""
         _rename(self.names, changes)
         self.pending.append(changes)
         self.facts.touch()
@@ -125,7 +125,7 @@ class Folder:
         self.pending.clear()
 
     def left(self, fate: Fate, chance: random.Random) -> "dict[str, Node]":
-        """Return what names a cut would leave."""
+        """Return the names that a cut would leave."""
         kept = {
             Fate.LOST: 0,
             Fate.KEPT: len(self.pending),
@@ -160,7 +160,7 @@ def _rename(names: dict[str, Node], changes: "dict[str, Node | None]") -> None:
 def _part(
     pending: list[tuple[int, bytes | None]], chance: random.Random
 ) -> list[tuple[int, bytes | None]]:
-    """Return some of the writes: none, all, the first ones, or pages of any of them."""
+    """Return some of the writes: none, all, the first ones, or random pages."""
     match chance.randrange(4):
         case 0:
             return []
@@ -203,7 +203,7 @@ def _write_folder(
 
 
 def loaded(source: Path) -> Folder:
-    """Return a disk with everything that is in a folder, all of it safe."""
+    """Return a disk with the content of a folder, all of it safe."""
     return _read_folder(source, {}, iter(range(1, 1 << 62)))
 
 

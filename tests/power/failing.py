@@ -1,7 +1,7 @@
-"""Commands on a disk on which the n-th change fails, for each n.
+"""Runs commands on a disk whose n-th change fails, for each n.
 
-Whatever fails, a command says so in one line, or does what it says; nothing is damaged, and when
-the disk works again, the same command does, too.
+Whatever fails, a command reports it in one line or succeeds, and damages nothing. When the disk
+works again, so does the command.
 """
 
 import errno
@@ -33,12 +33,12 @@ FOR_GOOD: Final = 1 << 30
 
 @dataclass(slots=True)
 class Tried:
-    """What was found.
+    """Results of trials.
 
     Attributes:
-        runs: how many times something failed.
-        refused: how often the command said so; else it went on without what failed.
-        faults: what was wrong.
+        runs: how many runs had a failing change.
+        refused: how many of them the command reported; in the others, it continued.
+        faults: the faults found.
     """
 
     runs: int = 0
@@ -48,12 +48,12 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A command, and what it needs and promises.
+    """A command to try, and a check of its result.
 
     Attributes:
-        run: does it in a data folder; returns the exit code and what it said.
-        is_done: whether a data folder has what the command promises.
-        empty: whether it begins without a catalogue.
+        run: runs it in a data folder; returns the exit code and the output.
+        is_done: returns whether a data folder has the result of the command.
+        empty: whether the data folder has no catalogue at first.
     """
 
     run: Callable[[Path], tuple[int, str]]
@@ -62,14 +62,14 @@ class Trial:
 
 
 def fail_each(place: Path, trial: Trial, fault: Fault, tried: Tried, step: int = 1) -> None:
-    """Run a command again and again, each time with a later change that fails.
+    """Run a command repeatedly, each time with a later change that fails.
 
     Args:
-        place: a folder of its own.
-        trial: what to run.
-        fault: with which error, and how many changes fail from that one on.
-        tried: what to add to.
-        step: leave out all but each n-th change.
+        place: an empty folder.
+        trial: the command.
+        fault: the error, and how many changes fail from that one on.
+        tried: the results to add to.
+        step: try only each n-th change.
     """
     template = place / "template"
     template.mkdir(parents=True)
@@ -102,14 +102,14 @@ def fail_each(place: Path, trial: Trial, fault: Fault, tried: Tried, step: int =
 def _judge(trial: Trial, data: Path, ended: int, said: str) -> None:
     assert ended in (0, 1), said
     if ended == 1:
-        *before, reason = said.splitlines()  # before, it may say what it has done
+        *before, reason = said.splitlines()  # before that, it may report what it has done
         assert len(before) < 2, said
         assert all(line.startswith("mapshelf: ") for line in (*before, reason)), said
     else:
-        assert trial.is_done(data), f"it said that it was done: {said!r}"
+        assert trial.is_done(data), f"it reported success without a result: {said!r}"
     if not trial.is_done(data):
         ended, said = trial.run(data)
-        assert (ended, trial.is_done(data)) == (0, True), f"not even afterwards: {said}"
+        assert (ended, trial.is_done(data)) == (0, True), f"it fails even on a working disk: {said}"
     with closing(open_store(sqlite_url(data), create=False)) as store:
         assert not store.check()
         if not trial.empty:
@@ -117,7 +117,7 @@ def _judge(trial: Trial, data: Path, ended: int, said: str) -> None:
 
 
 def command(*words: str | Path) -> Callable[[Path], tuple[int, str]]:
-    """Return what runs a command in a data folder; ``{}`` in a word stands for that."""
+    """Return a function that runs a command in a data folder, which replaces ``{}`` in words."""
 
     def run(data: Path) -> tuple[int, str]:
         given = [str(word).replace("{}", str(data)) for word in words]
@@ -156,7 +156,7 @@ def _is_whole(data: Path) -> bool:
 
 
 def _publish(data: Path) -> tuple[int, str]:
-    """Build a snapshot as the builder does, which begins anew after each failure."""
+    """Build a snapshot like the builder, which starts again after each failure."""
     try:
         with closing(open_store(sqlite_url(data))) as store:
             store.put_maps([MapDraft(title="Kept")])
@@ -178,7 +178,7 @@ def _is_published(data: Path) -> bool:
 
 
 def trials(place: Path) -> dict[str, Trial]:
-    """Return all commands by name; what they read is made in ``place``."""
+    """Return all commands by name, and create the files that they read in ``place``."""
     folder, other = place / "maps", Mapshelf(place / "other")
     write_map(folder / "new.mm", "New")
     other.run("import", write_map(place / "old.mm", "Kept"), write_map(place / "older.mm", "Old"))
@@ -193,7 +193,7 @@ def trials(place: Path) -> dict[str, Trial]:
 
 
 def fail_all(place: Path, codes: tuple[int, ...], step: int = 1) -> dict[str, Tried]:
-    """Try every command with each of these errors, once and for good; return what was found."""
+    """Try every command with each of these errors, once and permanently; return the results."""
     found: dict[str, Tried] = {}
     for name, trial in trials(place).items():
         found[name] = Tried()

@@ -1,8 +1,8 @@
-"""Lets the kernel use a disk in memory: the protocol of FUSE, as far as programs here need it.
+"""The FUSE protocol for the in-memory disk, as far as Mapshelf's programs need it.
 
-Written by hand, because the libraries for Python either know files by their paths (hard links would
-be files of their own, with a page cache each) or need a compiler. The structures are those of
-``linux/fuse.h``, version 7.31.
+It uses no library, because those for Python either identify files by paths (so that hard links
+would be separate files, each with its own page cache) or need a compiler. The structures are those
+of ``linux/fuse.h``, version 7.31.
 
 The kernel keeps what programs see coherent: it sends each ``write`` at once, pages of mappings when
 they are synced, and holds all locks itself.
@@ -39,7 +39,7 @@ class Protocol:
 
     Args:
         root: the top folder.
-        step: called before each change; what it raises is what the program gets.
+        step: called before each change; the program gets the error that it raises.
         mark: called with each name that begins with ``MARK`` and is looked up.
     """
 
@@ -66,13 +66,13 @@ class Protocol:
         }  # fmt: skip
 
     def answer(self, message: bytes) -> bytes | None:
-        """Return the answer to a message, ``None`` if the kernel awaits none."""
+        """Return the reply to a message, ``None`` if the kernel expects none."""
         _, code, unique, node, _, _, _, _ = struct.unpack_from("<IIQQIIII", message)
         body = message[40:]
         if code in NO_REPLY:
             self._forget(code, node, body)
             return None
-        if code == 36:  # it would like to interrupt what has long been answered
+        if code == 36:  # FUSE_INTERRUPT, of a request that has a reply already
             return None
         found, fault = b"", 0
         try:
@@ -251,11 +251,11 @@ class Protocol:
         self._listed.pop(struct.unpack_from("<Q", body)[0], None)
         return b""
 
-    # -- all else --------------------------------------------------------------------------------
+    # -- other messages --------------------------------------------------------------------------
 
     def _begin(self, _: int, body: bytes) -> bytes:
         _, _, ahead, flags = struct.unpack_from("<IIII", body)
-        wanted = flags & (1 << 0 | 1 << 5 | 1 << 22)  # reads side by side, large writes
+        wanted = flags & (1 << 0 | 1 << 5 | 1 << 22)  # parallel reads, large writes
         return struct.pack(
             "<IIIIHHIIHHI7I", 7, 31, ahead, wanted, 16, 12, MOST, 1, MOST // 4096, 0, 0, *[0] * 7
         )

@@ -1,4 +1,4 @@
-"""Judges what a power cut left: is everything there that was promised, and does it work?"""
+"""Checks a disk after a power cut: is all acknowledged data there, and does the service work?"""
 
 import json
 import shutil
@@ -36,14 +36,14 @@ PAGE: Final = 50
 
 @dataclass(slots=True)
 class Promises:
-    """What had been acknowledged when the power was cut.
+    """What was acknowledged before the power cut.
 
     Attributes:
-        uploads: how many files each of the people had uploaded.
-        votes: how many votes each had cast.
-        imports: the numbers of imports that had ended.
-        backups: the numbers of backups that had ended.
-        uploads_before: the uploads there were when each backup began.
+        uploads: how many files each user had uploaded.
+        votes: how many votes each user had cast.
+        imports: the numbers of finished imports.
+        backups: the numbers of finished backups.
+        uploads_before: the uploads at the start of each backup.
     """
 
     uploads: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -54,7 +54,7 @@ class Promises:
 
     @classmethod
     def of(cls, marks: list[str]) -> "Promises":
-        """Return what these marks stand for."""
+        """Return the promises that these marks stand for."""
         given = cls()
         for kind, *rest in (mark.split("~") for mark in marks):
             number = int(rest[-1])
@@ -79,11 +79,11 @@ class Promises:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a cut left.
+    """A disk after a cut.
 
     Attributes:
         folder: the disk.
-        fate: what became of what was not synced.
+        fate: what became of unsynced data.
         marks: what had been acknowledged.
     """
 
@@ -93,7 +93,7 @@ class Left:
 
 
 def found_cuts(folder: Path) -> Iterator[Left]:
-    """Yield what the cuts in a folder left."""
+    """Yield the disks that cuts left in a folder."""
     for file in sorted(folder.glob("*-marks.json"), key=lambda path: int(path.name.split("-")[0])):
         marks = json.loads(file.read_text("utf-8"))
         number = file.name.split("-")[0]
@@ -103,14 +103,14 @@ def found_cuts(folder: Path) -> Iterator[Left]:
 
 @dataclass(slots=True)
 class Verdicts:
-    """What was found.
+    """Results of checks.
 
     Attributes:
-        judged: how many disks were judged, by what became of what was not synced.
-        promises: how many promises there were to keep, over all disks.
-        served: snapshots that were whole and so served.
-        rebuilt: snapshots that were lost or damaged, and built anew.
-        faults: what was wrong.
+        judged: how many disks were checked, by the fate of unsynced data.
+        promises: how many promises there were on all disks.
+        served: snapshots that were intact and served.
+        rebuilt: snapshots that were lost or damaged, and rebuilt.
+        faults: the faults found.
     """
 
     judged: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -120,7 +120,7 @@ class Verdicts:
     faults: list[str] = field(default_factory=list)
 
     def judge(self, left: Left, tokens: Tokens, *, start: bool = False) -> None:
-        """Judge one disk; with ``start``, start the service itself on it, too."""
+        """Check a disk; with ``start``, start the service on it, too."""
         self.judged[left.fate] += 1
         given = Promises.of(left.marks)
         self.promises += given.count()
@@ -145,12 +145,12 @@ class Verdicts:
                 strange = {
                     name: title for name, title in shown.items() if titles.get(name) != title
                 }
-                assert not strange, f"served what is not so: {strange}"
+                assert not strange, f"the snapshot has maps that the store has not: {strange}"
             store.put_maps([MapDraft(title="After the cut")])
             titles = {found.id: found.title for found in store.maps(0, 1_000_000)}
             with closing(Builder(store, SnapshotDirectory(data / "snapshots"))) as builder:
                 builder.advance()
-        assert shown_at_first(data, tokens["ann"]) == titles, "the snapshot is not the store"
+        assert shown_at_first(data, tokens["ann"]) == titles, "the snapshot differs from the store"
         if start:
             with serving(Mapshelf(data), token=tokens["ann"]) as service:
                 service.wait_until_ready()
@@ -158,7 +158,7 @@ class Verdicts:
 
 
 def judge_store(store: Store, given: Promises) -> None:
-    """Compare a store with what was promised."""
+    """Compare a store with the promises."""
     maps = store.maps(0, 1_000_000)
     for name in PEOPLE:
         files: dict[str, int] = {}
@@ -189,14 +189,14 @@ def _judge_votes(store: Store, given: Promises) -> None:
     cast = [store.vote_of(rated.file_id, users[name]) for name in PEOPLE]
     assert (rated.thumbs_up, rated.thumbs_down) == (cast.count(Vote.UP), cast.count(Vote.DOWN))
     for name, vote in zip(PEOPLE, cast, strict=True):
-        # The last one that was acknowledged, or the one that was under way.
+        # The last acknowledged vote, or the one under way.
         done = given.votes[name]
         last = VOTES[(done - 1) % len(VOTES)] if done else Vote.NONE
         assert vote in (last, VOTES[done % len(VOTES)]), f"vote {done} of {name} is lost: {vote}"
 
 
 def judge_backups(folder: Path, given: Promises) -> None:
-    """Make sure that each backup is there and whole, with all that was promised before it."""
+    """Check that each backup exists, is intact, and has all promises made before it."""
     found = {path.name: path for path in folder.iterdir()} if folder.is_dir() else {}
     for number in given.backups:
         assert str(number) in found, f"backup {number} is lost"
@@ -241,5 +241,5 @@ def shown_at_first(data: Path, token: str) -> dict[str, str] | None:
 
 
 def removed(left: Left) -> None:
-    """Delete a disk that was judged."""
+    """Delete a disk after its check."""
     shutil.rmtree(left.folder)

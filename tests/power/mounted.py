@@ -1,11 +1,11 @@
-"""A disk whose power can be cut, mounted, in a process of its own.
+"""A mounted disk whose power can be cut, served by a process of its own.
 
-A process that used a disk it serves itself would wait for itself.
+A process that uses a disk which it serves itself would block.
 
-A cut disturbs nothing: at a chosen change of the disk, what would be left of it is written into a
-folder, with what had been acknowledged by then, and everybody goes on. So one run of a service
-shows what many cuts would have done, each to be looked at in peace. A program acknowledges by
-looking for a file called ``.mark-SOMETHING`` in the top folder.
+A cut interrupts nothing: at a chosen change, the disk writes into a folder what a cut would leave,
+with what was acknowledged by then, and all programs go on. So one run of a service gives the
+results of many cuts, which tests check later. A program acknowledges something by looking up a file
+called ``.mark-SOMETHING`` in the top folder.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ _context = multiprocessing.get_context("spawn")
 
 @dataclass(slots=True)
 class Cuts:
-    """Where cuts are made, and what is kept of them.
+    """Settings of cuts.
 
     Attributes:
         folder: where what they leave is written: ``7-lost``, ``7-marks.json``.
@@ -66,7 +66,7 @@ class Fault:
 
 
 class _Disk:
-    """What runs in the process of the disk."""
+    """The disk in its own process."""
 
     def __init__(self, folder: Path | None) -> None:
         root = loaded(folder) if folder else Folder(Facts(ROOT, 0o700))
@@ -81,7 +81,7 @@ class _Disk:
         self.changes = 0
 
     def set(self, what: str, value: Any) -> Any:
-        """Do what the tests ask for."""
+        """Run a command of the test."""
         match what:
             case "cuts":
                 self._cuts, self._made = value, 0
@@ -148,7 +148,7 @@ def _serve(device: int, pipe: Connection, folder: Path | None) -> None:
         with disk.lock:
             answer = disk.protocol.answer(message)
         if answer is not None:
-            with suppress(FileNotFoundError):  # whoever asked was killed
+            with suppress(FileNotFoundError):  # the process that asked was killed
                 os.write(device, answer)
 
 
@@ -176,7 +176,7 @@ def _mount(target: Path, options: str) -> None:
 
 
 class MountedDisk:
-    """The disk, as tests use it.
+    """A mounted disk, for tests.
 
     Attributes:
         path: where it is mounted.
@@ -191,7 +191,7 @@ class MountedDisk:
         (self.path / f"{Protocol.MARK}{name}").exists()
 
     def cut_at(self, cuts: Cuts | None) -> None:
-        """Make cuts from now on, or none."""
+        """Start making cuts, or stop."""
         self._ask("cuts", cuts)
 
     def cuts_made(self) -> int:
@@ -203,7 +203,7 @@ class MountedDisk:
         self._ask("cut", cuts)
 
     def fail(self, fault: Fault | None) -> None:
-        """Let changes fail from now on, or none."""
+        """Make changes fail from now on, or stop."""
         self._ask("fault", fault)
 
     def failed(self) -> int:
@@ -215,11 +215,11 @@ class MountedDisk:
         return int(self._ask("changes"))
 
     def lie(self) -> None:
-        """Do nothing when asked to sync, from now on."""
+        """Ignore syncs from now on."""
         self._ask("syncs", False)
 
     def tell_free(self, size: int) -> None:
-        """Say that so many bytes are free."""
+        """Report ``size`` free bytes."""
         self._ask("free", size)
 
     def _ask(self, what: str, value: Any = None) -> Any:

@@ -1,6 +1,6 @@
-"""Rounds of power cuts: a disk, a program that works on it, cuts, and a verdict on each.
+"""Rounds of power cuts: a program works on a disk, and the disk is checked after each cut.
 
-Each function takes a folder of its own, which it empties again, and adds to ``Verdicts``.
+Each function uses an empty folder, which it empties again, and adds its results to ``Verdicts``.
 """
 
 import errno
@@ -120,7 +120,7 @@ def _titles(data: Path) -> set[str]:
 
 
 def _judge_restore(left: Left) -> None:
-    """It is the old catalogue or the new one; once acknowledged, the one that was restored."""
+    """The catalogue is the old or the new one; after the acknowledgement, the restored one."""
     found = _titles(left.folder / "data")
     assert found in (OLD, NEW), found
     if left.marks:
@@ -129,13 +129,13 @@ def _judge_restore(left: Left) -> None:
         (aside,) = (left.folder / "data").glob("before-restore-*")
         assert _titles(aside) == NEW, "what was replaced was not kept"
     else:
-        # Whatever was left behind, it can be restored now.
+        # Whatever is left, a restore must work now.
         Mapshelf(left.folder / "data").run("restore", left.folder / "old")
         assert _titles(left.folder / "data") == OLD
 
 
 def _judge_backup(left: Left) -> None:
-    """Once acknowledged it is there, and with its name it is always whole."""
+    """An acknowledged backup exists, and a backup with its final name is always complete."""
     made = left.folder / "made"
     assert made.exists() or not left.marks, "the backup is lost"
     if made.exists():
@@ -147,7 +147,7 @@ def _judge_backup(left: Left) -> None:
 
 
 def _judge_user(left: Left) -> None:
-    """Once acknowledged the user is there; before, the command works when it is given again."""
+    """An acknowledged user exists; before that, the command works when it is repeated."""
     mapshelf = Mapshelf(left.folder / "data")
     try:
         with closing(open_store(sqlite_url(mapshelf.data), create=False)) as store:
@@ -170,10 +170,10 @@ SEVERAL: Final = (1, 5, 50, 1 << 30)
 
 
 def fail_under_service(place: Path, verdicts: Verdicts, bursts: int, seed: str) -> int:
-    """Let the disk of a busy service fail now and then; return how many changes failed.
+    """Make the disk of a busy service fail sometimes; return how many changes failed.
 
-    The service must go on without a new start, and say in its log what was wrong, in lines. At the
-    end, the power is cut.
+    The service must continue without a restart, and log each fault in one line. At the end, the
+    power is cut.
     """
     chance, failed = random.Random(seed), 0
     template, log = place / "template", place / "log"
@@ -199,7 +199,7 @@ def fail_under_service(place: Path, verdicts: Verdicts, bursts: int, seed: str) 
 
 
 def _wait_for_recovery(service: Service, work: Work) -> None:
-    """Wait until files are published, imported and backed up again, and what is new shows."""
+    """Wait until uploads, imports and backups succeed again, and new maps appear."""
     before, deadline = dict(work.begun), time.monotonic() + PATIENCE
     total = service.total()
     while any(work.begun[name] < count + 2 for name, count in before.items()):

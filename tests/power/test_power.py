@@ -1,4 +1,4 @@
-"""What was acknowledged is there after a power cut, and a disk that fails damages nothing.
+"""Acknowledged writes survive power cuts, and failing disks damage nothing.
 
 These are short forms of ``scripts/power_cuts.py`` and ``scripts/disk_faults.py``.
 """
@@ -34,7 +34,7 @@ def _leave_to_mount(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 class Weaker(apsw.Connection):
-    """SQLite as it would be if it synced its log less often."""
+    """SQLite with a weaker durability setting, which syncs its log less often."""
 
     def execute(self, statements: str, *arguments: Any, **named: Any) -> Any:
         statements = statements.replace("synchronous = FULL", "synchronous = NORMAL")
@@ -42,7 +42,7 @@ class Weaker(apsw.Connection):
 
 
 def lost_by_cuts(place: Path) -> int:
-    """Write maps one by one, cut the power now and then; return how many were lost."""
+    """Write maps one by one with power cuts in between; return how many were lost."""
     template, cuts, written = place / "template", place / "cuts", 25
     cuts.mkdir(parents=True)
     template.mkdir()
@@ -88,7 +88,7 @@ def test_a_new_file_without_its_folder_synced_is_lost_and_half_of_one_may_be_lef
 
 
 @pytest.mark.parametrize("words", [("user", "add", "ann"), ("backup",), ("restore",)])
-def test_a_command_is_done_or_can_be_done_again(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_command_succeeds_or_can_be_repeated(tmp_path: Path, words: tuple[str, ...]) -> None:
     verdicts = Verdicts()
     cut_command(tmp_path / "command", verdicts, words, apart=90 if words[0] == "user" else 20)
     assert verdicts.faults == []
@@ -106,14 +106,14 @@ def test_nothing_that_a_service_acknowledged_is_lost(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
-    """All commands by name, and files that they read, and leave as they are."""
+    """All commands by name. They do not change the files that they read."""
     return trials(tmp_path_factory.mktemp("commands"))
 
 
-# A builder that fails leaves it to Python to close its files, which fails, too.
+# A failed builder leaves its files for Python to close, which fails, too.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("code", "count"), [(errno.EIO, 1), (errno.ENOSPC, FOR_GOOD)])
-def test_a_command_on_a_failing_disk_says_so_and_damages_nothing(
+def test_a_command_on_a_failing_disk_reports_it_and_damages_nothing(
     commands: dict[str, Trial], tmp_path: Path, code: int, count: int
 ) -> None:
     tried = Tried()

@@ -1,7 +1,7 @@
-"""What people and operators do to a catalogue on a disk, and how the disk hears of each promise.
+"""Users and operators who work on a catalogue on a disk, and mark each acknowledgement.
 
-Whatever is acknowledged becomes a mark on the disk: ``upload~ann~3``, ``vote~ann~5``, ``import~2``,
-``begin~1`` and ``backup~1``. Numbers count from 0, and what a number stands for is always the same.
+Each acknowledgement becomes a mark on the disk: ``upload~ann~3``, ``vote~ann~5``, ``import~2``,
+``begin~1`` and ``backup~1``. Numbers count from 0, and a number always stands for the same work.
 """
 
 import signal
@@ -35,7 +35,7 @@ Begun = dict[str, int]
 
 
 def content_of(name: str, number: int) -> bytes:
-    """Return what somebody uploads as the file of this number; it is like no other."""
+    """Return the file that a user uploads as this number, which is unique."""
     return plan(f"{name} {number}")
 
 
@@ -45,7 +45,7 @@ def title_of(number: int, place: int) -> str:
 
 
 def prepare(folder: Path) -> Tokens:
-    """Make a disk with a catalogue, people and a map that they vote on; return their tokens."""
+    """Create a catalogue with users and a map that they vote on; return their tokens."""
     (folder / "backups").mkdir(parents=True)
     tokens = {name: new_token() for name in PEOPLE}
     with closing(Mapshelf(folder / "data").store()) as store:
@@ -59,7 +59,7 @@ def prepare(folder: Path) -> Tokens:
 
 
 class Ledger(Protocol):
-    """Hears of each promise.
+    """Records each acknowledgement.
 
     Attributes:
         path: the disk that the catalogue is on.
@@ -78,9 +78,9 @@ class _Ended(Exception):
 
 
 class Work:
-    """People and operators who go on until they are told to end, or something is wrong.
+    """Users and operators who work until they are stopped, or something fails.
 
-    What is not answered, or refused for the moment, is asked again; it is the same request.
+    They repeat a request that gets no response or is refused for the moment.
     """
 
     def __init__(self, ledger: Ledger, beside: Path, tokens: Tokens, begun: Begun) -> None:
@@ -182,7 +182,7 @@ class Work:
                 self._ledger.mark(f"backup~{number}")
 
     def _numbers(self, name: str, pause: float) -> Iterator[int]:
-        """Yield the number of each piece of work, until the end."""
+        """Yield the number of each piece of work until the end."""
         while not self._ended.wait(pause):
             yield self.begun.get(name, 0)
             self.begun[name] = self.begun.get(name, 0) + 1
@@ -193,7 +193,7 @@ class Work:
             raise _Ended
 
     def _run(self, *words: str | Path) -> bool:
-        """Run a command; return whether it did what it should, or was refused in one line."""
+        """Run a command; return whether it succeeded; otherwise it must fail with one line."""
         command = self._mapshelf.command(*words)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             while process.poll() is None:
@@ -216,7 +216,7 @@ def busy_service(
     begun: Begun | None = None,
     log: BinaryIO | None = None,
 ) -> Iterator[tuple[Service, Work]]:
-    """Serve the catalogue on a disk while everybody is at work; kill it at the end."""
+    """Serve the catalogue on a disk while users and operators work; kill the service at the end."""
     work = Work(ledger, beside, tokens, {} if begun is None else begun)
     options = ("--uploads-per-hour", "1000000", "--quota-maps", "1000000")
     mapshelf = Mapshelf(ledger.path / "data")

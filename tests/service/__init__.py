@@ -1,1 +1,1 @@
-"""``mapshelf serve`` as operators run it: real processes, real signals."""
+"""Tests of ``mapshelf serve`` as operators run it, with real processes and signals."""

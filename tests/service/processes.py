@@ -1,10 +1,10 @@
-"""The processes of a running service, as the system tells of them."""
+"""Finds the processes of a running service."""
 
 from pathlib import Path
 
 
 def children(process: int) -> list[int]:
-    """Return the children of a process that run our code; Python's helpers are left aside."""
+    """Return the children of a process that run our code, without Python's helper processes."""
     try:
         text = Path(f"/proc/{process}/task/{process}/children").read_text("ascii")
     except OSError:
@@ -13,13 +13,13 @@ def children(process: int) -> list[int]:
 
 
 def descendants(process: int) -> list[int]:
-    """Return the children of a process, and theirs."""
+    """Return all descendants of a process."""
     found = children(process)
     return found + [further for child in found for further in descendants(child)]
 
 
 def runs(process: int) -> bool:
-    """Tell whether a process is there, and no zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
     except OSError:

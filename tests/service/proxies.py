@@ -1,6 +1,6 @@
-"""nginx and Caddy as ``docs/deployment`` sets them up, with certificates of the tests.
+"""Runs nginx and Caddy as ``docs/deployment`` configures them, with certificates of the tests.
 
-The servers are Debian's, run from a folder of the test's on free ports. Where one is not installed,
+The servers are Debian's. They run on free ports, in a folder of the test. If one is not installed,
 its tests are skipped.
 """
 
@@ -27,7 +27,7 @@ Proxy = Callable[[str, Path], AbstractContextManager[str]]
 
 
 def installed(program: str) -> str:
-    """Return where a server is, or skip the test."""
+    """Return the path of a server program, or skip the test."""
     found = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     if found is None:
         pytest.skip(f"{program} is not installed (apt-get install {program})")
@@ -35,9 +35,9 @@ def installed(program: str) -> str:
 
 
 def put(text: str, *changes: tuple[str, str]) -> str:
-    """Return ``text`` with each of the ``changes`` made, which must be there to make."""
+    """Replace strings in ``text``; each must occur in it."""
     for old, new in changes:
-        assert old in text, f"the documents do not say {old}"
+        assert old in text, f"the documents do not contain {old}"
         text = text.replace(old, new)
     return text
 
@@ -48,14 +48,14 @@ def _authority() -> trustme.CA:
 
 
 def trust() -> ssl.SSLContext:
-    """Return what a client needs to believe the certificates of the proxies."""
+    """Return an SSL context that trusts the certificates of the proxies."""
     context = ssl.create_default_context()
     _authority().configure_trust(context)
     return context
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """Write a certificate for this machine, and its key; return where they are."""
+    """Write a certificate for this machine, and its key; return their paths."""
     made = _authority().issue_cert("127.0.0.1", "localhost")
     chain, key = folder / "chain.pem", folder / "key.pem"
     chain.write_bytes(b"".join(one.bytes() for one in made.cert_chain_pems))
@@ -65,7 +65,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 @contextmanager
 def running(words: list[str], address: str, folder: Path) -> Iterator[str]:
-    """Run a proxy until the end, when nothing of it is left; give its address."""
+    """Run a proxy in this context, and yield its address. End all its processes afterwards."""
     environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
     environment["XDG_CONFIG_HOME"] = str(folder)
     log, trusting = folder / "log", trust()
@@ -89,7 +89,7 @@ def running(words: list[str], address: str, folder: Path) -> Iterator[str]:
 
 
 def nginx(server: str, address: str, folder: Path) -> AbstractContextManager[str]:
-    """Run nginx with what stands in its ``http`` block."""
+    """Run nginx with this content in its ``http`` block."""
     program = installed("nginx")
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
@@ -106,9 +106,9 @@ def nginx(server: str, address: str, folder: Path) -> AbstractContextManager[str
 def documented_nginx(
     url: str, folder: Path, *changes: tuple[str, str]
 ) -> AbstractContextManager[str]:
-    """Run nginx as documented, but for ``changes``.
+    """Run nginx as documented, except for ``changes``.
 
-    Its other port, without TLS, is in the file ``plain``.
+    The file ``plain`` has its other port, without TLS.
     """
     port, plain = free_port(), free_port()
     chain, key = certificate(folder)
@@ -127,7 +127,7 @@ def documented_nginx(
 
 
 def documented_caddy(url: str, folder: Path) -> AbstractContextManager[str]:
-    """Run Caddy as documented, but with a certificate of the tests."""
+    """Run Caddy as documented, except with a certificate of the tests."""
     program, port = installed("caddy"), free_port()
     chain, key = certificate(folder)
     address = f"https://127.0.0.1:{port}"
@@ -137,7 +137,7 @@ def documented_caddy(url: str, folder: Path) -> AbstractContextManager[str]:
         ("127.0.0.1:8000", url.removeprefix("http://")),
     )
     configuration = folder / "Caddyfile"
-    # Port 80, from which Caddy sends people on, is not for tests.
+    # Tests may not use port 80, from which Caddy redirects to HTTPS.
     configuration.write_text(f"{{\n\tadmin off\n\tauto_https disable_redirects\n}}\n{site}")
     words = [program, "run", "--config", str(configuration), "--adapter", "caddyfile"]
     return running(words, address, folder)

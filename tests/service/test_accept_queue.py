@@ -1,4 +1,4 @@
-"""Whoever waits for too long to be accepted is refused at once; the others go on waiting."""
+"""Connections that wait too long to be accepted are refused; newer ones keep waiting."""
 
 import socket
 import sys
@@ -20,7 +20,7 @@ REQUEST = b"GET /maps HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 class Clients:
-    """Clients that have sent a request to a socket on which nobody accepts anything."""
+    """Clients that have sent requests to a socket on which nothing accepts connections."""
 
     def __init__(self, listener: socket.socket, count: int) -> None:
         self._opened = ExitStack()
@@ -32,7 +32,7 @@ class Clients:
             one.sendall(REQUEST)
 
     def answered(self) -> list[int]:
-        """Return which of them have an answer."""
+        """Return the numbers of the clients that have a response."""
         found, _, _ = select(self.all, [], [], 0)
         return [number for number, one in enumerate(self.all) if one in found]
 
@@ -78,7 +78,7 @@ def test_the_oldest_are_refused_until_few_wait(listener: socket.socket) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket) -> None:
+def test_no_connection_is_refused_while_no_worker_could_accept(listener: socket.socket) -> None:
     looked: list[bool] = []
 
     def asked() -> bool:
@@ -94,7 +94,7 @@ def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket)
 
 
 @pytest.mark.slow
-def test_few_that_wait_are_refused_only_where_workers_have_no_room(
+def test_a_short_queue_is_refused_only_if_workers_are_full(
     listener: socket.socket,
 ) -> None:
     looked: list[bool] = []

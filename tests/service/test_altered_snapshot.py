@@ -1,4 +1,4 @@
-"""Files that were altered while the service was down never show in an answer."""
+"""Files that change while the service is down never affect a response."""
 
 import signal
 import time
@@ -24,7 +24,7 @@ file."""
 BASE = "https://maps.example.org"
 
 
-def test_every_answer_is_right_or_none(samples: Mapshelf, tmp_path: Path) -> None:
+def test_every_response_is_right_or_a_refusal(samples: Mapshelf, tmp_path: Path) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")
     token = mapshelf.token()
     (first, _), *others = ENDS
@@ -48,7 +48,7 @@ def test_every_answer_is_right_or_none(samples: Mapshelf, tmp_path: Path) -> Non
 
 
 def prove(service: Service, right: dict[str, bytes | None]) -> None:
-    """Ask from the start until all is answered; whatever is answered must be right."""
+    """Send requests from the start until all succeed; every response must be right."""
     deadline, answered = time.monotonic() + PATIENCE, set[str]()
     while len(answered) < len(right):
         assert time.monotonic() < deadline, f"no answer: {set(right) - answered}"
@@ -57,11 +57,11 @@ def prove(service: Service, right: dict[str, bytes | None]) -> None:
             assert given in (None, body), path
             if given is not None:
                 answered.add(path)
-        time.sleep(0.01)  # or asking would have the processor to itself
+        time.sleep(0.01)  # leaves processor time to the service
 
 
 def body_of(service: Service, path: str) -> bytes | None:
-    """Return the answer, if there is one yet."""
+    """Return the body of the response, ``None`` if the service is not ready."""
     request = Request(service.url + path, headers={"Authorization": f"Bearer {service.token}"})
     try:
         with urlopen(request, timeout=10) as answer:
@@ -77,7 +77,7 @@ def body_of(service: Service, path: str) -> bytes | None:
 
 
 def end(service: Service, number: signal.Signals) -> None:
-    """End the service in this way, and wait until nothing of it is left."""
+    """Send the service a signal, and wait until all its processes have ended."""
     family = descendants(service.process.pid)
     service.process.send_signal(number)
     service.process.wait(PATIENCE)
@@ -91,7 +91,7 @@ def current(mapshelf: Mapshelf) -> Path:
 
 
 def flip(path: Path) -> None:
-    """Alter bytes all over a file where it lies."""
+    """Change bytes all over a file in place."""
     data = bytearray(path.read_bytes())
     for place in range(0, len(data), 97):
         data[place] ^= 0x04

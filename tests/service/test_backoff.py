@@ -12,7 +12,7 @@ def _heard(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
 
-def test_pauses_grow_and_a_reason_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_pauses_grow_and_a_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     backoff = LoggedBackoff("building")
     pauses = [backoff.record_failure("the disk is full") for _ in range(10)]
     assert pauses == sorted(pauses)
@@ -20,7 +20,7 @@ def test_pauses_grow_and_a_reason_is_told_once(caplog: pytest.LogCaptureFixture)
     assert caplog.messages == ["building failed and will be retried: the disk is full"]
 
 
-def test_another_reason_is_told_once_too_however_they_take_turns(
+def test_alternating_reasons_are_logged_once_each(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     backoff = LoggedBackoff("building")
@@ -29,7 +29,7 @@ def test_another_reason_is_told_once_too_however_they_take_turns(
     assert len(caplog.messages) == 2
 
 
-def test_what_works_again_begins_anew(caplog: pytest.LogCaptureFixture) -> None:
+def test_success_resets_pauses_and_reasons(caplog: pytest.LogCaptureFixture) -> None:
     backoff = LoggedBackoff("building")
     backoff.record_success()
     assert not caplog.messages

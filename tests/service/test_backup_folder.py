@@ -1,4 +1,4 @@
-"""Daily backups: when they are made, which are kept, and what happens if they cannot be made."""
+"""Daily backups: when they are made, which are kept, and what happens after failures."""
 
 import logging
 import threading
@@ -33,7 +33,7 @@ def database(tmp_path: Path) -> Path:
 
 
 class Stop(threading.Event):
-    """An event that is set after some waits, so that nobody waits; it remembers for how long."""
+    """An event that is set after some waits. It records their timeouts, and never waits."""
 
     def __init__(self, waits: int) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Stop(threading.Event):
 
     def wait(self, timeout: float | None = None) -> bool:
         assert timeout is not None
-        if timeout > 1:  # others are pauses within a backup
+        if timeout > 1:  # shorter ones are pauses within a backup
             self.long.append(timeout)
             if len(self.long) == self._waits:
                 self.set()
@@ -61,18 +61,18 @@ def names(folder: Path) -> list[str]:
         (INTERVAL, 0),
         (INTERVAL * 9, 0),
         (-60, INTERVAL),  # the clock was set back a little
-        (-INTERVAL * 365, 0),  # or was wrong when the last one was made
+        (-INTERVAL * 365, 0),  # the clock was wrong when the last one was made
     ],
 )
 def test_the_first_backup_is_due_a_day_after_the_last(age: float, wait: float) -> None:
     assert seconds_until_due([KeptBackup(3, NOW - age, Path())], NOW) == wait
 
 
-def test_without_any_it_is_due_at_once() -> None:
+def test_the_first_backup_is_due_at_once_if_there_is_none() -> None:
     assert seconds_until_due([], NOW) == 0
 
 
-def test_the_newest_are_kept_whatever_the_clock_said(tmp_path: Path) -> None:
+def test_the_newest_backups_are_kept_despite_clock_changes(tmp_path: Path) -> None:
     made = []
     for now in (NOW, 0.0, NOW * 2, NOW + INTERVAL):
         made.append(next_path(tmp_path, kept_backups(tmp_path), now))
@@ -88,7 +88,7 @@ def test_the_newest_are_kept_whatever_the_clock_said(tmp_path: Path) -> None:
     assert delete_old(BackupPlan(tmp_path, 2)) == 0
 
 
-def test_what_a_killed_service_left_behind_is_deleted(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_service_are_deleted(tmp_path: Path) -> None:
     left = next_path(tmp_path, [], NOW)
     left.with_name(f"{left.name}.unfinished").touch()
     other = tmp_path / "mapshelf-mine.backup.unfinished"
@@ -113,7 +113,7 @@ def test_backups_are_made_every_day_and_old_ones_deleted(
     assert status.failing_since is None
 
     again = Stop(1)
-    # A restart makes none anew.
+    # A restart makes no new backup.
     keep_backing_up(database, BackupPlan(folder, 2), again, BackupStatusFile(tmp_path))
     assert INTERVAL - 600 < again.long[0] <= INTERVAL
     assert len(names(folder)) == 2
@@ -140,7 +140,7 @@ def missing(folder: Path) -> None:
         (missing, "there is no catalogue in {}/catalogue.db"),
     ],
 )
-def test_a_backup_that_fails_is_tried_again_less_and_less_often(
+def test_a_failed_backup_is_retried_with_growing_delays(
     database: Path,
     tmp_path: Path,
     fault: Callable[[Path], None],
@@ -159,7 +159,7 @@ def test_a_backup_that_fails_is_tried_again_less_and_less_often(
     assert status.failing_since is not None
 
 
-def test_one_of_two_services_backs_up(
+def test_only_one_of_two_services_makes_backups(
     database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder, stop = tmp_path / "backups", Stop(1)

@@ -1,4 +1,4 @@
-"""What deleted accounts leave for later is done, and nothing is kept for longer than was said."""
+"""Scheduled cleanup: deleted accounts are finished, and old records are deleted in time."""
 
 import time
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ def test_deleted_accounts_are_finished(store: SQLiteStore, monkeypatch: pytest.M
     store.add_user("ann")
 
 
-def test_a_store_that_is_away_is_asked_again_later(
+def test_an_unreachable_store_is_retried_later(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = []

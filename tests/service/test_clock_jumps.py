@@ -1,7 +1,7 @@
 """A clock that jumps by a year, or back by a day, while the service runs.
 
-Tokens and sessions end when the calendar says so, and are good again when the clock is set right.
-Nothing else depends on it: changes are taken, shown and backed up as always.
+Tokens and sessions expire by the clock, and are valid again when the clock is set right. Nothing
+else depends on it: changes are accepted, shown and backed up as always.
 """
 
 import sys
@@ -50,7 +50,7 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
         f"LD_PRELOAD={LIBRARY}",
         f"FAKETIME_TIMESTAMP_FILE={offset}",
         "FAKETIME_NO_CACHE=1",
-        "FAKETIME_DONT_FAKE_MONOTONIC=1",  # nobody can set that one
+        "FAKETIME_DONT_FAKE_MONOTONIC=1",  # the monotonic clock cannot be set
     )
     options = ("--backup-dir", tmp_path / "backups")
     with (
@@ -62,7 +62,7 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
         wait_for(lambda: BackupStatusFile(mapshelf.data).read().made is not None)
         for jump in JUMPS:
             set_offset(offset, jump)
-            # No file is uploaded: the child that reads it may not open the file of the clock.
+            # The test uploads no file: the child that would read it may not open the clock's file.
             answer = client.patch(
                 "/maps/m1", headers={"Authorization": f"Bearer {lasting}"}, json={"title": jump}
             )
@@ -77,14 +77,14 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
     said = log.read_text("utf-8")
     assert said.count("Traceback") == said.count(FAILED_SLEEP), said
     kept = sorted((tmp_path / "backups").glob("*.backup"))
-    assert len(kept) == 1  # the days that were not
+    assert len(kept) == 1  # no backups for the days that the clock skipped
     with closing(mapshelf.store()) as store:
         assert store.check() == []
     assert BackupStatusFile(mapshelf.data).read().failing_since is None
 
 
 def set_offset(path: Path, offset: str) -> None:
-    """Write the offset at once: libfaketime reads it at any time, and fails where it is empty."""
+    """Write the offset atomically: libfaketime may read it any time and fails on an empty one."""
     written = path.with_suffix(".new")
     written.write_text(offset)
     written.replace(path)

@@ -1,4 +1,4 @@
-"""Visits to a real service of two workers: counted once, through a restart and ``kill -9``."""
+"""Visits to a service with two workers are counted once, despite a restart and ``kill -9``."""
 
 import time
 from contextlib import closing
@@ -38,21 +38,21 @@ def page_of(service: Service) -> str:
 
 
 def visit(service: Service, path: str, visitor: int) -> None:
-    """Ask over a connection of its own, so that any of the workers may answer."""
+    """Send a request over a new connection, so that any worker may get it."""
     headers = {"User-Agent": FIREFOX, "X-Forwarded-For": f"198.51.100.{visitor}"}
     with urlopen(Request(service.url + path, headers=headers), timeout=10) as answer:
         assert answer.status == 200
 
 
 def counted(mapshelf: Mapshelf) -> tuple[int, int]:
-    """Let the map have what was counted; return its views and downloads."""
+    """Apply the counts to the map; return its views and downloads."""
     with closing(open_store(sqlite_url(mapshelf.data))) as store:
         store.apply_visit_counts(LATER)
         (found,) = store.maps(0, 9)
         return found.views, found.downloads
 
 
-def test_everybody_counts_once_through_a_kill_and_a_restart(mapshelf: Mapshelf) -> None:
+def test_each_visitor_counts_once_despite_a_kill_and_a_restart(mapshelf: Mapshelf) -> None:
     token = mapshelf.token()
     with serving(mapshelf, *TRUSTED, token=token, workers=2) as service:
         service.wait_until_ready()
@@ -66,9 +66,9 @@ def test_everybody_counts_once_through_a_kill_and_a_restart(mapshelf: Mapshelf) 
         visit(service, page, VISITORS)
         service.kill()
     known, downloads = counted(mapshelf)
-    assert VISITORS <= known <= VISITORS + 1  # only what came last may be lost
+    assert VISITORS <= known <= VISITORS + 1  # only the last visit may be lost
     assert downloads == 1
-    # Nobody who was counted is counted again after a restart within the hour.
+    # After a restart within the hour, no visitor is counted again.
     with serving(mapshelf, *TRUSTED, token=token) as service:
         service.wait_until_ready()
         for n in range(VISITORS + 1):
@@ -86,12 +86,12 @@ def test_counting_can_be_switched_off(mapshelf: Mapshelf) -> None:
 
 
 @pytest.mark.parametrize("address", ["proxy.example", "10.0.0.1/8", "", "300.1.1.1"])
-def test_a_proxy_is_named_by_its_address(tmp_path: Path, address: str) -> None:
+def test_proxies_are_configured_by_address(tmp_path: Path, address: str) -> None:
     refused = Mapshelf(tmp_path / "data").run("serve", "--trusted-proxy", address, expect=2)
     assert "a trusted proxy must be an address" in refused.stderr
 
 
 def written_in(folder: Path) -> str:
-    """Return all that is in the files of a folder, as text."""
+    """Return the content of all files in a folder as text."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return "".join(path.read_bytes().decode("latin-1") for path in files)

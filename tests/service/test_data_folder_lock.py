@@ -1,6 +1,6 @@
-"""One service has a data folder to itself.
+"""Only one service can use a data folder.
 
-That one which was killed is followed at once, ``test_counting`` shows.
+``test_counting.py`` shows that a new service can start at once after a kill.
 """
 
 import signal
@@ -19,7 +19,7 @@ def mapshelf(tmp_path: Path) -> Mapshelf:
 
 
 def test_a_second_service_is_refused_in_a_line_and_harms_nothing(mapshelf: Mapshelf) -> None:
-    # Longer than any machine takes for what follows; at the end, a second signal cuts it short.
+    # Longer than any machine needs for what follows; a second signal ends it early.
     with serving(mapshelf, "--drain", "120") as service:
         service.wait_until_ready()
         wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
@@ -34,4 +34,4 @@ def test_a_second_service_is_refused_in_a_line_and_harms_nothing(mapshelf: Mapsh
         service.process.send_signal(signal.SIGTERM)
         wait_for(lambda: status_of(f"{service.url}/readyz") == 503)
         mapshelf.run("serve", "--port", str(free_port()), expect=1)
-        assert status_of(f"{service.url}/readyz") == 503  # and does not take that back
+        assert status_of(f"{service.url}/readyz") == 503  # and stays like that

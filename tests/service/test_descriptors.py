@@ -1,4 +1,4 @@
-"""A machine that allows few open files is used as far as it goes, or refused with a reason."""
+"""With few open files allowed, the service uses what it gets, or refuses with a reason."""
 
 import socket
 import subprocess
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.process
 
 
 def allowing(descriptors: int, at_first: int | None = None) -> list[str]:
-    """Return the words that run a command with so many descriptors, fewer until it asks."""
+    """Return a command prefix that limits descriptors, with a lower soft limit at first."""
     limits = f"ulimit -n {descriptors}"
     if at_first is not None:
         limits += f" && ulimit -S -n {at_first}"
     return ["sh", "-c", f'{limits} && exec "$@"', "sh"]
 
 
-def test_too_few_are_told_in_a_line(tmp_path: Path) -> None:
+def test_too_few_descriptors_are_reported_in_a_line(tmp_path: Path) -> None:
     command = Mapshelf(tmp_path / "data").command("serve", "--port", str(free_port()))
     done = subprocess.run(
         [*allowing(MIN_DESCRIPTORS - 1), *command],
@@ -42,10 +42,10 @@ def test_too_few_are_told_in_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("descriptors", "at_first"), [(MIN_DESCRIPTORS, None), (512, 36)])
-def test_as_many_as_one_may_have_are_taken_and_connections_leave_enough_for_snapshots(
+def test_all_allowed_descriptors_are_used_and_connections_leave_some(
     samples: Mapshelf, tmp_path: Path, descriptors: int, at_first: int | None
 ) -> None:
-    """Nothing works with the 36 of the beginning."""
+    """The initial limit of 36 is not enough for anything."""
     mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf, under=allowing(descriptors, at_first)) as service:
         service.wait_until_ready()
@@ -61,7 +61,7 @@ def test_as_many_as_one_may_have_are_taken_and_connections_leave_enough_for_snap
 
 @contextmanager
 def idle(service: Service, count: int) -> Iterator[None]:
-    """Hold so many connections over which nothing is sent."""
+    """Hold connections over which nothing is sent."""
     port = int(service.url.rpartition(":")[2])
     held = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
     try:
@@ -73,7 +73,7 @@ def idle(service: Service, count: int) -> Iterator[None]:
 
 @contextmanager
 def keeping_asking(service: Service) -> Iterator[Callable[[], int]]:
-    """Give what asks for the number of maps, over a connection that is there already."""
+    """Yield a function that requests the number of maps, over an open connection."""
     connection = HTTPConnection(service.url.removeprefix("http://"), timeout=PATIENCE)
 
     def total() -> int:

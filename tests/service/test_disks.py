@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, and a database that is damaged: a line each, and no more."""
+"""Full and read-only disks and damaged databases are reported in one line each."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     if os.geteuid() != 0 or not _mounted("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder):
-        pytest.skip("a disk that fills up takes leave to mount one")
+        pytest.skip("this test needs permission to mount a disk")
     try:
         yield folder
     finally:
@@ -38,7 +38,7 @@ def _mounted(*words: str | Path) -> bool:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Take away the leave to write into a folder, as far as that binds this user."""
+    """Make a folder read-only; skip the test if this user may write anyway."""
     folder.chmod(0o500)
     try:
         if os.access(folder, os.W_OK):
@@ -49,13 +49,13 @@ def read_only(folder: Path) -> Iterator[None]:
 
 
 def refused(mapshelf: Mapshelf, *words: str) -> str:
-    """Return the one line with which a command fails."""
+    """Run a command that must fail with one line; return the line."""
     (line,) = mapshelf.run(*words, expect=1).stderr.splitlines()
     return line
 
 
 def refusals(mapshelf: Mapshelf) -> None:
-    """Try what would write."""
+    """Check that all commands that write are refused."""
     data = mapshelf.data
     line = refused(mapshelf, "serve", "--port", str(free_port()))
     assert line.startswith(f"mapshelf: the data folder {data} cannot be written: ")
@@ -64,21 +64,21 @@ def refusals(mapshelf: Mapshelf) -> None:
         assert line == f"mapshelf: cannot open {data}/catalogue.db: {data} is read-only"
 
 
-def test_a_read_only_disk_is_told_in_a_line(disk: Path) -> None:
+def test_a_read_only_disk_is_reported_in_a_line(disk: Path) -> None:
     mapshelf = Mapshelf(disk / "data")
     mapshelf.run("user", "add", "ann")
     assert _mounted("mount", "-o", "remount,ro", disk)
     refusals(mapshelf)
 
 
-def test_a_read_only_folder_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported_in_a_line(tmp_path: Path) -> None:
     mapshelf = Mapshelf(tmp_path / "data")
     mapshelf.run("user", "add", "ann")
     with read_only(mapshelf.data):
         refusals(mapshelf)
 
 
-def test_a_full_disk_is_told_once_and_building_goes_on_when_there_is_room(
+def test_a_full_disk_is_logged_once_and_building_continues_later(
     disk: Path, tmp_path: Path
 ) -> None:
     mapshelf = Mapshelf(disk / "data", f"sqlite://{tmp_path}/catalogue.db")
@@ -114,7 +114,7 @@ def fill(path: Path) -> None:
                 return
 
 
-def test_a_damaged_database_found_by_a_new_worker_is_told_in_a_line(
+def test_a_damaged_database_is_reported_in_a_line_by_a_new_worker(
     samples: Mapshelf, tmp_path: Path
 ) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")

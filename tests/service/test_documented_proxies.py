@@ -1,4 +1,4 @@
-"""What ``docs/deployment`` says of nginx and Caddy besides caches: sizes, names, addresses, TLS."""
+"""nginx and Caddy as in ``docs/deployment``, except caches: sizes, IDs, addresses and TLS."""
 
 import json
 import re
@@ -30,9 +30,9 @@ class Behind(NamedTuple):
     """A service behind a proxy.
 
     Attributes:
-        client: asks through the proxy, with a token that may write.
-        log: the service's log, a JSON object a line.
-        folder: of the proxy.
+        client: sends requests through the proxy, with a token that may write.
+        log: the service's log, with a JSON object per line.
+        folder: the folder of the proxy.
     """
 
     client: httpx.Client
@@ -54,7 +54,7 @@ class Behind(NamedTuple):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Path]]:
-    """A service that trusts the proxies, and where its log is."""
+    """A service that trusts the proxies, and the path of its log."""
     folder = tmp_path_factory.mktemp("catalogue")
     mapshelf, token = Mapshelf(folder / "data"), new_token()
     with closing(mapshelf.store()) as store:
@@ -105,7 +105,7 @@ def test_no_client_passes_for_the_proxy(behind: Behind) -> None:
 
 
 def test_requests_have_the_name_that_the_proxy_gives_them(behind: Behind) -> None:
-    """A client's own name would let it write into the log what others look for."""
+    """Otherwise clients could write the request IDs of others into the log."""
     trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     headers = {"X-Request-Id": "of-the-client", "Traceparent": trace}
     answer = behind.client.get("/maps", headers=headers)
@@ -121,12 +121,12 @@ def test_browsers_come_back_by_https_only(behind: Behind) -> None:
 
 
 def test_visitors_of_one_page_do_not_wait_for_each_other() -> None:
-    """With a lock, requests for a page that is not cached wait half a second for each other."""
+    """With a cache lock, requests for an uncached page wait half a second for each other."""
     lines = (DEPLOYMENT / "nginx.conf").read_text("utf-8").splitlines()
     assert not [line for line in lines if line.strip().startswith("proxy_cache_lock")]
 
 
-def test_who_comes_without_tls_is_sent_on(served: tuple[Service, Path], tmp_path: Path) -> None:
+def test_http_is_redirected_to_https(served: tuple[Service, Path], tmp_path: Path) -> None:
     with documented_nginx(served[0].url, tmp_path):
         port = (tmp_path / "plain").read_text()
         answer = httpx.get(f"http://127.0.0.1:{port}/?query=x", trust_env=False)
@@ -135,7 +135,7 @@ def test_who_comes_without_tls_is_sent_on(served: tuple[Service, Path], tmp_path
 
 @contextmanager
 def overloaded(listed: Semaphore, free: Event) -> Iterator[str]:
-    """The address of a service that answers lists when it is ``free``, and everything else at once.
+    """Yield the address of a server that answers lists once ``free`` is set, all else at once.
 
     It releases ``listed`` for each request for a list.
     """
@@ -186,8 +186,8 @@ def test_nginx_refuses_the_lists_that_would_wait_and_nothing_else(tmp_path: Path
     assert refused.content == BODY
 
 
-def test_files_of_many_megabytes_are_taken(behind: Behind) -> None:
-    """What the proxies' own defaults would refuse; and a title that tells the uploads apart."""
+def test_large_uploads_pass_through_the_proxies(behind: Behind) -> None:
+    """The default limits of the proxies would refuse them. The title makes each upload unique."""
     title = behind.folder.name
     content = plan(title).replace(b"</map>", b"<!--" + b"x" * (3 << 20) + b"--></map>")
     answer = behind.client.post("/maps", files={"map": (f"{title}.mm", content)})

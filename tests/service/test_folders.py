@@ -1,4 +1,4 @@
-"""The catalogue stays in step with folders, whatever happens in them, and to the service."""
+"""The catalogue follows its folders, whatever happens to their files or the service."""
 
 import logging
 import os
@@ -43,14 +43,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def old_map(path: Path, title: str) -> Path:
-    """Write a map that nobody has touched for long."""
+    """Write a map that has not changed for a long time."""
     write_map(path, title)
     os.utime(path, (LONG_AGO, LONG_AGO))
     return path
 
 
 def contents(store: Store) -> set[tuple[str, str, str]]:
-    """Return what the catalogue says of every map but its ids."""
+    """Return every map in the catalogue without its ids."""
     return {(found.title, found.category, str(found.size)) for found in store.maps(0, 10_000)}
 
 
@@ -72,8 +72,8 @@ def test_owner_and_category_are_given_without_reading_files_again(
     assert store.revision() == revision
 
 
-def test_what_arrives_later_arrives_now(store: Store, folder: Path) -> None:
-    """At the first import of a folder the dates in the files count, or those of the files."""
+def test_maps_that_arrive_later_get_the_date_of_arrival(store: Store, folder: Path) -> None:
+    """Only the first import of a folder uses the dates in the files, or of the files."""
     opml = '<opml version="2.0"><head><dateCreated>{}</dateCreated></head><body>{}</body></opml>'
     outline = '<outline text="{}" category="/Science/Bio, tea"/>'
     dated = folder / "a" / "dated.opml"
@@ -102,7 +102,7 @@ def added(store: Store) -> dict[str, int]:
     return {found.title: found.date_added for found in store.maps(0, 10)}
 
 
-def test_each_refused_file_is_told_once_however_often_the_service_starts(
+def test_each_refused_file_is_logged_once_over_all_starts(
     store: Store, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "mapshelf")
@@ -135,7 +135,7 @@ def test_each_refused_file_is_told_once_however_often_the_service_starts(
     assert store.refusals_below(str(folder), "", 10) == []
 
 
-def test_what_leaves_the_folder_leaves_the_catalogue(store: Store, folder: Path) -> None:
+def test_files_deleted_from_the_folder_leave_the_catalogue(store: Store, folder: Path) -> None:
     old_map(folder / "a.mm", "A")
     old_map(folder / "below" / "b.mm", "B")
     with SandboxedReader(workers=1) as reader:
@@ -151,7 +151,7 @@ def test_what_leaves_the_folder_leaves_the_catalogue(store: Store, folder: Path)
 
 
 def test_a_document_that_is_a_folder_is_followed(store: Store, folder: Path) -> None:
-    """As of MindNode on a Mac: its map is known by the file in it, and lies where it lies."""
+    """As MindNode on a Mac writes it: the path of the file inside it identifies the map."""
     main = folder / "Education" / "Trip.mindnode" / "contents.xml"
 
     def write(title: str) -> None:
@@ -213,9 +213,9 @@ def test_a_disk_that_is_away_when_following_begins_removes_nothing(
 
 @contextmanager
 def mounted(disk: Path) -> Iterator[None]:
-    """Have an empty disk in a folder."""
+    """Mount an empty disk on a folder."""
     if subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode:
-        pytest.skip("this machine lets nobody mount a disk")
+        pytest.skip("this machine does not allow mounting a disk")
     try:
         yield
     finally:
@@ -319,10 +319,10 @@ def test_a_renamed_file_keeps_its_map(store: Store, folder: Path) -> None:
     assert (after.id, after.category) == (before.id, "Science")
 
 
-def test_a_rename_that_is_cut_short_is_taken_up(
+def test_an_interrupted_rename_is_completed(
     store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The importer may die after a map has followed its file, and before it is written anew."""
+    """The importer may die after a map has the new path, and before it is written again."""
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
         folder_sync = FolderSync(store, reader, [folder])
@@ -367,7 +367,7 @@ def test_a_file_is_not_read_while_it_is_written(store: Store, folder: Path) -> N
     assert {found.title for found in store.maps(0, 10)} == {"Wholly copied"}
 
 
-def test_a_look_at_what_has_not_changed_changes_nothing(store: Store, folder: Path) -> None:
+def test_scanning_unchanged_files_changes_nothing(store: Store, folder: Path) -> None:
     old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
         FolderSync(store, reader, [folder]).sync()
@@ -391,7 +391,7 @@ def test_maps_are_found_by_the_names_of_file_and_folder(shelf: Shelf, folder: Pa
 def test_names_that_are_not_utf_8_do_not_stop_what_follows_the_folder(
     folder: Path, tmp_path: Path
 ) -> None:
-    """Anybody who may write a file there can choose its name."""
+    """Anybody who may write into the folder can choose such a name."""
     log = tmp_path / "log"
     mapshelf = Mapshelf(tmp_path / "data")
     old_map(folder / "first.mm", "First")
@@ -401,7 +401,7 @@ def test_names_that_are_not_utf_8_do_not_stop_what_follows_the_folder(
     with log.open("wb") as output, serving(mapshelf, folder, log=output) as service:
         service.wait_until_ready()
         wait_for(lambda: len(mapshelf.exported()) == 1)
-        # Moved there as a whole: nothing may happen after the first notification.
+        # The folder is moved as a whole, so there may be no second notification.
         foreign.rename(folder / os.fsdecode(b"\xff\xfe"))
         wait_for(lambda: len(mapshelf.exported()) == 2)
         wait_for(lambda: re.search("no change notifications|Traceback", log.read_text("utf-8")))
@@ -415,7 +415,7 @@ def test_names_that_are_not_utf_8_do_not_stop_what_follows_the_folder(
 def test_a_folder_followed_through_everything_ends_like_a_fresh_import(
     folder: Path, tmp_path: Path
 ) -> None:
-    """Adds, edits, renames and deletes of real files, with the service killed in between."""
+    """Files are added, edited, renamed and deleted, and the service is killed in between."""
     chance = random.Random(7)
     files = sorted((CORPUS / "dev" / "freemind").glob("*.mm"))
     files = [path for path in files if path.stat().st_size < 20_000][:60]
@@ -457,7 +457,7 @@ def disturb(folder: Path, files: list[Path], chance: random.Random) -> None:
 
 
 def described(mapshelf: Mapshelf) -> list[tuple[str, ...]]:
-    """Return all maps without what differs from import to import."""
+    """Return all maps without the fields that differ between imports."""
     differs = ("ID", "File_ID", "DateAdded")
     return sorted(
         tuple(value for key, value in record.items() if key not in differs)

@@ -1,12 +1,12 @@
-"""Memory that was freed goes back to the system, now and then."""
+"""Freed memory is returned to the system from time to time."""
 
 import time
 
 from mapshelf.service.heap import HeapTrimmer
 
 
-def test_memory_is_returned_now_and_then() -> None:
-    """Asked all the time, as the builder does, it happens once a minute."""
+def test_memory_is_returned_once_a_minute() -> None:
+    """The builder asks all the time, and memory is returned once a minute."""
     done: list[int] = []
 
     def trim(kept: int) -> int:

@@ -1,6 +1,6 @@
-"""Every line of a log as JSON is an object, whatever is logged.
+"""Every line of a JSON log is an object, whatever is logged.
 
-Of a whole service ``test_serve`` shows it.
+``test_serve.py`` checks the log of a whole service.
 """
 
 import json

@@ -1,9 +1,10 @@
-"""Nothing acknowledged is lost, whatever is killed, whenever.
+"""No acknowledged write is lost, whichever process is killed at any time.
 
 Importing, creating tokens and serving are killed together at a random moment. What had been
-acknowledged by then (a token printed, a map seen over HTTP) must be there afterwards, the store
-sound, and the service ready again. ``MAPSHELF_KILL_ROUNDS=200 make test ARGUMENTS=tests/service/\
-test_kill.py`` runs more rounds than the few of every day, and prints how long starting took.
+acknowledged by then (a token printed, a map seen over HTTP) must exist afterwards, the store must
+be sound, and the service ready again.
+``MAPSHELF_KILL_ROUNDS=200 make test ARGUMENTS=tests/service/test_kill.py`` runs more rounds than
+the default, and prints how long starting took.
 """
 
 import os
@@ -62,7 +63,7 @@ def test_no_acknowledged_write_is_lost(tmp_path: Path) -> None:
 def killed_at_work(
     mapshelf: Mapshelf, service: Service, folder: Path, tokens: list[str], moments: random.Random
 ) -> int:
-    """Kill everything while it works; add the tokens printed, return the maps seen."""
+    """Kill everything while it works; add the printed tokens, and return the maps seen."""
     seen = 0
     with running(mapshelf.command("import", folder)) as importing:
         end = moments.uniform(0.1, 1.2)
@@ -74,7 +75,7 @@ def killed_at_work(
                     tokens += out.decode().split()
                 except subprocess.TimeoutExpired:
                     creating.send_signal(signal.SIGKILL)
-                    # What was printed before is acknowledged, even by a process that was killed.
+                    # A printed token is acknowledged, even if the process was killed afterwards.
                     tokens += creating.communicate()[0].decode().split()
             took += 0.2
             try:
@@ -88,7 +89,7 @@ def killed_at_work(
 
 @contextmanager
 def running(command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a command in the background, and leave nothing of it."""
+    """Run a command in the background, and kill it at the end."""
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )

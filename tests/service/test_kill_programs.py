@@ -1,9 +1,9 @@
 """No acknowledged exchange of a code or a refresh token is lost, whenever the service is killed.
 
-A program exchanges codes, another refreshes, and the service is killed at a random moment. What had
-been acknowledged is good afterwards; no code has given two grants, and a program whose answer was
-lost gets on with the token that it has. ``MAPSHELF_KILL_ROUNDS=200 pytest
-tests/service/test_kill_programs.py`` runs more rounds than the few of every day.
+One program exchanges codes, another refreshes tokens, and the service is killed at a random moment.
+Afterwards, acknowledged tokens are valid, no code has given two grants, and a program that lost a
+response can continue with the token that it has. ``MAPSHELF_KILL_ROUNDS=200 pytest
+tests/service/test_kill_programs.py`` runs more rounds than the default.
 """
 
 import os
@@ -41,7 +41,7 @@ PATIENCE = 30.0
 
 
 def code_of(store: Store, program: Program, user: User, issuer: str) -> str:
-    """Return a code that a user has agreed to give."""
+    """Return an authorization code that the user has agreed to."""
     asked = {
         "client_id": program.id,
         "redirect_uri": CALLBACK,
@@ -57,13 +57,13 @@ def code_of(store: Store, program: Program, user: User, issuer: str) -> str:
 
 @dataclass(slots=True)
 class Exchanging:
-    """A program that exchanges what it has until the service is gone.
+    """A program that exchanges codes or refresh tokens until the service is gone.
 
     Attributes:
-        program: what it is registered as.
-        codes: codes that it has not sent yet, or not got an answer for.
-        granted: what it got for each code.
-        refreshed: what it got last for a refresh token.
+        program: its registration.
+        codes: codes that it has not sent yet, or has no response for.
+        granted: the response for each code.
+        refreshed: the last response for a refresh token.
     """
 
     program: Program
@@ -168,9 +168,9 @@ def test_no_acknowledged_token_is_lost(tmp_path: Path) -> None:
 def check_acknowledged(
     store: Store, url: str, user: User, exchanging: Exchanging, refreshing: Exchanging
 ) -> None:
-    """Ask for all that was acknowledged."""
+    """Check that all acknowledged tokens are valid."""
     grants = len(store.grants(user.id, milliseconds()))
-    # At most the last one is there without having been acknowledged.
+    # At most the last one exists without an acknowledgement.
     assert grants - len(exchanging.granted) in (0, 1)
     with httpx.Client(base_url=url, timeout=20) as client:
         for found in (*exchanging.granted.values(), refreshing.refreshed):
@@ -181,10 +181,10 @@ def check_acknowledged(
 def check_others(
     store: Store, url: str, user: User, exchanging: Exchanging, refreshing: Exchanging
 ) -> None:
-    """Ask for what was on its way."""
+    """Check the exchanges that were under way."""
     grants = len(store.grants(user.id, milliseconds()))
     with httpx.Client(base_url=url, timeout=20) as client:
-        # Its last answer may have been lost: what it has is still good, for a minute.
+        # Its last response may be lost: the token that it has is still valid for a minute.
         answer = token(client, refreshing.program, for_refresh(refreshing.refreshed))
         assert answer.status_code == 200, answer.text
         refreshing.refreshed = answer.json()

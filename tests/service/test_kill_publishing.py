@@ -1,9 +1,9 @@
-"""No acknowledged upload or vote is lost, whatever is killed, whenever.
+"""No acknowledged upload or vote is lost, whenever the service is killed.
 
-People upload files and vote, and the service is killed at a random moment. What had been
-acknowledged must be there afterwards, whole; what had not is sent again, and there is no map and no
-vote twice. ``MAPSHELF_KILL_ROUNDS=200 pytest tests/service/test_kill_publishing.py`` runs more
-rounds than the few of every day.
+Users upload files and vote, and the service is killed at a random moment. Afterwards, everything
+that was acknowledged must be complete. The rest is sent again, and no map or vote may exist twice.
+``MAPSHELF_KILL_ROUNDS=200 pytest tests/service/test_kill_publishing.py`` runs more rounds than the
+default.
 """
 
 import os
@@ -33,12 +33,12 @@ VOTES = (Vote.UP, Vote.NONE, Vote.DOWN)
 
 @dataclass(slots=True)
 class Uploader:
-    """Somebody who uploads one file after the other, each until that is acknowledged.
+    """A user who uploads files one after another, and repeats each until it is acknowledged.
 
     Attributes:
-        name: of the user.
-        token: with all scopes.
-        acknowledged: ID of the map for each number that was uploaded.
+        name: the name of the user.
+        token: a token with all scopes.
+        acknowledged: the ID of the map for each uploaded number.
         votes: how many votes were acknowledged; they are those of ``VOTES`` in turn.
     """
 
@@ -59,7 +59,7 @@ class Uploader:
             return
 
     def content(self, number: int) -> bytes:
-        """Return a file that is like no other."""
+        """Return a file that is different for each number and user."""
         return plan(f"{self.name} {number}")
 
     def _upload(self, client: httpx.Client) -> None:
@@ -73,7 +73,7 @@ class Uploader:
         self.acknowledged[number] = answer.json()["ID"]
 
     def _vote(self, client: httpx.Client) -> None:
-        # One that was not acknowledged is sent again, as it was.
+        # A vote that was not acknowledged is sent again unchanged.
         vote = VOTES[self.votes % len(VOTES)].name.lower()
         answer = client.put(f"/maps/{RATED}/vote", json={"vote": vote})
         assert answer.status_code == 200, answer.text
@@ -99,7 +99,7 @@ def test_no_acknowledged_upload_or_vote_is_lost(tmp_path: Path) -> None:
             threads = [threading.Thread(target=one.work, args=(service.url,)) for one in people]
             for thread in threads:
                 thread.start()
-            # The first file waits for a child to start.
+            # The first upload waits until a child process has started.
             begun = sum(len(one.acknowledged) for one in people)
             deadline = time.monotonic() + 30
             while begun == sum(len(one.acknowledged) for one in people):
@@ -121,7 +121,7 @@ def check(store: Store, people: list[Uploader]) -> None:
     maps = {one.id: one for one in store.maps(0, 1_000_000)}
     for one in people:
         own = [found for found in maps.values() if found.owner == one.name]
-        # At most the last one is there without having been acknowledged.
+        # At most the last one exists without an acknowledgement.
         assert len(own) - len(one.acknowledged) in (0, 1)
         for number, public_id in one.acknowledged.items():
             kept = store.content(maps[public_id].file_id)
@@ -136,6 +136,6 @@ def check(store: Store, people: list[Uploader]) -> None:
     counted = (votes.count(Vote.UP), votes.count(Vote.DOWN))
     assert (rated.thumbs_up, rated.thumbs_down) == counted
     for one, vote in zip(people, votes, strict=True):
-        # What is stored is the last one that was acknowledged, or the one after it.
+        # The stored vote is the last acknowledged one, or the one after it.
         last = VOTES[(one.votes - 1) % len(VOTES)] if one.votes else Vote.NONE
         assert vote in (last, VOTES[one.votes % len(VOTES)])

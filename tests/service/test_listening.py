@@ -36,7 +36,7 @@ def test_the_kernel_cuts_connections_whose_clients_take_nothing(listener: socket
     assert found == USER_TIMEOUT
 
 
-def test_the_port_is_nobody_elses(listener: socket.socket) -> None:
+def test_the_port_is_not_shared(listener: socket.socket) -> None:
     with pytest.raises(CannotListen, match="Address already in use"):
         bind_socket(ListenAddress(HOST, (HOST,), listener.getsockname()[1]))
 

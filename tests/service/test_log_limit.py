@@ -1,4 +1,4 @@
-"""Whatever is said too often is counted; nothing else gets lost."""
+"""Log lines that repeat too often are counted instead of written; no others are left out."""
 
 import io
 import logging
@@ -13,7 +13,7 @@ from tests.cli.process import wait_for
 
 
 class Log:
-    """A log with three lines of a kind in a period."""
+    """A log that writes at most three lines of a kind in a period."""
 
     def __init__(self, period: float) -> None:
         self._stream = io.StringIO()
@@ -40,7 +40,7 @@ class Log:
 
 @pytest.fixture
 def log() -> Iterator[Log]:
-    """One whose period outlasts every test."""
+    """A log whose period is longer than any test."""
     made = Log(period=600)
     yield made
     made.close()
@@ -48,7 +48,7 @@ def log() -> Iterator[Log]:
 
 @pytest.fixture
 def brief() -> Iterator[Log]:
-    """One whose period is over soon."""
+    """A log with a very short period."""
     made = Log(period=0.5)
     yield made
     made.close()
@@ -80,13 +80,13 @@ def test_other_errors_are_written_all_the_same(log: Log) -> None:
 
 
 def accounted(log: Log) -> int:
-    """Return how many lines there are, with those that were left out."""
+    """Return how many lines were logged, including those left out."""
     lines = [line.split() for line in log.lines]
     return sum(int(words[2]) if "left" in words else 1 for words in lines)
 
 
 @pytest.mark.slow
-def test_what_was_left_out_is_counted_and_the_next_period_begins_anew(brief: Log) -> None:
+def test_left_out_lines_are_counted_and_each_period_starts_at_zero(brief: Log) -> None:
     logger = brief.logger("mapshelf.trial")
     for number in range(50):
         fail(logger, number, StoreUnavailable("gone"))
@@ -98,7 +98,7 @@ def test_what_was_left_out_is_counted_and_the_next_period_begins_anew(brief: Log
     assert brief.lines[-1] == "ERROR mapshelf.trial: request 50: gone again"
 
 
-def test_faults_are_told_apart_by_where_they_are(log: Log) -> None:
+def test_faults_are_distinguished_by_their_place_in_the_code(log: Log) -> None:
     logger = log.logger("mapshelf.trial")
     nothing: dict[str, int] = {}
     for number in range(100):

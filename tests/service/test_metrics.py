@@ -1,4 +1,4 @@
-"""``/metrics`` and ``mapshelf status`` show what all workers of a node did, dead ones too."""
+"""``/metrics`` and ``mapshelf status`` include all workers of a node, also dead ones."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_status_says_what_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["9100", ":9100", "::1:9100", "127.0.0.1:0", "127.0.0.1:x"])
-def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
+def test_malformed_metrics_addresses_are_refused(tmp_path: Path, address: str) -> None:
     done = Mapshelf(tmp_path).run("serve", "--metrics", address, expect=2)
     assert "--metrics" in done.stderr
 

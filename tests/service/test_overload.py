@@ -1,4 +1,4 @@
-"""What a few clients do, on purpose or not, does not stop the service for all others."""
+"""A few clients, malicious or not, cannot stop the service for all others."""
 
 import json
 import socket
@@ -27,7 +27,7 @@ PATIENCE: Final = 55.0
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service with one worker over a map of 6,000 topics in a file of several megabytes."""
+    """A service with one worker and a map of 6,000 topics in a file of several megabytes."""
     folder = tmp_path_factory.mktemp("overload")
     mapshelf = Mapshelf(folder / "data")
     mapshelf.run("import", written(folder / "large.mm"))
@@ -49,7 +49,7 @@ def written(path: Path) -> Path:
 
 
 def connected(service: Service, path: str, *, signed: bool = False) -> socket.socket:
-    """Ask for something and return the connection, of which nothing has been read."""
+    """Send a request and return the connection without reading the response."""
     port = int(service.url.rpartition(":")[2])
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -60,14 +60,14 @@ def connected(service: Service, path: str, *, signed: bool = False) -> socket.so
 
 
 def memory(process: int) -> int:
-    """Return the bytes that a process and all below it have to themselves."""
+    """Return the private memory of a process and its descendants, in bytes."""
     with open(f"/proc/{process}/smaps_rollup") as file:
         kilobytes = next(int(line.split()[1]) for line in file if line.startswith("Pss:"))
     with open(f"/proc/{process}/task/{process}/children") as file:
         return kilobytes * 1024 + sum(memory(int(child)) for child in file.read().split())
 
 
-def test_readers_that_take_nothing_hold_little_memory_and_stop_nobody(service: Service) -> None:
+def test_clients_that_read_nothing_take_little_memory_and_block_nobody(service: Service) -> None:
     (found,), _ = service.get("/maps")
     path = f"/maps/{found['ID']}/file"
     whole = received(connected(service, path, signed=True))
@@ -86,7 +86,7 @@ def test_readers_that_take_nothing_hold_little_memory_and_stop_nobody(service: S
 
 
 def once_there_is_room(service: Service, path: str) -> bytes:
-    """Ask again as long as the service says that it is busy, and return the body."""
+    """Repeat a request while the service is busy, and return the body."""
     deadline = time.monotonic() + PATIENCE
     while True:
         client = connected(service, path, signed=True)
@@ -100,12 +100,12 @@ def once_there_is_room(service: Service, path: str) -> bytes:
 
 
 def received(client: socket.socket) -> bytes:
-    """Return the body of an answer."""
+    """Return the body of a response."""
     return ended(client, *begun(client))
 
 
 def begun(client: socket.socket) -> tuple[bytes, bytes]:
-    """Return the head of an answer, and what came of its body."""
+    """Return the head of a response, and the part of its body that has arrived."""
     client.settimeout(PATIENCE)
     data = b""
     while b"\r\n\r\n" not in data:
@@ -115,7 +115,7 @@ def begun(client: socket.socket) -> tuple[bytes, bytes]:
 
 
 def ended(client: socket.socket, head: bytes, body: bytes) -> bytes:
-    """Return the whole body of an answer that has begun."""
+    """Return the whole body of a response that has begun."""
     assert head.startswith(b"HTTP/1.1 200"), head
     length = next(
         int(line.split(b":")[1])
@@ -126,18 +126,18 @@ def ended(client: socket.socket, head: bytes, body: bytes) -> bytes:
     left = length - len(body)
     while left:
         pieces.append(client.recv(1 << 20))
-        assert pieces[-1], "the answer is cut short"
+        assert pieces[-1], "the response is incomplete"
         left -= len(pieces[-1])
     client.close()
     return b"".join(pieces)
 
 
-def test_clients_that_hang_up_leave_nothing_behind_that_others_wait_for(service: Service) -> None:
+def test_clients_that_hang_up_leave_no_work_that_others_wait_for(service: Service) -> None:
     (found,), _ = service.get("/maps")
     page = found["URL"].removeprefix(service.url)
     costly = [f"/site/maps/{found['ID']}.json", page, f"{page}?embed=1"]
     costly += [f"{page}.{suffix}" for suffix in ("md", "opml", "mm", "mmd", "json", "txt")]
-    for number in range(20):  # each an address of its own, so that none is the other's
+    for number in range(20):  # each has its own URL, so that they share no response
         for path in costly:
             separator = "&" if "?" in path else "?"
             connected(service, f"{path}{separator}unknown={number}").close()
@@ -147,7 +147,7 @@ def test_clients_that_hang_up_leave_nothing_behind_that_others_wait_for(service:
     assert hits[0]["map"]["ID"] == found["ID"]
 
 
-def test_what_large_maps_take_is_made_once_and_the_same_for_all(service: Service) -> None:
+def test_responses_of_large_maps_are_made_once_for_all(service: Service) -> None:
     (found,), _ = service.get("/maps")
     path = f"/site/maps/{found['ID']}.json"
     first, *others = [connected(service, path) for _ in range(12)]

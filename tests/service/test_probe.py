@@ -1,4 +1,4 @@
-"""Whether the service answers yet, asked without filling its queue or its counters."""
+"""The readiness probe, which must not fill the accept queue or the request counters."""
 
 import socket
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def test_one_request_waits_however_late_the_answer_is(
         listener.accept()
 
 
-def test_another_is_sent_after_a_refusal(listener: socket.socket, asked: Probe) -> None:
+def test_another_probe_is_sent_after_a_refusal(listener: socket.socket, asked: Probe) -> None:
     assert not asked.is_answered()
     answer(listener, "503 Service Unavailable")
     assert not asked.is_answered()
@@ -54,7 +54,7 @@ def test_another_is_sent_after_a_refusal(listener: socket.socket, asked: Probe) 
     assert asked.is_answered()
 
 
-def test_another_is_sent_for_a_worker_that_hangs_or_dies(
+def test_another_probe_is_sent_if_a_worker_hangs_or_dies(
     listener: socket.socket, asked: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as impatient:
@@ -71,7 +71,7 @@ def test_another_is_sent_for_a_worker_that_hangs_or_dies(
         assert asked.is_answered()
 
 
-def test_nobody_listens(listener: socket.socket) -> None:
+def test_a_probe_fails_if_nothing_listens(listener: socket.socket) -> None:
     address = listener.getsockname()
     listener.close()
     assert not Probe(address).is_answered()

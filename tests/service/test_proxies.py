@@ -1,4 +1,4 @@
-"""Behind nginx and Caddy, as ``docs/deployment`` sets them up: what their caches give to whom."""
+"""Caches of nginx and Caddy, as in ``docs/deployment``, send no client what it may not see."""
 
 import re
 import shutil
@@ -54,7 +54,7 @@ PAGES = (
 )
 """What is only for who is signed in, in a private catalogue."""
 
-# What people write around the lines that pass a request on.
+# Configurations that operators may write around the lines that forward requests.
 CAREFUL = """
     proxy_cache mapshelf;
     proxy_cache_bypass $http_authorization;
@@ -75,7 +75,7 @@ MORE_CARELESS = """
 
 
 def nginx_with(cache: str) -> Proxy:
-    """Return nginx with lines about its cache, and nothing else that could be left out."""
+    """Return nginx with a cache configuration in an otherwise minimal setup."""
 
     def run(url: str, folder: Path) -> AbstractContextManager[str]:
         port = free_port()
@@ -100,7 +100,7 @@ PROXIES: dict[str, Proxy] = {**NGINX, "caddy": documented_caddy}
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
-    """One map, whose file carries a picture."""
+    """A catalogue with one map, whose file contains a thumbnail."""
     folder = tmp_path_factory.mktemp("catalogue")
     file = folder / "carried.xmind"
     file.write_bytes(with_picture(as_file(drawn())))
@@ -111,7 +111,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
 
 @pytest.fixture(scope="module")
 def private(catalogue: Mapshelf) -> Iterator[Service]:
-    """The catalogue, for those with a token alone."""
+    """The catalogue as a private service, which needs a token."""
     with serving(catalogue, "--private") as service:
         service.wait_until_ready()
         yield service
@@ -119,7 +119,7 @@ def private(catalogue: Mapshelf) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def public(catalogue: Mapshelf, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A copy of the catalogue, for anybody."""
+    """A copy of the catalogue as a public service."""
     copied = Mapshelf(tmp_path_factory.mktemp("copy") / "data")
     shutil.copytree(catalogue.data, copied.data)
     with serving(copied, token=copied.token()) as service:
@@ -128,7 +128,7 @@ def public(catalogue: Mapshelf, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 class Client:
-    """Whoever asks, with a token, with the cookie of a session, or with nothing."""
+    """Sends requests with a token, with a session cookie, or without credentials."""
 
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
@@ -164,7 +164,7 @@ def new_session(catalogue: Mapshelf) -> str:
 
 
 def addresses(proxy: str, service: Service, paths: tuple[str, ...]) -> list[str]:
-    """Return where a proxy gives what is at ``paths`` for the one map there is."""
+    """Return the URLs of ``paths`` behind a proxy, filled in for the only map."""
     (found,) = service.get("/maps")[0]
     return [proxy + path.replace("{ID}", found["ID"]) for path in paths]
 
@@ -173,14 +173,14 @@ def addresses(proxy: str, service: Service, paths: tuple[str, ...]) -> list[str]
 def test_a_proxy_gives_nothing_private_without_a_token(
     proxy: str, private: Service, client: Client, tmp_path: Path
 ) -> None:
-    """Each address is asked by whoever may, twice, so that it could be kept, then by others."""
+    """Request each URL twice with a token, so that it could be cached, and then without."""
     with PROXIES[proxy](private.url, tmp_path) as address:
         for url in addresses(address, private, (*SIGNED, *PICTURES)):
             given = [client.get(url, private.token) for _ in range(2)]
             assert [one.status_code for one in given] == [200, 200], url
             for token in ("", "wrong"):
                 refused = client.get(url, token)
-                assert refused.status_code == 401, f"{url} is given to whoever has no token"
+                assert refused.status_code == 401, f"{url} is sent without a token"
                 assert refused.json()["error"] == "invalid_request"
             after = client.get(url, private.token)
             assert (after.status_code, after.content) == (200, given[0].content), url
@@ -197,7 +197,7 @@ def test_a_proxy_gives_no_page_of_a_private_catalogue_without_a_session(
             assert [one.status_code for one in given] == [200, 200], url
             for other in ("", new_token(SESSION_PREFIX)):
                 refused = client.get(url, session=other)
-                assert refused.status_code in (303, 401), f"{url} is given to nobody"
+                assert refused.status_code in (303, 401), f"{url} is sent without a session"
                 assert "carried" not in refused.text
             after = client.get(url, session=session)
             assert after.status_code == 200, url
@@ -205,12 +205,12 @@ def test_a_proxy_gives_no_page_of_a_private_catalogue_without_a_session(
 
 
 def without_form_tokens(answer: httpx.Response) -> bytes:
-    """Return a page without what is another in each answer."""
+    """Return a page without the form tokens, which differ in each response."""
     return re.sub(rb'name="csrf_token" value="[^"]+"', b"", answer.content)
 
 
 @pytest.mark.parametrize("proxy", PROXIES)
-def test_a_proxy_gives_nobody_what_is_about_another(
+def test_a_proxy_sends_nobody_data_of_another_user(
     proxy: str, catalogue: Mapshelf, private: Service, client: Client, tmp_path: Path
 ) -> None:
     session = new_session(catalogue)
@@ -255,7 +255,7 @@ def test_a_proxy_gives_no_answer_of_the_api_without_a_token(
 def test_pictures_for_anybody_come_from_the_cache(
     proxy: str, public: Service, client: Client, tmp_path: Path
 ) -> None:
-    """The name of an answer tells whether it was made for this request."""
+    """The request ID in a response shows whether it was made for this request."""
     with PROXIES[proxy](public.url, tmp_path) as address:
         for url in addresses(address, public, PICTURES):
             first, second = client.get(url), client.get(url)

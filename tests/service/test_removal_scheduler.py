@@ -27,7 +27,7 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[SQLiteStore]:
 
 
 def remove_maps(store: SQLiteStore, clock: Clock, days: float, *names: str) -> None:
-    """Remove maps so many days ago."""
+    """Remove maps, as if some days ago."""
     now = clock.now
     clock.now -= int(days * DAY)
     for name in names:
@@ -48,7 +48,7 @@ def test_maps_are_deleted_after_thirty_days(store: SQLiteStore, clock: Clock) ->
     assert removed(store) == {"young"}
 
 
-def test_many_are_deleted_a_few_at_a_time(
+def test_many_maps_are_deleted_a_few_at_a_time(
     store: SQLiteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "MAPS_AT_ONCE", 2)
@@ -60,7 +60,7 @@ def test_many_are_deleted_a_few_at_a_time(
         scheduler.purge_due()
     assert removed(store) == set()
     remove_maps(store, clock, 31, "d")
-    scheduler.purge_due()  # not again so soon
+    scheduler.purge_due()  # too soon: does nothing
     assert removed(store) == {"d"}
 
 

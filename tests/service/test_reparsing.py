@@ -1,4 +1,4 @@
-"""A running service reads maps again that an older version read, once, and says so."""
+"""A running service reparses the maps that an older version read, once, and logs that."""
 
 from pathlib import Path
 
@@ -38,6 +38,6 @@ def test_maps_are_renewed_while_the_service_runs(tmp_path: Path) -> None:
         outline, _ = service.get(f"/maps/{found.id}/outline.json")
         assert outline["sheets"][0]["root"]["text"] == "new"
     assert with_store.maps(0, 9) == [found]
-    assert not with_store.outdated(0, 9), "it would be read at the next start, too"
+    assert not with_store.outdated(0, 9), "the map would be reparsed at the next start, too"
     with_store.close()
     assert log.read_text().count(" again") == 2

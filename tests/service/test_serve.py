@@ -1,4 +1,4 @@
-"""The service starts, follows what is imported, and ends in order."""
+"""The service starts, shows imported maps, and stops in order."""
 
 import json
 import os
@@ -29,9 +29,9 @@ def mapshelf(tmp_path: Path) -> Mapshelf:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Mapshelf, Service]]:
-    """A service over two maps of ALICE's, at a base URL: ask it, but add no maps.
+    """A shared service with a base URL and two maps of ALICE's: add no maps.
 
-    Its log, as JSON, is beside its data.
+    Its JSON log is next to its data folder.
     """
     folder = tmp_path_factory.mktemp("running")
     mapshelf = Mapshelf(folder / "data")
@@ -94,7 +94,7 @@ def test_a_token_is_refused_within_a_second_of_its_revocation(
     assert refused.value.code == 401
 
 
-def test_a_port_that_is_taken_is_told_in_a_line(
+def test_a_port_in_use_is_reported_in_a_line(
     mapshelf: Mapshelf, running: tuple[Mapshelf, Service]
 ) -> None:
     port = running[1].url.rpartition(":")[2]
@@ -117,10 +117,10 @@ def test_folders_given_are_imported_and_followed(mapshelf: Mapshelf, tmp_path: P
         wait_for(lambda: service.total() == 2)
 
 
-def test_what_is_imported_shows_and_no_request_fails_meanwhile(
+def test_imported_maps_appear_and_no_request_fails_meanwhile(
     mapshelf: Mapshelf, tmp_path: Path
 ) -> None:
-    """The service is told the name of a host, and its URLs begin with that."""
+    """The service listens on a host name, and its URLs begin with it."""
     with serving(mapshelf, "--host", "localhost") as service:
         service.wait_until_ready()
         done = threading.Event()
@@ -133,7 +133,7 @@ def test_what_is_imported_shows_and_no_request_fails_meanwhile(
                 try:
                     service.get("/maps?limit=5")
                     asked += 1
-                    time.sleep(0.01)  # or the readers would have the processor to themselves
+                    time.sleep(0.01)  # leaves processor time to the others
                 except Exception as error:
                     failures.append(error)
 
@@ -144,7 +144,7 @@ def test_what_is_imported_shows_and_no_request_fails_meanwhile(
             for number in range(5):
                 mapshelf.run("import", write_map(tmp_path / f"{number}.mm", f"Map {number}"))
                 wait_for(lambda number=number: service.total() == number + 1)
-        finally:  # or they would ask for ever, and keep what they got
+        finally:  # otherwise the readers would go on forever
             done.set()
             for reader in readers:
                 reader.join()
@@ -164,7 +164,7 @@ def test_a_child_that_dies_is_replaced_and_none_is_left_when_the_parent_is_kille
         service.wait_until_ready()
         before = children(service.process.pid)
         for child in before:
-            with suppress(ProcessLookupError):  # one looks for old outlines, and ends
+            with suppress(ProcessLookupError):  # one child looks for old outlines, and ends
                 os.kill(child, signal.SIGKILL)
 
         wait_for(lambda: not set(before) & set(children(service.process.pid)))
@@ -192,7 +192,7 @@ def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
     assert "Traceback" not in rest
 
 
-def test_a_snapshot_that_a_worker_cannot_use_or_that_is_lost_is_built_anew_while_serving(
+def test_unusable_and_lost_snapshots_are_rebuilt_while_serving(
     samples: Mapshelf, tmp_path: Path
 ) -> None:
     mapshelf = samples.copied_to(tmp_path / "data")

@@ -1,4 +1,4 @@
-"""systemd is told when the service answers and stops; orphans in a container are collected."""
+"""systemd is notified when the service is ready and stops; a container's orphans are reaped."""
 
 import os
 import shutil
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.process
 
 @contextmanager
 def manager(name: str) -> Iterator[socket.socket]:
-    """Listen as systemd does; a name that begins with ``@`` has no file."""
+    """Listen like systemd. A name that begins with ``@`` is an abstract socket without a file."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind("\0" + name[1:] if name.startswith("@") else name)
         listening.settimeout(PATIENCE)
         yield listening
 
 
-def test_systemd_is_told_of_the_first_answer_and_of_the_end(
+def test_systemd_is_notified_of_readiness_and_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = str(tmp_path / "notify")
@@ -46,11 +46,11 @@ def test_systemd_is_told_of_the_first_answer_and_of_the_end(
             told.recv(100)
 
 
-def test_a_service_that_is_to_end_goes_on_for_a_while_and_says_so(
+def test_a_stopping_service_continues_for_a_while_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That a second signal cuts this short, ``test_data_folder_lock`` shows."""
-    name = f"@mapshelf-{uuid4().hex}"  # an abstract one, which has no file
+    """``test_data_folder_lock.py`` shows that a second signal ends it early."""
+    name = f"@mapshelf-{uuid4().hex}"  # an abstract socket, which has no file
     monkeypatch.setenv("NOTIFY_SOCKET", name)
     with manager(name) as told, serving(Mapshelf(tmp_path / "data"), "--drain", "2") as service:
         service.wait_until_ready()
@@ -66,14 +66,14 @@ def test_a_service_that_is_to_end_goes_on_for_a_while_and_says_so(
         assert time.monotonic() - asked >= 2
 
 
-def test_a_manager_that_is_gone_changes_nothing(tmp_path: Path) -> None:
+def test_a_missing_service_manager_changes_nothing(tmp_path: Path) -> None:
     gone = ServiceManager.named_in({"NOTIFY_SOCKET": str(tmp_path / "nobody")})
     gone.ready()
     gone.stopping()
 
 
 def zombies(process: int) -> int:
-    """Return how many children of a process have ended, and are not collected."""
+    """Return how many children of a process are zombies."""
     states = (Path(f"/proc/{child}/stat").read_text() for child in all_children(process))
     return sum(state.rpartition(")")[2].split()[0] == "Z" for state in states)
 
@@ -83,11 +83,11 @@ def all_children(process: int) -> list[str]:
 
 
 def test_the_first_process_of_a_container_collects_orphans(tmp_path: Path) -> None:
-    """When the web process is killed, its worker has no parent but the first process."""
+    """When the web process is killed, the first process becomes the parent of its worker."""
     unshare = shutil.which("unshare")
     apart = [unshare or "", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
     if not unshare or subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this system lets us have no numbers of processes of our own (unshare --pid)")
+        pytest.skip("this system does not allow PID namespaces (unshare --pid)")
     mapshelf, port = Mapshelf(tmp_path / "data"), free_port()
     words = [*apart, *mapshelf.command("serve", "--port", str(port), "--workers", "1")]
     with subprocess.Popen(words) as outside:

@@ -1,6 +1,6 @@
-"""People whom others sign in, with the service as a process: an OpenID provider, or nginx.
+"""An OpenID provider or nginx signs users in, with the service in its own process.
 
-nginx runs as ``docs/signing-in.md`` sets it up. Where it is not installed, its tests are skipped.
+nginx runs as in ``docs/signing-in.md``. If it is not installed, its tests are skipped.
 """
 
 import re
@@ -37,7 +37,7 @@ def behind(mapshelf: Mapshelf) -> Iterator[Service]:
 
 @contextmanager
 def browser(address: str, user: str = "", *, source: str = "127.0.0.1") -> Iterator[httpx.Client]:
-    """Give a client that follows redirects, and has a password for nginx."""
+    """Yield a client that follows redirects, and has a password for nginx."""
     transport = httpx.HTTPTransport(local_address=source)
     signed = httpx.BasicAuth(user.encode(), b"word") if user else None
     with httpx.Client(
@@ -53,7 +53,7 @@ def browser(address: str, user: str = "", *, source: str = "127.0.0.1") -> Itera
 
 @contextmanager
 def documented_nginx(service: Service, folder: Path, *users: str) -> Iterator[str]:
-    """Run nginx as documented, but without a certificate, for these users."""
+    """Run nginx as documented for these users, except without a certificate."""
     (found,) = re.findall(r"^```nginx\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
     port = free_port()
     passwords = folder / "users"
@@ -73,7 +73,7 @@ def documented_nginx(service: Service, folder: Path, *users: str) -> Iterator[st
 def test_nginx_signs_people_in(behind: Service, tmp_path: Path) -> None:
     with documented_nginx(behind, tmp_path, "ann", "bob.b", "zoë") as proxy:
         with browser(proxy, "zoë") as person:
-            assert person.get("/account").url.path == "/signin", "only ASCII gets through"
+            assert person.get("/account").url.path == "/signin", "only ASCII names get through"
         for name in ("ann", "bob.b"):
             with browser(proxy, name) as person:
                 page = person.get("/account")
@@ -83,7 +83,7 @@ def test_nginx_signs_people_in(behind: Service, tmp_path: Path) -> None:
                 assert person.get("/").status_code == 200
 
 
-def test_nginx_lets_nobody_say_who_they_are(behind: Service, tmp_path: Path) -> None:
+def test_nginx_lets_no_client_choose_its_user(behind: Service, tmp_path: Path) -> None:
     with documented_nginx(behind, tmp_path, "ann") as proxy:
         claims = {HEADER: "admin", HEADER.lower(): "admin"}
         with browser(proxy) as stranger:
@@ -130,7 +130,7 @@ def test_forms_behind_nginx_need_their_token(behind: Service, tmp_path: Path) ->
 def test_a_service_with_a_provider(
     mapshelf: Mapshelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole way over the network, with two workers, and a secret in a file."""
+    """The whole sign-in over the network, with two workers and the secret in a file."""
     copied = mapshelf.copied_to(tmp_path / "copy") if mapshelf.data.exists() else mapshelf
     file = tmp_path / "secret"
     file.write_text(CLIENT_SECRET + "\n")

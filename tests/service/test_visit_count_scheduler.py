@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> Iterator[SQLiteStore]:
 
 
 def count(store: SQLiteStore, key: bytes, seconds: float) -> None:
-    """Count a visit of so many seconds ago."""
+    """Count a visit of some seconds ago."""
     now = int((time.time() - seconds) * 1000)
     assert store.count_visits([Visit(key, 1, VisitKind.VIEW, now // HOUR)], now, 9) == 0
 
@@ -30,13 +30,13 @@ def views(store: SQLiteStore) -> int:
     return found.views
 
 
-def test_visits_come_together_for_a_minute(store: SQLiteStore) -> None:
+def test_visits_are_collected_for_a_minute(store: SQLiteStore) -> None:
     count(store, b"1", seconds=5)
     VisitCountScheduler(store).apply_due()
     assert views(store) == 0
-    count(store, b"2", seconds=70)  # by a worker that was late
+    count(store, b"2", seconds=70)  # from a worker that was late
     VisitCountScheduler(store).apply_due()
-    assert views(store) == 0  # one that waits for its map is known by its first visit
+    assert views(store) == 0  # the first visit decides how long counts wait
     store.apply_visit_counts(2**60)
     count(store, b"3", seconds=70)
     count(store, b"4", seconds=5)
@@ -44,11 +44,11 @@ def test_visits_come_together_for_a_minute(store: SQLiteStore) -> None:
     scheduler.apply_due()
     assert views(store) == 4
     count(store, b"5", seconds=70)
-    scheduler.apply_due()  # not again so soon
+    scheduler.apply_due()  # too soon: does nothing
     assert views(store) == 4
 
 
-def test_where_building_takes_long_they_come_together_for_longer(store: SQLiteStore) -> None:
+def test_visits_are_collected_longer_where_building_takes_long(store: SQLiteStore) -> None:
     count(store, b"1", seconds=70)
     scheduler = VisitCountScheduler(store)
     scheduler.adapt_to(build_time=4.0)

@@ -1,4 +1,4 @@
-"""The private parts of Granian that ``web_server.py`` relies on are in the installed version."""
+"""The installed Granian has the private parts that ``web_server.py`` relies on."""
 
 import inspect
 import re

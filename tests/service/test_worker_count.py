@@ -1,4 +1,4 @@
-"""How many workers and helpers start: no more than processors and memory bear."""
+"""How many workers and helpers start: no more than processors and memory allow."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ from mapshelf.service.worker_count import (
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def test_without_limits_there_is_one_for_each_processor_that_memory_bears(tmp_path: Path) -> None:
+def test_without_limits_memory_and_processors_decide_the_worker_count(tmp_path: Path) -> None:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert default_workers(tmp_path) == max(1, min(PROCESSORS or 1, memory // WORKER_MEMORY))
 
@@ -24,7 +24,7 @@ def test_without_limits_there_is_one_for_each_processor_that_memory_bears(tmp_pa
     ("memory", "workers"),
     [("max", PROCESSORS), (f"{WORKER_MEMORY * 3 // 2}", 1), ("1000000", 1), ("", PROCESSORS)],
 )
-def test_memory_of_a_container_bounds_them(tmp_path: Path, memory: str, workers: int) -> None:
+def test_container_memory_limits_workers(tmp_path: Path, memory: str, workers: int) -> None:
     (tmp_path / "memory.max").write_text(f"{memory}\n")
     assert default_workers(tmp_path) == min(workers, default_workers(tmp_path / "none"))
 
@@ -32,19 +32,21 @@ def test_memory_of_a_container_bounds_them(tmp_path: Path, memory: str, workers:
 @pytest.mark.parametrize(
     ("limit", "most"), [("50000 100000", 1), ("100000 100000", 1), ("max 100000", PROCESSORS)]
 )
-def test_processor_time_of_a_container_bounds_them(tmp_path: Path, limit: str, most: int) -> None:
+def test_container_processor_time_limits_workers(tmp_path: Path, limit: str, most: int) -> None:
     (tmp_path / "cpu.max").write_text(f"{limit}\n")
     assert default_workers(tmp_path) == min(most, default_workers(tmp_path / "none"))
 
 
-def test_a_small_computer_gets_one_or_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_small_computer_gets_one_or_two_workers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
     (tmp_path / "memory.max").write_text(str(920 << 20))
     assert default_workers(tmp_path) == 2
 
 
 @pytest.mark.parametrize(("processors", "helpers"), [(1, 0), (2, 2), (3, 3), (64, MOST_HELPERS)])
-def test_a_build_has_helpers_where_there_are_several_processors(
+def test_builds_use_helpers_on_several_processors(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processors: int, helpers: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(processors), raising=False)

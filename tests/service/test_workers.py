@@ -1,4 +1,4 @@
-"""Workers that die cost the requests they were answering, and nothing else."""
+"""Workers that die lose only the requests that they were answering."""
 
 import os
 import signal
@@ -23,12 +23,12 @@ def mapshelf(samples: Mapshelf, tmp_path: Path) -> Mapshelf:
 
 
 def workers(service: Service) -> list[int]:
-    """Return the processes that answer: the only ones below one below the supervisor."""
+    """Return the worker processes: the only grandchildren of the supervisor."""
     return [found for child in children(service.process.pid) for found in children(child)]
 
 
 def kill_one(service: Service, victim: int) -> int:
-    """Kill a worker; return the one that takes its place."""
+    """Kill a worker; return its replacement."""
     before = set(workers(service))
     os.kill(victim, signal.SIGKILL)
     wait_for(lambda: set(workers(service)) - before and len(workers(service)) == len(before))
@@ -37,7 +37,7 @@ def kill_one(service: Service, victim: int) -> int:
 
 
 def ask(service: Service) -> int:
-    """Ask for a page over a connection of its own; return the status of the answer."""
+    """Request a page over a new connection; return the status."""
     connection = HTTPConnection(service.url.removeprefix("http://"), timeout=PATIENCE)
     try:
         headers = {"Authorization": f"Bearer {service.token}"}
@@ -49,7 +49,7 @@ def ask(service: Service) -> int:
 
 @contextmanager
 def asking(service: Service, answers: list[int | Exception]) -> Iterator[None]:
-    """Ask one question after the other while in the context, and note what comes of each."""
+    """Send one request after another in this context; record each status or error."""
     done = threading.Event()
 
     def go_on() -> None:
@@ -58,7 +58,7 @@ def asking(service: Service, answers: list[int | Exception]) -> Iterator[None]:
                 answers.append(ask(service))
             except OSError as error:
                 answers.append(error)
-            time.sleep(0.005)  # or asking would have the processor to itself
+            time.sleep(0.005)  # leaves processor time to the service
 
     thread = threading.Thread(target=go_on)
     thread.start()
@@ -82,7 +82,7 @@ def test_a_worker_that_keeps_dying_leaves_the_others_alone(mapshelf: Mapshelf) -
         assert steady in workers(service)
 
     failed = [answer for answer in answers if answer != 200]
-    # What the dying one was answering: there is never more than one request at a time.
+    # Only the request of the dying worker may fail: there is one request at a time.
     assert len(failed) <= deaths
     assert not any(isinstance(answer, ConnectionRefusedError) for answer in failed)
     assert len(answers) - len(failed) > deaths
@@ -92,7 +92,7 @@ def test_a_revoked_token_is_refused_by_every_worker_after_a_second(mapshelf: Map
     with serving(mapshelf, workers=2) as service:
         service.wait_until_ready()
         wait_for(lambda: len(workers(service)) == 2)
-        # Connections are spread over the workers, so each of them knows the token.
+        # Connections are spread over the workers, so each has cached the token.
         assert {ask(service) for _ in range(50)} == {200}
         token_id, *_ = mapshelf.lines("token", "list", "alice")[-1].split("\t")
         mapshelf.run("token", "revoke", token_id)
@@ -108,7 +108,7 @@ def test_clients_wait_while_the_only_worker_or_all_that_answers_is_replaced(
         for _ in range(2):
             (worker,) = workers(service)
             os.kill(worker, signal.SIGKILL)
-            # Here nobody answers; whoever asks may have to wait, and is answered.
+            # No worker runs now: clients may have to wait, but get a response.
             wait_for(lambda worker=worker: worker not in workers(service))
             assert ask(service) == 200
 

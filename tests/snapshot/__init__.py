@@ -1,1 +1,1 @@
-"""Tests of the snapshots: whatever happened on the way, the answers are those of the store."""
+"""Tests of snapshots: whatever happens to them, responses agree with the store."""

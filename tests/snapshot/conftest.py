@@ -1,4 +1,4 @@
-"""Fixtures for snapshots."""
+"""Fixtures for tests of snapshots."""
 
 from collections.abc import Iterator
 from pathlib import Path

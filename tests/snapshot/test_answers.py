@@ -1,4 +1,4 @@
-"""What a snapshot answers: pages, searches, addresses, and the empty catalogue."""
+"""Results from a snapshot: pages, searches and URLs, also of an empty catalogue."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -58,13 +58,13 @@ def test_offsets_and_limits_of_every_size(world: World) -> None:
             assert len(orjson.loads(found.body)) == max(0, min(limit, 9 - offset))
 
 
-def test_ids_no_map_can_have(world: World) -> None:
+def test_impossible_ids_match_no_map(world: World) -> None:
     world.put(MapDraft(title="t"))
     snapshot = world.published()
     for name in ("category", "software"):
         assert page(snapshot, filters=((name, UNKNOWN_ID),)) == EMPTY
         assert page(snapshot, filters=((name, UNKNOWN_ID),), text="t") == EMPTY
-    assert page(snapshot, filters=(("software", NO_ID),)).total == 1  # no request can ask so
+    assert page(snapshot, filters=(("software", NO_ID),)).total == 1  # no request can send it
 
 
 def test_extreme_numbers_sort(world: World) -> None:
@@ -101,8 +101,8 @@ AWKWARD = [
 ]
 
 
-def test_awkward_texts_come_out_right(world: World) -> None:
-    """The base URL is filled in for a control character, which titles may hold too."""
+def test_unusual_texts_are_returned_unchanged(world: World) -> None:
+    """Records have a control character for the base URL, and titles may contain it, too."""
     for text in AWKWARD:
         world.put(MapDraft(title=text, description=text, copyright=text, software="s" + text))
     snapshot = world.published()
@@ -117,7 +117,7 @@ def test_awkward_texts_come_out_right(world: World) -> None:
     prove_lists(snapshot, world.listed())
 
 
-def test_one_snapshot_serves_under_any_address(world: World) -> None:
+def test_one_snapshot_serves_under_any_base_url(world: World) -> None:
     world.put(MapDraft(id="own", title="t", url="https://elsewhere.example/p", thumbnail=None))
     snapshot = world.published()
     for base in (b"http://a", b"https://b.example:8443/maps"):
@@ -223,7 +223,7 @@ def test_parse_text(text: str, terms: list[QueryTerm]) -> None:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
-    """A snapshot that nobody changes."""
+    """A shared snapshot: do not change it."""
     with world_in(tmp_path_factory.mktemp("library")) as world:
         world.put(*LIBRARY)
         yield world.published()
@@ -315,7 +315,7 @@ def test_of_equal_maps_the_popular_come_first_and_then_the_newer(world: World) -
     world.put(*(MapDraft(title=TEXTS[n * n % 5]) for n in range(60)))
     world.put(*(MapDraft(id=found.id, views=1) for found in world.maps()[:20:3]))
     world.published()
-    # What was edited last is not newer for that.
+    # A later edit does not make a map newer.
     world.put(*(MapDraft(id=found.id, description="edited") for found in world.maps()[30::7]))
     whole = orjson.loads(page(world.published(), text="tea", order=None).body)
     assert len(whole) == 60
@@ -335,8 +335,8 @@ def test_popularity_never_outweighs_a_better_match(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_pages_of_a_search_join_without_gap_or_repetition(world: World) -> None:
-    """Most maps tie here, across the blocks in which hits are put in order."""
+def test_pages_of_a_search_have_no_gaps_or_repetitions(world: World) -> None:
+    """Most maps tie here, across the blocks in which hits are sorted."""
     world.put(*(MapDraft(title=TEXTS[n * n % 5], views=n % 7) for n in range(150)))
     snapshot = world.published()
     for order in (None, *ORDERS):
@@ -352,8 +352,8 @@ def test_pages_of_a_search_join_without_gap_or_repetition(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_a_beginning_with_very_many_endings(world: World) -> None:
-    """Tantivy refuses phrases whose last word could be one of over 16,384."""
+def test_a_prefix_of_very_many_words(world: World) -> None:
+    """Tantivy refuses phrases whose last word is a prefix of more than 16,384 words."""
     world.put(MapDraft(title="many", outline=outline(*(f"x t{n}" for n in range(17_000)))))
     world.put(MapDraft(title="none", outline=outline("x")))
     snapshot = world.published()

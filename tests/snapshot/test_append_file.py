@@ -1,4 +1,4 @@
-"""Files that grow: each snapshot shows what was there when it was published, and no more."""
+"""Append-only files: a snapshot shows only what was written before it was published."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import xxhash
 from mapshelf.snapshot.format.append_file import AppendFile
 
 
-def test_each_publication_shows_what_was_there(tmp_path: Path) -> None:
+def test_each_publication_shows_only_what_was_written_before(tmp_path: Path) -> None:
     file = AppendFile(tmp_path / "file")
     assert [file.append(b"one"), file.append(b"two")] == [0, 3]
     first = (6, xxhash.xxh3_64_hexdigest(b"onetwo"))
@@ -21,7 +21,7 @@ def test_each_publication_shows_what_was_there(tmp_path: Path) -> None:
     file.close()
 
 
-def test_what_was_never_published_is_cut_off(tmp_path: Path) -> None:
+def test_unpublished_bytes_are_truncated(tmp_path: Path) -> None:
     file = AppendFile(tmp_path / "file")
     file.append(b"published")
     length, _ = file.link_to(tmp_path / "first")

@@ -1,4 +1,4 @@
-"""Snapshots that are lost, damaged, half made or of another time are rebuilt."""
+"""Snapshots that are lost, damaged, incomplete or out of date are rebuilt."""
 
 import shutil
 from collections.abc import Callable
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def filled(world: World) -> World:
-    """Two snapshots' worth of maps, of every kind of file."""
+    """A world with two published snapshots, and every kind of file."""
     world.put(
         *(
             MapDraft(id=f"m{n}", title=f"tea {n}", views=n, owner="ann", outline=outline("zoo"))
@@ -48,15 +48,15 @@ def sound(world: World) -> None:
 
 
 def files_of(folder: Path) -> list[str]:
-    """Return the files of a snapshot; readers of the index leave others beside them."""
+    """Return the files of a snapshot, without those that readers of the index add."""
     return ["manifest.json", *sorted(read_manifest(folder)["files"])]
 
 
 def flip(path: Path, place: int) -> None:
-    """Alter a byte of a file, under its own name alone."""
+    """Change a byte of a file, but not of other links to it."""
     data = bytearray(path.read_bytes())
     data[place] ^= 0x40
-    path.unlink()  # or the builder's link to the same file would change with it
+    path.unlink()  # otherwise the builder's link to the same file would change, too
     path.write_bytes(data)
 
 
@@ -117,7 +117,7 @@ def test_a_truncated_or_missing_file_is_found(filled: World, tmp_path: Path) -> 
         "changes-views.bin",
     ],
 )
-def test_a_damaged_snapshot_is_built_anew(filled: World, name: str) -> None:
+def test_a_damaged_snapshot_is_rebuilt(filled: World, name: str) -> None:
     flip(filled.folder / name, 10)
     before = filled.directory.current()
     filled.restart()
@@ -126,7 +126,7 @@ def test_a_damaged_snapshot_is_built_anew(filled: World, name: str) -> None:
     sound(filled)
 
 
-def test_a_damaged_index_is_built_anew(filled: World) -> None:
+def test_a_damaged_index_is_rebuilt(filled: World) -> None:
     for path in sorted((filled.folder / "text").iterdir()):
         if path.stat().st_size:
             flip(path, path.stat().st_size // 2)
@@ -140,7 +140,7 @@ def write_manifest(folder: Path, body: bytes) -> None:
     (folder / "manifest.json").write_bytes(checksum + b"\n" + body)
 
 
-def test_a_snapshot_of_another_format_is_built_anew(filled: World) -> None:
+def test_a_snapshot_of_another_format_is_rebuilt(filled: World) -> None:
     _, _, body = (filled.folder / "manifest.json").read_bytes().partition(b"\n")
     old, new = b'"format":%d' % FORMAT, b'"format":%d' % (FORMAT + 1)
     assert old in body
@@ -153,7 +153,7 @@ def test_a_snapshot_of_another_format_is_built_anew(filled: World) -> None:
     sound(filled)
 
 
-def test_parts_that_do_not_fit_each_other_are_refused(filled: World) -> None:
+def test_inconsistent_files_are_refused(filled: World) -> None:
     _, _, body = (filled.folder / "manifest.json").read_bytes().partition(b"\n")
     assert b'"maps":20' in body
     write_manifest(filled.folder, body.replace(b'"maps":20', b'"maps":21'))
@@ -197,7 +197,7 @@ def pointer(content: bytes) -> Callable[[World], None]:
         pointer(b"999999999999"),
     ],
 )
-def test_what_is_lost_is_built_anew(filled: World, harm: Callable[[World], object]) -> None:
+def test_lost_files_are_rebuilt(filled: World, harm: Callable[[World], object]) -> None:
     harm(filled)
     filled.restart()
     filled.builder.advance()
@@ -208,7 +208,7 @@ def test_what_is_lost_is_built_anew(filled: World, harm: Callable[[World], objec
     assert len(kept) <= 2
 
 
-def test_without_a_snapshot_there_is_none(tmp_path: Path) -> None:
+def test_an_empty_folder_has_no_current_snapshot(tmp_path: Path) -> None:
     directory = SnapshotDirectory(tmp_path / "none")
     with pytest.raises(SnapshotMissing):
         directory.current()
@@ -218,7 +218,7 @@ def test_without_a_snapshot_there_is_none(tmp_path: Path) -> None:
 
 
 def test_a_builder_killed_while_publishing(filled: World) -> None:
-    """Whatever it left behind: folders, half of their files, bytes never published."""
+    """Whatever it left behind: folders, incomplete files, unpublished bytes."""
     number = int(filled.directory.current())
     for ahead in (1, 2, 7):
         left = filled.directory.path / f"{number + ahead:012d}"
@@ -239,19 +239,19 @@ def test_a_builder_killed_while_publishing(filled: World) -> None:
     assert int(filled.directory.current()) == number + 9
 
 
-def test_readers_are_not_disturbed_by_bytes_never_published(filled: World) -> None:
+def test_readers_ignore_unpublished_bytes(filled: World) -> None:
     reading = filled.snapshot()
     before = titles(reading)
     with (filled.folder / "records.bin").open("ab") as file:
         file.write(b"x" * 100_000)
-    filled.restart()  # cuts them off
+    filled.restart()  # truncates them
     assert titles(reading) == before
     filled.put(MapDraft(title="next"))
     sound(filled)
     assert titles(reading) == before
 
 
-def test_a_restarted_builder_takes_up_where_the_last_ended(filled: World) -> None:
+def test_a_restarted_builder_continues_where_the_last_ended(filled: World) -> None:
     seen: list[int] = []
     filled.restart()
     assert not filled.builder.advance(seen.append)
@@ -266,7 +266,7 @@ def test_a_restarted_builder_takes_up_where_the_last_ended(filled: World) -> Non
 
 
 class Failing(SQLiteStore):
-    """A store that is unreachable at the calls of ``changes`` that are told."""
+    """A store that is unreachable at the given calls of ``changes``."""
 
     fail_at: tuple[int, ...] = ()
     calls = 0
@@ -279,10 +279,10 @@ class Failing(SQLiteStore):
 
 
 @pytest.mark.parametrize("published_before", [False, True])
-def test_a_store_away_for_a_moment_costs_nothing(
+def test_a_brief_outage_of_the_store_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published_before: bool
 ) -> None:
-    """What was applied before the failure must show once the builder goes on."""
+    """Changes applied before the failure must appear once the builder goes on."""
     monkeypatch.setattr(builder, "BATCH", 3)
     world = World(tmp_path)
     store = Failing(tmp_path / "catalogue.db")
@@ -306,7 +306,7 @@ def test_a_store_away_for_a_moment_costs_nothing(
     store.close()
 
 
-def test_a_publication_that_fails_is_made_up_for(filled: World) -> None:
+def test_a_failed_publication_is_repeated(filled: World) -> None:
     number = int(filled.directory.current())
     in_the_way = filled.directory.path / f"{number + 1:012d}"
     in_the_way.write_text("a file where the folder should be")
@@ -350,8 +350,8 @@ def _away(*_: object) -> NoReturn:
     raise StoreUnavailable("the store is away")
 
 
-def test_a_snapshot_that_was_made_wrongly_is_built_anew(filled: World) -> None:
-    """Its checksums are right, and workers refuse it all the same."""
+def test_a_wrongly_built_snapshot_is_rebuilt(filled: World) -> None:
+    """Its checksums are right, but workers refuse it."""
     folder = filled.folder
     manifest = verify(folder)
     growing = {name: manifest["files"][name] for name in APPEND_FILES}
@@ -369,8 +369,10 @@ def test_a_snapshot_that_was_made_wrongly_is_built_anew(filled: World) -> None:
     sound(filled)
 
 
-def test_a_store_put_back_to_an_earlier_state_is_followed(filled: World, tmp_path: Path) -> None:
-    """An operator restores a backup: the snapshot must not go on showing the future."""
+def test_a_snapshot_follows_a_store_restored_to_an_earlier_state(
+    filled: World, tmp_path: Path
+) -> None:
+    """An operator restores a backup: the snapshot must not keep showing later changes."""
     filled.builder.close()
     backup = World(tmp_path / "backup")
     backup.put(MapDraft(title="tea of old"))
@@ -385,10 +387,10 @@ def test_a_store_put_back_to_an_earlier_state_is_followed(filled: World, tmp_pat
 
 
 @pytest.mark.parametrize("later", [0, 1, 2])
-def test_a_copy_from_before_that_has_caught_up_is_not_taken_for_the_store(
+def test_an_old_copy_that_caught_up_is_not_taken_for_the_same_store(
     tmp_path: Path, later: int
 ) -> None:
-    """An operator copies an old file over the database; maps are written before it is served."""
+    """An operator copies an old file over the database, and adds maps before serving it."""
     place, old = tmp_path / "catalogue.db", tmp_path / "old.db"
     directory = SnapshotDirectory(tmp_path / "snapshots")
 
@@ -407,7 +409,7 @@ def test_a_copy_from_before_that_has_caught_up_is_not_taken_for_the_store(
     assert sorted(shown()) == ["first", "lost"]
     before = directory.current()
     assert sorted(shown()) == ["first", "lost"]
-    assert directory.current() == before  # nothing was built anew
+    assert directory.current() == before  # nothing was rebuilt
     shutil.copy(old, place)
     put(*(f"new {number}" for number in range(later)))
     assert sorted(shown()) == ["first", *(f"new {number}" for number in range(later))]
@@ -439,7 +441,7 @@ def test_snapshots_share_what_did_not_change(filled: World) -> None:
         assert path.samefile(filled.folder / path.relative_to(before))
 
 
-def test_the_snapshot_before_is_kept_for_those_about_to_open_it(filled: World) -> None:
+def test_the_previous_snapshot_is_kept_for_workers_about_to_open_it(filled: World) -> None:
     before = filled.folder
     filled.put(MapDraft(title="next"))
     filled.published()

@@ -1,4 +1,4 @@
-"""Facets are what a plain count over the maps gives, however the snapshot came about."""
+"""Facets agree with a simple count over the maps, however the snapshot was built."""
 
 import random
 import tempfile
@@ -47,7 +47,7 @@ BEGINNINGS_OF_YEARS = [
 
 
 def expected(listed: Sequence[ListedMap], below: str = "") -> Facets:
-    """Return the facets of maps, in the order in which these are given."""
+    """Return the facets of maps, with values in the order of their first map."""
     maps = [one.map for one in listed]
 
     def first(values: Sequence[T], key: Callable[[T], Any]) -> list[tuple[T, int]]:
@@ -96,7 +96,7 @@ def _true(values: Iterable[bool]) -> list[tuple[str, int]]:
 
 
 def _folders(listed: Sequence[ListedMap], below: str) -> Iterator[str]:
-    """Yield, for each map below a folder, the folder right below it that it is in."""
+    """Yield for each map below a folder the subfolder that contains it."""
     beginning = f"{below}/" if below else ""
     for one in listed:
         folder = one.source.rpartition("/")[0] + "/"
@@ -105,7 +105,7 @@ def _folders(listed: Sequence[ListedMap], below: str) -> Iterator[str]:
 
 
 def _tags(listed: Sequence[ListedMap]) -> Iterator[str]:
-    # A tag is called what the first map calls it.
+    # A tag has the spelling of the first map.
     names: dict[str, str] = {}
     for one in listed:
         for tag in one.map.tags:
@@ -133,7 +133,7 @@ OWNERS = st.sampled_from(["ann", "Ann", "ANN ", "bob", "çelik", "ÇELIK", "ß",
 
 @st.composite
 def catalogues(draw: st.DrawFn) -> list[ListedMap]:
-    """Draw maps: a few values of each kind, repeated as chance has it."""
+    """Draw maps with a few values of each kind, repeated at random."""
     kinds = draw(
         st.lists(st.tuples(IDS, st.none() | IDS, st.none() | IDS, OWNERS, DATES), min_size=1)
     )
@@ -198,7 +198,7 @@ def folders() -> Iterator[Callable[[], Path]]:
 
 
 def coded(maps: Sequence[ListedMap], batches: Sequence[int], fresh: Callable[[], Path]) -> Codes:
-    """Return codes as snapshots have them, built on by another process after each batch."""
+    """Return codes as in a snapshot, extended by another process after each batch."""
     folder, done = fresh(), 0
     columns = Columns(folder)
     for size in (*batches, len(maps)):
@@ -221,7 +221,7 @@ def coded(maps: Sequence[ListedMap], batches: Sequence[int], fresh: Callable[[],
 @pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(maps=catalogues(), batches=st.lists(st.integers(0, 500), max_size=3), data=st.data())
-def test_facets_are_those_of_a_plain_count(
+def test_facets_agree_with_a_simple_count(
     maps: list[ListedMap], batches: list[int], data: st.DataObject
 ) -> None:
     with folders() as fresh:
@@ -255,7 +255,7 @@ def test_facets_where_every_map_has_values_of_its_own() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DICTIONARIES)
-def test_values_that_are_cut_short_are_refused(name: str) -> None:
+def test_truncated_values_are_refused(name: str) -> None:
     maps = [
         ListedMap(
             replace(_map(n, (n, n, n, f"user {n}", n * 10**10)), tags=(f"tag {n}",)),
@@ -285,7 +285,7 @@ def test_values_that_are_cut_short_are_refused(name: str) -> None:
 
 @pytest.mark.slow
 def test_facets_of_a_catalogue_that_changes(world: World) -> None:
-    """Through builders that end and begin, and a compaction."""
+    """With restarts of the builder, and a compaction."""
     chance = random.Random(12)
     keys = {row.name: row.keys for row in FILTERS}
     for step in range(examples(80)):
@@ -306,9 +306,9 @@ def test_facets_of_a_catalogue_that_changes(world: World) -> None:
             filters = tuple((name, keys[name](some)[-1]) for name in names)
             below = some.folders[-1] if "folder" in names else ""
             want = expected(filtered(maps, filters), below)
-            for order in ("date", "alpha"):  # asked again, it is what it was
+            for order in ("date", "alpha"):  # the second time from the cache
                 found = snapshot.facets(MapQuery(filters=filters, order=order))
-                # Which of an owner's maps is looked at for the name is not promised.
+                # Which map of an owner gives the spelling of the name is not specified.
                 assert _spelt_alike(found) == _spelt_alike(want)
 
 

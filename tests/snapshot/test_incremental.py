@@ -1,7 +1,7 @@
-"""A snapshot that kept up with the store answers as one built from nothing does.
+"""A snapshot that was updated step by step returns the same as one built from scratch.
 
-The limits at which a builder cleans up or changes its mind are lowered, so that a few maps cross
-all of them.
+The tests lower the limits at which a builder cleans up or switches its strategy, so that a few maps
+cross all of them.
 """
 
 import gc
@@ -60,7 +60,7 @@ STEPS = st.one_of(
 
 
 def deleted_files_open_in(folder: Path) -> list[str]:
-    """Return the files in ``folder`` that this process has open or mapped, and that are gone."""
+    """Return the deleted files in ``folder`` that this process still has open or mapped."""
     found = []
     for one in Path("/proc/self/fd").iterdir():
         with suppress(OSError):  # the list itself was open
@@ -70,7 +70,7 @@ def deleted_files_open_in(folder: Path) -> list[str]:
 
 @contextmanager
 def lowered(**limits: int) -> Iterator[None]:
-    """Lower limits for the time being."""
+    """Lower limits in this context."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
             (module,) = (each for each in MODULES if hasattr(each, name))
@@ -85,7 +85,7 @@ def lowered(**limits: int) -> Iterator[None]:
     posting=st.sampled_from([0, 1, 1024]),
     many=st.sampled_from([0, 3, 2048]),
 )
-def test_kept_up_equals_built_anew(
+def test_an_updated_snapshot_equals_a_rebuilt_one(
     steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int, many: int
 ) -> None:
     with (
@@ -114,8 +114,8 @@ def test_kept_up_equals_built_anew(
 
 
 @pytest.mark.slow
-def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
-    """Over a thousand changes at once are not put in their places one by one."""
+def test_many_changes_at_once_are_sorted_again(tmp_path: Path) -> None:
+    """More than a thousand changes at once are not inserted one by one."""
     with world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n % 7}", views=n % 5) for n in range(1100)))
         world.published()
@@ -126,7 +126,7 @@ def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
         prove_lists(world.published(), world.listed())
 
 
-def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
+def test_a_long_import_appears_step_by_step(tmp_path: Path) -> None:
     with lowered(BATCH=2, MINIMUM_MAPS=2, CHANGES_PER_SNAPSHOT=4), world_in(tmp_path) as world:
         world.put(*(MapDraft(title=str(n)) for n in range(10)))
         seen: list[int] = []
@@ -142,8 +142,8 @@ def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1023, 1024, 1025, 1100])
-def test_postings_and_bitmaps_answer_alike(tmp_path: Path, count: int) -> None:
-    """One value that ``count`` maps have, and one that few have, in every order."""
+def test_postings_and_bitmaps_give_the_same_results(tmp_path: Path, count: int) -> None:
+    """A value that ``count`` maps have, and one that few have, in every order."""
     with world_in(tmp_path) as world:
         world.put(
             *(
@@ -181,8 +181,8 @@ def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
         prove_lists(world.snapshot(), world.listed())
 
 
-def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -> None:
-    """Titles that begin alike are read, even of maps that are gone, as long as orders know them."""
+def test_titles_are_sorted_right_after_records_were_rewritten(tmp_path: Path) -> None:
+    """Orders read titles with equal beginnings, even of deleted maps that they still contain."""
     with lowered(MINIMUM_GARBAGE=100), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"beginning {n}") for n in range(30)))
         world.published()
@@ -196,7 +196,7 @@ def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -
         prove_lists(world.published(), world.listed())
 
 
-def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
+def test_a_snapshot_of_mostly_removed_maps_is_rebuilt(tmp_path: Path) -> None:
     with lowered(BATCH=10, MINIMUM_MAPS=10), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
         world.published()
@@ -210,8 +210,8 @@ def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is open")
-def test_a_compaction_lets_go_of_the_old_files(tmp_path: Path) -> None:
-    """At once: a builder collects garbage so rarely that many deleted files would stay open."""
+def test_a_compaction_closes_the_old_files(tmp_path: Path) -> None:
+    """At once: Python's garbage collection is so rare that many deleted files would stay open."""
     with lowered(BATCH=10, MINIMUM_MAPS=10), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"same {n}") for n in range(40)))
         world.published()
@@ -226,8 +226,8 @@ def test_a_compaction_lets_go_of_the_old_files(tmp_path: Path) -> None:
             gc.enable()
 
 
-def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> None:
-    """Bit by bit, while the catalogue goes on changing and every change shows at once."""
+def test_a_search_index_of_mostly_replaced_maps_is_rebuilt(tmp_path: Path) -> None:
+    """Step by step, while the catalogue keeps changing and every change appears at once."""
     with world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
         for first in range(0, 15, 5):
@@ -248,7 +248,7 @@ def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("key", [0, 2**64 - 1])
-def test_ids_of_one_hash_are_told_apart(
+def test_ids_with_the_same_hash_are_distinguished(
     world: World, monkeypatch: pytest.MonkeyPatch, key: int
 ) -> None:
     for module in (arrays, ids):

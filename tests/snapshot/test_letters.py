@@ -1,4 +1,4 @@
-"""Where first letters begin in lists from A to Z, compared with a look at every title."""
+"""The positions of first letters in alphabetical lists, compared with all titles."""
 
 import unicodedata
 from random import Random
@@ -18,7 +18,7 @@ TITLES = (
 
 
 def group(title: str) -> str:
-    """Return the group of a title, by the names that Unicode has for letters."""
+    """Return the group of a title, by the Unicode names of letters."""
     letter = (normalize(title) or "\0")[0]
     if letter.isdigit():
         return "0-9"

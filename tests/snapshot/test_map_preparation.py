@@ -1,4 +1,4 @@
-"""Helper processes change how long a full build takes, not what it builds."""
+"""Helper processes change the duration of a full build, not its result."""
 
 from contextlib import closing
 from pathlib import Path
@@ -38,7 +38,7 @@ def filled(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def built(world: World, folder: Path, helpers: int) -> dict[str, bytes]:
-    """Return the files of a snapshot that is built from nothing, but for those that name times."""
+    """Return the files of a snapshot built from scratch, except those that contain times."""
     directory = SnapshotDirectory(folder)
     with closing(Builder(world.store, directory, helpers)) as made:
         made.advance()
@@ -73,7 +73,7 @@ def test_a_damaged_outline_costs_only_its_topics(
     assert sum(message in one for one in caplog.messages) == 2
 
 
-def test_what_a_helper_cannot_do_the_builder_does(
+def test_the_builder_takes_over_when_helpers_fail(
     filled: World,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

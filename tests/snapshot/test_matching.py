@@ -1,7 +1,7 @@
-"""Whatever is searched for: every order finds what relevance finds, and maps by their own words.
+"""For every search, all orders find the same maps, and maps are found by their own words.
 
-An order of its own is searched for in another, faster way than relevance. Their agreement is what
-this is about, over texts of the kind that has set them apart.
+Searches in other orders than relevance use another, faster algorithm. These tests check that both
+agree, with texts for which they once differed.
 """
 
 import random
@@ -118,7 +118,7 @@ def snapshot(filled: World) -> Snapshot:
 
 @pytest.fixture(scope="module")
 def unindexed(filled: World) -> tuple[list[str], UnindexedMaps]:
-    """The same maps without an index, with their ids."""
+    """The same maps without an index, and their ids."""
     finder, maps = WordFinder(), filled.maps()
     outlines = [filled.store.outline(one.file_id) for one in maps]
     said = [
@@ -160,7 +160,7 @@ def test_every_order_finds_what_relevance_finds(snapshot: Snapshot, text: str) -
 @example(text="e-ma")
 @example(text="mind map x")
 @example(text="( )")
-def test_maps_without_an_index_are_found_alike(
+def test_maps_without_an_index_are_found_the_same_way(
     snapshot: Snapshot, unindexed: tuple[list[str], UnindexedMaps], text: str
 ) -> None:
     hits = snapshot.search(MapQuery(text=text, limit=ALL), BASE, correct=False)
@@ -175,7 +175,7 @@ def test_maps_without_an_index_are_found_alike(
 def test_maps_are_found_by_their_own_words(snapshot: Snapshot, word: str, form: str) -> None:
     text = form.format(word, word)
     said = {one["ID"] for one in orjson.loads(page(snapshot).body) if word in one["Title"].split()}
-    assert said, "a word that no title has proves nothing"
+    assert said, "the word must occur in a title"
     for order in (None, "views"):
         found = set(ids(snapshot, text, order))
         assert not (found & said if form.startswith("-") else said - found), order

@@ -1,7 +1,7 @@
-"""Lists with changes beside their orders are those of orders written from scratch.
+"""Lists from orders with separate changes equal lists from orders written from scratch.
 
-The oracle is the same code on another path: no changes beside the orders, all of them rewritten.
-That these are right in turn is proven against plain Python (``test_incremental``).
+The oracle is another path of the same code: all orders rewritten, without separate changes.
+``test_incremental.py`` compares that path with plain Python.
 """
 
 import shutil
@@ -79,7 +79,7 @@ class Shelf:
         self.published = self._written(self.orders)
 
     def resume(self) -> None:
-        """Publish, and go on as a new process would."""
+        """Publish, and continue like a new process."""
         self.publish()
         self.columns.close()
         self._work = self._new_folder("work")
@@ -154,7 +154,7 @@ def made(number: int, title: str, category: int, views: int) -> Map:
 
 
 def listed(found: Map) -> ListedMap:
-    """Return a map in folders, with tags, that follow from its numbers."""
+    """Return a map with folders and tags that depend on its numbers."""
     return ListedMap(
         replace(found, tags=TAGS[: found.views]),
         edited=found.views,
@@ -167,9 +167,9 @@ def listed(found: Map) -> ListedMap:
 
 
 def queries(columns: Columns) -> Iterator[MapQuery]:
-    """Yield every order with combinations of filter values, past ones among them.
+    """Yield every order with combinations of filter values, including former values.
 
-    Of a few filters all combinations; each of the others with each of these.
+    They are all combinations of a few filters, and each other filter with each of these.
     """
     values = {
         row.name: [
@@ -219,7 +219,7 @@ def prove_list(
 
 @contextmanager
 def shelf_with(**limits: int) -> Iterator[Shelf]:
-    """Yield an empty shelf; its code has other limits."""
+    """Yield an empty shelf, with changed limits in the code."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
             patch.setattr(postings if name == "ARRAY_LIMIT" else ordering, name, value)
@@ -275,7 +275,7 @@ def test_after_any_changes_lists_are_as_written_from_scratch(
 @pytest.mark.slow
 @pytest.mark.parametrize("resumed", [False, True])
 def test_values_cross_the_limit_of_postings_both_ways(resumed: bool) -> None:
-    """As a catalogue of thousands has it, with the limits that hold there."""
+    """With the real limits and thousands of maps."""
     chance = np.random.default_rng(7)
     publish = Shelf.resume if resumed else Shelf.publish
     with shelf_with() as shelf:
@@ -320,5 +320,5 @@ def test_orders_with_too_many_changes_do_not_wait() -> None:
 
 
 def written(shelf: Shelf) -> set[int]:
-    """Return what tells the orders of the last snapshot from others."""
+    """Return values that identify the orders of the last snapshot."""
     return {path.stat().st_ino for path in shelf.published.glob("order-*/slots.bin")}

@@ -1,4 +1,4 @@
-"""Searches by relevance have one order: for all pages, however often maps tie, and on any node."""
+"""Relevance gives the same order on all pages and nodes, however many maps tie."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,7 +39,7 @@ def numbered(numbers: range) -> list[MapDraft]:
 
 @pytest.fixture(scope="module")
 def at_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A catalogue whose index is written at once. Nobody changes it."""
+    """A shared catalogue whose index is written at once: do not change it."""
     with world_in(tmp_path_factory.mktemp("once")) as world:
         world.put(*numbered(range(MANY)))
         world.published()
@@ -61,7 +61,7 @@ def test_ties_are_newest_first_to_the_last_page(at_once: World, limit: int, text
 def test_the_index_has_no_influence_on_the_order(
     at_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One index is written at once; the other in portions, backwards, with changes and merges."""
+    """One index is written at once, the other in portions, backwards, with changes and merges."""
     with world_in(tmp_path) as other:
         other.put(*numbered(range(MANY)))
         monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", BLOCK)
@@ -81,8 +81,8 @@ def test_the_index_has_no_influence_on_the_order(
         assert {text: walked(other.published(), 50, text) for text in SEARCHES} == first
 
 
-# Three kinds of maps: each has the word where the next one has it, and in a weightier place. In
-# each kind, all are equally relevant. As many maps are without the word: it stays significant.
+# Three kinds of maps: each has the word where the next kind has it, and in a place with more
+# weight. All maps of a kind are equally relevant. As many lack the word, so it stays significant.
 SAID = outline_of("all", "tea")
 KINDS = (
     MapDraft(title="tea", description="tea", outline=SAID),
@@ -101,10 +101,10 @@ RUNS = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(1, 90))
     limit=st.sampled_from([10, 20, 50]),
 )
 @example(runs=[(1, 0, 80), (0, 0, 200), (1, 1, 90), (2, 0, 70)], portions=3, limit=20)
-def test_many_ties_are_sorted_as_promised(
+def test_many_ties_are_sorted_as_documented(
     runs: list[tuple[int, int, int]], portions: int, limit: int
 ) -> None:
-    """Relevance first, then popularity (here: ever opened), then the newer map."""
+    """By relevance, then popularity (here: whether ever opened), then the newer map."""
     rows = [(kind, views) for kind, views, count in runs for _ in range(count)]
     drafts = [
         replace(KINDS[kind], id=f"m{number}", views=views)
@@ -132,7 +132,7 @@ SCORES = st.lists(
 
 
 def promised(scores: list[float]) -> list[int]:
-    """Return the number of the near tie of each hit, by the words of ``docs/search.md``."""
+    """Return the number of the near tie of each hit, as defined in ``docs/search.md``."""
     numbers: list[int] = []
     block = best = 0
     for position, score in enumerate(scores):
@@ -146,7 +146,7 @@ def promised(scores: list[float]) -> list[int]:
 
 
 def block_due(position: int, scores: list[float]) -> bool:
-    """Return whether a block ended within, or at, the run of equal scores before ``position``."""
+    """Return whether a block ended in or at the run of equal scores before ``position``."""
     run = position - 1
     while run and scores[run - 1] == scores[position - 1]:
         run -= 1
@@ -156,7 +156,7 @@ def block_due(position: int, scores: list[float]) -> bool:
 @given(SCORES, st.integers(0, 1200), st.integers(1, 130), st.sampled_from([16, BLOCK, 300, 2000]))
 @example([1.0] * 200, 100, 20, BLOCK)
 @example([2.0] * 64 + [1.96] * 64, 60, 10, BLOCK)
-def test_every_window_tells_the_promised_ties(
+def test_every_window_gives_the_documented_ties(
     scores: list[float], start: int, limit: int, margin: int
 ) -> None:
     start %= len(scores)
@@ -165,7 +165,7 @@ def test_every_window_tells_the_promised_ties(
     first, last = window_around(start, start + limit, margin)
     ties = RankedWindow(noisy[first:last], first, len(scores)).near_ties(start, start + limit)
     if margin == 2000:
-        assert ties is not None, "a window of everything is enough"
+        assert ties is not None, "a window with all hits must be enough"
     if ties is None:
         return
     end = min(start + limit, len(scores))

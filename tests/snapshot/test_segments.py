@@ -1,4 +1,4 @@
-"""How many segments the search index has: each is searched by every search."""
+"""The number of segments of the search index. Every search reads each segment."""
 
 import orjson
 import pytest
@@ -31,7 +31,7 @@ def test_an_index_written_at_once_has_one_segment(
 
 
 @pytest.mark.slow
-def test_what_comes_later_is_a_segment_beside_it(
+def test_later_changes_go_into_a_second_segment(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", 4)

@@ -1,4 +1,4 @@
-"""Twins and maps about the same, as a snapshot finds them, while maps come, change and go."""
+"""Twins and similar maps in a snapshot, while maps are added, changed and deleted."""
 
 import random
 from itertools import combinations
@@ -54,7 +54,7 @@ def test_few_topics_make_twins_only_if_all_are_the_same(world: World) -> None:
     assert twins(world, "Small003") == []
 
 
-def test_topics_without_text_are_what_their_pictures_are(world: World) -> None:
+def test_topics_without_text_are_compared_by_their_pictures(world: World) -> None:
     def pictured(public_id: str, *digests: str) -> MapDraft:
         topics = [Topic("", images=(Image(digest),)) for digest in digests]
         outline = Outline(sheets_of((Topic("", children=topics),)))
@@ -73,7 +73,7 @@ def test_topics_without_text_are_what_their_pictures_are(world: World) -> None:
     assert twins(world, "Picture3") == twins(world, "Missing1") == []
 
 
-def test_maps_are_alike_by_rare_words_and_not_by_frequent_ones(world: World) -> None:
+def test_maps_are_similar_by_rare_words_not_by_frequent_ones(world: World) -> None:
     world.put(
         *(draft(f"Filler{n:02}", f"something about {word}") for n, word in enumerate(WORDS[:40])),
         draft("Garden01", "something about tomatoes", "compost", "watering"),
@@ -86,7 +86,7 @@ def test_maps_are_alike_by_rare_words_and_not_by_frequent_ones(world: World) -> 
     assert snapshot.about_the_same("Kitchen1", 6, b"") == []
 
 
-def test_the_more_topics_are_shared_the_more_bands_are() -> None:
+def test_more_shared_topics_give_more_shared_bands() -> None:
     for number in range(30):
         seed = random.Random(number)
         size = seed.randint(20, 80)
@@ -103,7 +103,7 @@ def equal(one: object, other: object) -> int:
     return sum(left == right for left, right in zip(one, other, strict=True))  # type: ignore[call-overload]
 
 
-def test_keys_tell_trees_apart() -> None:
+def test_keys_distinguish_trees() -> None:
     trees = (
         [(0, "a"), (1, "b"), (1, "c")],
         [(0, "a"), (1, "b"), (2, "c")],

@@ -1,4 +1,4 @@
-"""The nearest words are those that a plain comparison with every word finds."""
+"""The nearest words agree with a simple comparison with every word."""
 
 import random
 from pathlib import Path
@@ -20,7 +20,7 @@ WORDS = st.text(LETTERS, min_size=1, max_size=12)
 
 
 def distance(one: str, other: str) -> int:
-    """Return the optimal string alignment distance, straight from its definition."""
+    """Return the optimal string alignment distance, computed from its definition."""
     rows = [[max(i, j) if not i or not j else 0 for j in range(len(other) + 1)]
             for i in range(len(one) + 1)]  # fmt: skip
     for i in range(1, len(one) + 1):
@@ -95,20 +95,20 @@ def test_typos(tmp_path: Path, mistyped: str, word: str) -> None:
     assert found == ([word] if word else [])
 
 
-def test_what_is_not_worth_knowing(tmp_path: Path) -> None:
+def test_some_words_are_not_in_the_dictionary(tmp_path: Path) -> None:
     words = ["ab", "x2y", "e-mail", "", "東京都", "a" * (LONGEST + 1), "ж" * (LONGEST // 2 + 1)]
     assert len(written(tmp_path / "words", words)) == 0
     assert len(written(tmp_path / "words", ["abc", "a" * LONGEST, "ж" * (LONGEST // 2)])) == 3
 
 
-def test_words_are_kept_once_over_restarts(tmp_path: Path) -> None:
+def test_words_are_stored_once_over_restarts(tmp_path: Path) -> None:
     path = tmp_path / "words"
     writer = TermDictionaryWriter(path)
     published = []
     for number, words in enumerate((["green", "house"], ["house", "water"], ["green"])):
         writer.add(words)
         published.append(writer.link_to(tmp_path / f"published-{number}"))
-    assert published[1] == published[2]  # the last brought nothing new
+    assert published[1] == published[2]  # the last publication added nothing
     writer.add(["never", "published"])
     writer.close()
 

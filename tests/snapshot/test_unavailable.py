@@ -1,4 +1,4 @@
-"""What the system is short of for a moment is no damage: a sound snapshot stays as it is."""
+"""A temporary lack of resources is not damage: a sound snapshot stays unchanged."""
 
 import gc
 import os
@@ -22,8 +22,8 @@ from tests.harness import Shelf
 
 @contextmanager
 def descriptors_left(count: int) -> Iterator[None]:
-    """Leave this process so many descriptors while in the context."""
-    gc.collect(1)  # what was done with before may hold some
+    """Leave this process only ``count`` free descriptors in this context."""
+    gc.collect(1)  # unused objects may hold some
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     held = []
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[1]), before[1]))
@@ -59,14 +59,14 @@ def needed(shelf: Shelf) -> int:
 @pytest.fixture
 def full(shelf: Shelf) -> Shelf:
     """A catalogue of a few maps."""
-    gc.collect()  # what earlier tests left behind may hold descriptors
+    gc.collect()  # objects of earlier tests may hold descriptors
     shelf.put(*(MapDraft(title=f"Map {number}") for number in range(20)))
     shelf.publish()
     return shelf
 
 
 @pytest.mark.slow
-def test_however_few_descriptors_there_are_a_sound_snapshot_is_never_damaged(full: Shelf) -> None:
+def test_too_few_descriptors_do_not_count_as_damage(full: Shelf) -> None:
     folder, most = folder_of(full), needed(full) + 10
     opened = 0
     for count in range(most + 1):
@@ -77,7 +77,7 @@ def test_however_few_descriptors_there_are_a_sound_snapshot_is_never_damaged(ful
 
 
 @pytest.mark.slow
-def test_checksums_that_cannot_be_read_are_no_others(full: Shelf) -> None:
+def test_unreadable_checksums_do_not_count_as_wrong(full: Shelf) -> None:
     with descriptors_left(0), pytest.raises(SnapshotUnavailable):
         verify(folder_of(full))
     with descriptors_left(1):
@@ -85,7 +85,7 @@ def test_checksums_that_cannot_be_read_are_no_others(full: Shelf) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
+def test_a_worker_keeps_its_snapshot_until_it_can_open_the_next(
     full: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     directory = SnapshotDirectory(full.settings.snapshots)
@@ -107,7 +107,7 @@ def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
 
 
 @pytest.mark.slow
-def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> None:
+def test_a_builder_keeps_the_snapshot_and_continues_later(full: Shelf) -> None:
     before, directory = folder_of(full), SnapshotDirectory(full.settings.snapshots)
     for left in range(0, 12, 3):
         with descriptors_left(left), pytest.raises((SnapshotUnavailable, OSError)):
@@ -124,12 +124,12 @@ def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> Non
 
 
 @pytest.mark.slow
-def test_a_builder_that_cannot_begin_leaves_nothing_open_that_it_writes(full: Shelf) -> None:
-    """It begins again each second, and the garbage collector may come much later."""
+def test_a_builder_that_cannot_start_leaves_no_file_open(full: Shelf) -> None:
+    """It starts again every second, and garbage collection may be much later."""
     directory = SnapshotDirectory(full.settings.snapshots)
     failed = 0
     for left in range(20, 70):
-        before = open_below(directory.path / WORK)  # of the builder of the fixture
+        before = open_below(directory.path / WORK)  # opened by the builder of the fixture
         with descriptors_left(left):
             gc.disable()
             try:

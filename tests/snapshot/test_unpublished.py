@@ -1,4 +1,4 @@
-"""Nothing of a map that is not published is in a snapshot, and it is back once it is published."""
+"""A snapshot contains nothing of an unpublished map until the map is published."""
 
 from collections.abc import Iterator
 
@@ -57,14 +57,14 @@ def show(world: World) -> None:
 
 
 def typed() -> Iterator[str]:
-    """Yield what somebody may type to find the hidden map: words, beginnings, misspellings."""
+    """Yield search texts for the hidden map: words, prefixes, misspellings."""
     for word in SECRETS:
         yield from (word, word[:5], f'"{word}"', word[:-1] + "x", word[1:], f"{word} plan")
     yield from ("hidden01", "hidden01.mm", "Dunnart")
 
 
 def found_by(snapshot: Snapshot, text: str) -> set[str]:
-    """Return the ids of all maps that a text finds, in any way."""
+    """Return the ids of all maps that a text finds in any kind of search."""
     ids = set()
     for order in (None, "date"):
         ids |= {one["ID"] for one in orjson.loads(page(snapshot, text=text, order=order).body)}
@@ -76,7 +76,7 @@ def corrections(snapshot: Snapshot) -> dict[str, str]:
 
 
 def everything(snapshot: Snapshot) -> dict[str, object]:
-    """Return all that a snapshot says about the hidden map to whoever asks for it."""
+    """Return everything that requests can get from a snapshot about the hidden map."""
     keys = {row.name: row.parse for row in FILTERS}
     return {
         "size": len(snapshot),
@@ -123,7 +123,7 @@ def assert_hidden(snapshot: Snapshot) -> None:
 def test_a_map_that_never_was_published_leaves_no_trace(
     world: World, visibility: Visibility
 ) -> None:
-    """Not even in the bytes of the files, where deleted maps stay for a while."""
+    """Not even in the bytes of the files, where deleted maps remain for a while."""
     world.put(OPEN, SECRET)
     hide(world, visibility)
     snapshot = world.published()
@@ -139,7 +139,7 @@ def test_a_map_that_never_was_published_leaves_no_trace(
 @pytest.mark.parametrize(
     ("visibility", "restart"), [*((one, False) for one in UNPUBLISHED), (Visibility.PRIVATE, True)]
 )
-def test_a_map_that_is_hidden_leaves_and_comes_back(
+def test_a_hidden_map_disappears_and_returns(
     world: World, visibility: Visibility, restart: bool
 ) -> None:
     world.put(OPEN, SECRET)
@@ -157,8 +157,8 @@ def test_a_map_that_is_hidden_leaves_and_comes_back(
 
 
 @pytest.mark.slow
-def test_the_hidden_map_would_be_seen(world: World) -> None:
-    """The checks above can fail: while it is published, each of them finds the map."""
+def test_the_checks_find_the_map_while_it_is_published(world: World) -> None:
+    """The checks above can fail: each finds the map while it is published."""
     world.put(OPEN, SECRET)
     snapshot = world.published()
     for word in SECRETS:
@@ -187,13 +187,15 @@ def test_a_compacted_snapshot_has_no_byte_of_a_hidden_map(
         world.published()
     while world.builder.compact():
         pass
-    assert (world.folder / "column-length.bin").stat().st_size < 4 * 20, "it was compacted"
+    assert (world.folder / "column-length.bin").stat().st_size < 4 * 20, (
+        "the snapshot must be compacted"
+    )
     for path in world.folder.rglob("*"):
         content = path.read_bytes().lower() if path.is_file() else b""
         assert not [word for word in SECRETS if word.lower().encode() in content], path.name
 
 
-def test_a_new_map_shows_once_it_is_published(world: World) -> None:
+def test_a_new_map_appears_once_it_is_published(world: World) -> None:
     details = MapDetails(title="Quokkas", visibility=Visibility.PRIVATE)
     found, _ = world.store.publish(upload(), details, 1, None)
     assert titles(world.published()) == []
@@ -201,4 +203,4 @@ def test_a_new_map_shows_once_it_is_published(world: World) -> None:
     assert titles(world.published()) == []
     world.store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
     assert titles(world.published()) == ["Quokkas"]
-    assert titles(world.snapshot(), text="plan.mm") == ["Quokkas"], "a topic says so"
+    assert titles(world.snapshot(), text="plan.mm") == ["Quokkas"], "a topic contains the text"

@@ -1,7 +1,7 @@
-"""A real store with a real builder beside it, and what their snapshots must answer.
+"""A real store with a real builder, and the results that their snapshots must return.
 
-``expected`` is the oracle: lists and searches worked out from the store's maps in plain Python,
-by the words of the design and not by the code of the snapshot.
+The oracle computes lists and searches from the store's maps in plain Python, as the design
+specifies them and without the code of the snapshot.
 """
 
 from collections import defaultdict
@@ -48,7 +48,7 @@ class World:
         assert not [outcome.reason for outcome in outcomes if outcome.reason]
 
     def restart(self) -> None:
-        """End the builder and start another, as a new process would."""
+        """End the builder and start another, like a new process."""
         self.builder.close()
         self.builder = Builder(self.store, self.directory)
 
@@ -67,11 +67,11 @@ class World:
         return self.snapshot()
 
     def maps(self) -> list[Map]:
-        """Return the maps that a snapshot has to show: no others may be in it."""
+        """Return the maps that a snapshot must contain, and no others."""
         return [one for one in self.store.maps(0, ALL) if one.visibility is Visibility.PUBLISHED]
 
     def listed(self) -> list[ListedMap]:
-        """Return the same maps with what their files say."""
+        """Return the same maps with the facts from their files."""
         return [self._listed(one) for one in self.maps()]
 
     def _listed(self, one: Map) -> ListedMap:
@@ -156,9 +156,9 @@ def in_brackets(records: list[bytes]) -> bytes:
 
 
 def combinations(maps: list[ListedMap]) -> Iterator[tuple[tuple[str, int], ...]]:
-    """Yield combinations of filter values that some map has, or none.
+    """Yield combinations of filter values, with and without matching maps.
 
-    Of the filters on fields of the record all combinations; each of the others with each of these.
+    They are all combinations of filters on record fields, and each other filter with each of these.
     """
     values = {
         row.name: [None, *sorted({key for one in maps for key in row.keys(one)})[:3], 123_456_789]

@@ -1,1 +1,1 @@
-"""Tests of the stores: one contract, which every backend passes, and what is its own."""
+"""Tests of the stores: a contract that every backend passes, and tests of each backend."""

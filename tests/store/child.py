@@ -1,9 +1,9 @@
-"""A process that writes to a store and says so, to be run beside others or killed.
+"""A process that writes to a store and reports each write. Tests run several, or kill it.
 
     python -m tests.store.child URL SEED BATCHES
 
-Each write is acknowledged by a line of JSON on standard output once the store has returned from
-it, so whoever reads the pipe knows what must be there whatever happens to the process.
+The process prints a line of JSON for each write after the store has returned from it. So a test
+that reads the pipe knows which writes must be in the store, whatever happens to the process.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def start(url: str, seed: int, batches: int) -> "subprocess.Popen[bytes]":
-    """Start a writer of its own process."""
+    """Start a writer in a process of its own."""
     return subprocess.Popen(command(url, seed, batches), stdout=subprocess.PIPE, cwd=ROOT)
 
 
@@ -45,7 +45,7 @@ def acknowledged(process: "subprocess.Popen[bytes]") -> Iterator[dict[str, Any]]
 
 
 def run_writers(url: str, seeds: Sequence[int], batches: int) -> Iterator[dict[str, Any]]:
-    """Run writers side by side to their end; yield what the first acknowledges meanwhile."""
+    """Run writers in parallel until they end; yield the writes that the first acknowledges."""
     with ExitStack() as stack:
         writers = [start(url, seed, batches) for seed in seeds]
         for writer in writers:
@@ -62,7 +62,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def main(url: str, seed: int, batches: int) -> None:
-    """Write ``batches`` times; every name is this seed's own."""
+    """Write ``batches`` times, with names that no other seed uses."""
     store = open_store(url)
     dice = random.Random(seed)
     for number in range(batches):
@@ -74,13 +74,13 @@ def main(url: str, seed: int, batches: int) -> None:
 
 def _patiently(store: Store, write: Any, seed: int, number: int) -> dict[str, Any]:
     while True:
-        with contextlib.suppress(StoreUnavailable):  # another writer was in the way
+        with contextlib.suppress(StoreUnavailable):  # another writer held the lock
             report: dict[str, Any] = write(store, seed, number)
             return report
 
 
 def _put(store: Store, seed: int, number: int) -> dict[str, Any]:
-    """Add three maps, with outlines large enough to make the log wrap around now and then."""
+    """Add three maps, with outlines large enough to make the log wrap around sometimes."""
     ids = [f"s{seed}n{number}i{i}" for i in range(3)]
     noise = random.Random(number)
     text = "".join(chr(noise.randrange(0x4E00, 0x9FFF)) for _ in range(3000))
@@ -94,7 +94,7 @@ def _put(store: Store, seed: int, number: int) -> dict[str, Any]:
 
 
 def _change(store: Store, seed: int, number: int) -> dict[str, Any]:
-    """Write the number of the batch into a map of this seed, making it if need be."""
+    """Write the number of the batch into a map of this seed; create the map if necessary."""
     one = f"s{seed}x"
     store.put_maps([MapDraft(id=one, title=one, views=number + 1)])
     return {"kind": "change", "id": one, "views": number + 1}
@@ -119,7 +119,7 @@ def _user_of(store: Store, seed: int) -> int:
 
 
 def _upload(store: Store, seed: int, number: int) -> dict[str, Any]:
-    """Publish a map, as a client does that tries again until it gets an answer."""
+    """Publish a map, like a client that retries until it gets a response."""
     user, name = _user_of(store, seed), f"{seed}-{number}"
     found, _ = store.publish(upload(name), MapDetails(title=name), user, name.encode())
     return {"kind": "upload", "id": found.id, "title": name}

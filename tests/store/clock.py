@@ -1,11 +1,11 @@
-"""A clock that tests set, so that times in the store can be foretold."""
+"""A clock that tests set, so that they know the times in the store."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class Clock:
-    """Tells ``now``, in milliseconds since 1970-01-01 UTC, until it is set anew."""
+    """Returns ``now``, in milliseconds since 1970-01-01 UTC, until a test changes it."""
 
     now: int = 1_700_000_000_123
 

@@ -1,4 +1,4 @@
-"""Has pytest explain failed asserts in the contract suite, which is no test module itself."""
+"""Lets pytest explain failed asserts in the contract suite, which is not a test module."""
 
 import pytest
 

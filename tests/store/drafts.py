@@ -1,4 +1,4 @@
-"""Drafts for tests: complete ones, and any that a catalogue could hold."""
+"""Drafts for tests: complete ones, and Hypothesis strategies for any valid draft."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ LINK = MapLink("topic", "other.mm", "other.mm")
 
 
 def complete(**changes: Any) -> MapDraft:
-    """Return a draft that says something about every field of a map."""
+    """Return a draft that sets every field of a map."""
     fields: dict[str, Any] = {
         "id": "Complete",
         "file_id": 77,
@@ -92,7 +92,7 @@ def outline(*texts: str) -> bytes:
 
 
 def source(name: str = "a.mm", **changes: Any) -> Source:
-    """Return a source; its digest is its name's unless told otherwise."""
+    """Return a source; by default, its digest is that of its name."""
     fields: dict[str, Any] = {
         "path": b"/maps/" + name.encode(),
         "name": name,
@@ -104,14 +104,14 @@ def source(name: str = "a.mm", **changes: Any) -> Source:
 
 
 def as_draft(found: Map, **changes: Any) -> MapDraft:
-    """Return the draft that says of a map what it is already."""
+    """Return a draft with the present values of a map."""
     names = set(Map.__slots__) - {"software_id", "set_by_people"}
     fields = {name: getattr(found, name) for name in names}
     return MapDraft(**{**fields, **changes})
 
 
 def upload(name: str = "plan.mm", **changes: Any) -> UploadedFile:
-    """Return an uploaded file; its digest and content are its name's unless told otherwise."""
+    """Return an uploaded file; by default, its digest and content come from its name."""
     fields: dict[str, Any] = {
         "name": name,
         "digest": name.encode().ljust(32, b"."),

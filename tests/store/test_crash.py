@@ -1,6 +1,6 @@
-"""What a store has acknowledged outlives ``kill -9`` of the process that wrote it.
+"""Acknowledged writes survive ``kill -9`` of the process that made them.
 
-This proves nothing about a power cut: what the process handed to the kernel survives it.
+This proves nothing about a power cut: the kernel keeps what a killed process has written.
 ``MAPSHELF_CRASH_ROUNDS=200 pytest tests/store/test_crash.py`` runs longer than the default.
 """
 
@@ -30,7 +30,7 @@ LONGEST = 0.25
 
 @dataclass(slots=True)
 class Expected:
-    """All that was acknowledged in any round."""
+    """All acknowledged writes of all rounds."""
 
     ids: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -64,7 +64,7 @@ class Expected:
     def prove(self, store: Store, killed: int) -> None:
         assert store.check() == []
         found = {one.id: one for one in store.maps(0, 10**9)}
-        # The killed writer may have deleted one more map than it could tell.
+        # The killed writer may have deleted one more map than it could report.
         missing = self.ids - self.gone - set(found)
         assert len(missing) <= 1
         assert all(one.startswith(f"s{killed}n") for one in missing)
@@ -76,7 +76,7 @@ class Expected:
         changes = store.changes(0, 10**9)
         assert changes[-1].revision == store.revision()
         assert {c.map.id for c in changes if c.map} == set(found)
-        # Batches are whole: an outline for every map that came with one, and three maps each.
+        # Batches are complete: three maps each, and an outline for every map that came with one.
         for one in [one for one in found.values() if one.owner.startswith("o")]:
             outline = store.outline(one.file_id)
             assert outline is not None
@@ -86,7 +86,7 @@ class Expected:
         assert all(f"{batch}i{i}" in whole for batch in batches for i in range(3))
 
     def prove_people(self, store: Store, found: Mapping[str, Map]) -> None:
-        """Uploads are whole and there once, and every vote counts once."""
+        """Check that each upload is complete and stored once, and that each vote counts once."""
         titles = [one.title for one in found.values()]
         assert all(found[one].title == title for one, title in self.uploads.items())
         assert all(titles.count(title) == 1 for title in self.uploads.values())
@@ -107,13 +107,13 @@ class Expected:
                 cast.count(Vote.DOWN),
             )
         for public_id, name in self.files.items():
-            # The killed writer may have given the map one more file than it could tell.
+            # The killed writer may have replaced the file once more than it could report.
             assert name in {version.name for version in store.versions(found[public_id].file_id)}
         for public_id in self.votes:
             assert found[public_id].thumbs_up + found[public_id].thumbs_down == 1
 
 
-def test_every_acknowledged_write_outlives_the_writer(tmp_path: Path) -> None:
+def test_every_acknowledged_write_survives_the_writer(tmp_path: Path) -> None:
     url = sqlite_url(tmp_path)
     dice = random.Random(20240229)
     expected = Expected()

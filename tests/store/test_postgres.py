@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: turns of writers, migrations, dead connections, listening."""
+"""Tests of the PostgreSQL store only: locks, migrations, lost connections, notifications."""
 
 import multiprocessing
 import threading
@@ -53,13 +53,13 @@ PATIENCE = 20.0
 
 @pytest.fixture
 def url(new_catalogue: Callable[[int], str]) -> str:
-    """An empty catalogue, copied: to make one takes ten times as long."""
+    """An empty catalogue. It is a copy, because creating one takes ten times as long."""
     return new_catalogue(0)
 
 
 @pytest.fixture
 def untouched(new_url: Callable[[], str]) -> str:
-    """A database with nothing in it."""
+    """A database without any tables."""
     return new_url()
 
 
@@ -72,13 +72,13 @@ def store(url: str) -> Iterator[PostgresStore]:
 
 @contextmanager
 def session(url: str) -> Iterator["psycopg.Connection[Any]"]:
-    """Give a connection without any of our settings but the schema."""
+    """Yield a connection with no settings of ours except the schema."""
     with psycopg.connect(url, autocommit=True, options="-c search_path=mapshelf") as connection:
         yield connection
 
 
 def others(connection: "psycopg.Connection[Any]", more: str = "") -> list[int]:
-    """Return the processes of the database's other sessions."""
+    """Return the process ids of the other sessions of the database."""
     rows = connection.execute(
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
         f" AND pid <> pg_backend_pid() AND application_name <> '{KEPT}' {more}"
@@ -87,7 +87,7 @@ def others(connection: "psycopg.Connection[Any]", more: str = "") -> list[int]:
 
 
 def terminate_all(url: str) -> int:
-    """End every session with the database, as a server that is restarted does."""
+    """End every session of the database, as when the server restarts."""
     with session(url) as connection:
         found = others(connection)
         for pid in found:
@@ -106,7 +106,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 class Paused(list[MapDraft]):
-    """Drafts of which the second is not had before the pause is over."""
+    """Drafts whose second one is not available until the pause is over."""
 
     def __init__(self, *drafts: MapDraft) -> None:
         super().__init__(drafts)
@@ -116,7 +116,7 @@ class Paused(list[MapDraft]):
 
     def __iter__(self) -> Iterator[MapDraft]:
         for number, draft in enumerate(super().__iter__()):
-            # What the drafts refer to is gathered first; the transaction goes on after that.
+            # The store reads the drafts once for their references, before the transaction goes on.
             if number == 1 and self.in_transaction():
                 self.reached.set()
                 assert self.over.wait(PATIENCE)
@@ -127,10 +127,10 @@ class Paused(list[MapDraft]):
         return self._looks > 4
 
 
-def test_of_two_writers_the_second_waits_and_no_change_is_passed_over(
+def test_the_second_of_two_writers_waits_and_no_change_is_missed(
     store: PostgresStore, url: str
 ) -> None:
-    """The first has its revisions and is slow to commit; those of the second must not show."""
+    """The first has its revisions and commits late; the second's must not show before."""
     other = open_store(url)
     slow = Paused(*(MapDraft(title=name, id=name) for name in ("a", "b", "c")))
     quick = [MapDraft(title="q", id="q")]
@@ -152,7 +152,7 @@ def test_of_two_writers_the_second_waits_and_no_change_is_passed_over(
 
 
 def test_interleaved_writers_of_every_kind_lose_no_change(store: PostgresStore, url: str) -> None:
-    """Followers look all the time while writers add, change, move and delete at once."""
+    """Followers read the feed while writers add, change, move and delete maps."""
     writers = [open_store(url) for _ in range(3)]
     done = threading.Event()
 
@@ -170,7 +170,7 @@ def test_interleaved_writers_of_every_kind_lose_no_change(store: PostgresStore, 
 
 
 def write(number: int, writer: Store) -> None:
-    """Write in every way there is; ``shared`` is a map that other writers change, too."""
+    """Write in every possible way; ``shared`` is a map that other writers change, too."""
     for turn in range(25):
         one = f"w{number}t{turn}"
         own = source(f"{one}.mm")
@@ -183,7 +183,7 @@ def write(number: int, writer: Store) -> None:
 
 
 def follow(store: Store, done: threading.Event) -> dict[int, Map]:
-    """Follow the feed until all is ``done``; return the maps that are there then."""
+    """Follow the feed until ``done`` is set; return the maps that exist then."""
     revision, mirror = 0, {}
     while True:
         ended = done.is_set()
@@ -209,11 +209,11 @@ def test_a_revocation_waits_for_no_import(store: PostgresStore, url: str) -> Non
         importing.result()
 
 
-# -- what fits into SQLite fits in here -------------------------------------------------------
+# -- values of any size, as in SQLite ---------------------------------------------------------
 
 
 def test_names_and_paths_of_any_length(store: PostgresStore) -> None:
-    """An index of the ordinary kind would refuse what is longer than 2,700 bytes."""
+    """An ordinary index would refuse values longer than 2,700 bytes."""
     dice = "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(60_000))
     folder = b"/" + dice.encode()[:3000]
     paths = sorted(folder + b"/%d" % n for n in range(5))
@@ -230,7 +230,7 @@ def test_names_and_paths_of_any_length(store: PostgresStore) -> None:
     assert store.delete_sources([folder + b"/x", *paths]) == 5
 
 
-def test_what_no_text_can_hold_is_refused_and_leaves_nothing(store: PostgresStore) -> None:
+def test_values_that_text_cannot_store_are_refused(store: PostgresStore) -> None:
     with pytest.raises(StoreError):
         store.put_maps([MapDraft(title="fine"), MapDraft(title="a\0b")])
     assert store.maps(0, ALL) == []
@@ -244,7 +244,7 @@ def test_a_constraint_is_a_store_error(store: PostgresStore) -> None:
     assert len(store.tokens("system")) == 1
 
 
-def test_check_tells_what_does_not_fit_together(store: PostgresStore, url: str) -> None:
+def test_check_reports_inconsistent_rows(store: PostgresStore, url: str) -> None:
     store.put_maps([MapDraft(title="a", id="a"), MapDraft(title="b", id="b")])
     store.delete_maps(["b"])
     with session(url) as connection:
@@ -267,23 +267,23 @@ def test_check_tells_what_does_not_fit_together(store: PostgresStore, url: str) 
     "url",
     ["postgresql://h:port/d", "postgresql://h/d?nonsense=1", "postgresql:///d?host=a,b,c&port=1,2", "postgresql://[x"],
 )  # fmt: skip
-def test_urls_that_libpq_does_not_understand(url: str) -> None:
+def test_malformed_urls_are_refused(url: str) -> None:
     with pytest.raises(InvalidSetting):
         open_store(url)
 
 
-def test_a_server_that_is_not_there_is_unavailable() -> None:
+def test_an_unreachable_server_is_unavailable() -> None:
     with pytest.raises(StoreUnavailable):
         open_store("postgresql://127.0.0.1:1/d")
 
 
-def test_a_database_that_is_not_there_is_unavailable(postgres: Server) -> None:
+def test_a_missing_database_is_unavailable(postgres: Server) -> None:
     with pytest.raises(StoreUnavailable, match="does not exist"):
         open_store(postgres.url("nobody_made_this"))
 
 
 def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> None:
-    """As ``createuser`` and ``createdb --owner`` make them: no superuser, nothing granted."""
+    """As ``createuser`` and ``createdb --owner`` make it: no superuser, no grants."""
     postgres.execute("CREATE ROLE plain LOGIN")
     postgres.execute("CREATE DATABASE plain OWNER plain")
     store = open_store(postgres.url("plain").replace("postgres@", "plain@"))
@@ -297,7 +297,7 @@ def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> 
     postgres.execute("DROP ROLE plain")
 
 
-def test_both_names_of_the_scheme_and_options_of_the_url_are_taken(url: str) -> None:
+def test_both_url_schemes_and_url_options_are_accepted(url: str) -> None:
     named = url.replace("postgresql:", "postgres:") + "?options=-c%20work_mem%3D5MB"
     store = open_store(f"{named}&application_name=other")
     store.put_maps([MapDraft(title="t")])
@@ -309,7 +309,7 @@ def test_both_names_of_the_scheme_and_options_of_the_url_are_taken(url: str) -> 
 # -- the schema -------------------------------------------------------------------------------
 
 
-def test_none_is_made_unless_wanted(untouched: str) -> None:
+def test_no_catalogue_is_created_unless_wanted(untouched: str) -> None:
     with pytest.raises(StoreMissing):
         open_store(untouched, create=False)
     with session(untouched) as connection:
@@ -388,7 +388,7 @@ PUBLISHED = (
 
 
 def test_the_schema_is_the_one_that_databases_in_use_have(url: str) -> None:
-    """A script may be put in other words; nodes from before and after work with both."""
+    """The wording of a script may change, as long as older and newer nodes work with both."""
     open_store(url).close()
     with session(url) as connection:
         rows = connection.execute("SELECT encode(digest, 'hex') FROM migrations ORDER BY number")
@@ -420,7 +420,7 @@ def test_a_server_that_is_too_old_is_refused(
         assert made == (there,)
 
 
-def test_a_schema_of_somebody_else_is_refused_and_left_alone(untouched: str) -> None:
+def test_a_foreign_schema_is_refused_and_left_alone(untouched: str) -> None:
     with session(untouched) as connection:
         connection.execute("CREATE SCHEMA mapshelf")
         connection.execute("CREATE TABLE theirs (a integer)")
@@ -461,7 +461,9 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     monkeypatch.undo()
     after = open_store(untouched)
     (found,) = after.maps(0, 9)
-    assert [change.map for change in after.changes(0, 9)] == [found], "it is published"
+    assert [change.map for change in after.changes(0, 9)] == [found], (
+        "maps of older versions count as published"
+    )
     after.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
     after.apply_visit_counts(6 * HOUR)
     assert [one.views for one in before.maps(0, 9)] == [5]
@@ -473,10 +475,10 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     after.close()
 
 
-def test_a_node_of_the_version_before_goes_on_adding_users_and_tokens(
+def test_a_node_of_the_previous_version_can_still_add_users_and_tokens(
     store: PostgresStore, url: str
 ) -> None:
-    """It names no columns that it does not know, and a password is not among those."""
+    """It writes only the columns that it knows, and the password is not one of them."""
     with session(url) as connection:
         for statement in WRITTEN_BEFORE[:2]:
             connection.execute(statement)
@@ -486,7 +488,7 @@ def test_a_node_of_the_version_before_goes_on_adding_users_and_tokens(
 
 
 def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None:
-    """Only nodes that say so in their session write outlines of the present format."""
+    """Only nodes that set it in their session write outlines of the present format."""
     newer = open_store(untouched)
     newer.put_maps([MapDraft(title="t", id="t", source=source(), outline=outline("new"))])
     assert newer.outdated(0, 9) == []
@@ -576,7 +578,7 @@ def test_files_and_links_are_found_by_indexes(url: str) -> None:
 def test_an_older_node_goes_on_as_long_as_the_schema_lets_it(
     untouched: str, monkeypatch: pytest.MonkeyPatch, more: int, goes: bool
 ) -> None:
-    """A newer node has migrated; whether this one may still start is what the migration says."""
+    """A newer node has migrated. The migration says whether an older node may still start."""
     running = open_store(untouched)
     newer = (*MIGRATIONS, Migration("postgres_next.sql", needs=len(MIGRATIONS) + more))
     read = scripts.read_script
@@ -612,12 +614,10 @@ def test_a_catalogue_with_the_schema_of_another_day_is_refused(
         open_store(untouched)
 
 
-# -- connections that die ---------------------------------------------------------------------
+# -- lost connections -------------------------------------------------------------------------
 
 
-def test_sessions_that_were_ended_are_noticed_before_they_are_used(
-    store: PostgresStore, url: str
-) -> None:
+def test_ended_sessions_are_noticed_before_use(store: PostgresStore, url: str) -> None:
     for _ in range(3):
         store.put_maps([MapDraft(title="t")])
         assert store.revision()
@@ -665,7 +665,7 @@ def test_a_write_whose_session_ends_is_not_tried_again(store: PostgresStore, url
     assert store.put_maps([MapDraft(title="a", id="a")]) == [Outcome(Verdict.ADDED, "a")]
 
 
-def test_a_node_that_hangs_in_a_write_does_not_hold_up_the_others_for_good(
+def test_a_node_that_hangs_in_a_write_does_not_block_others_forever(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
@@ -684,7 +684,7 @@ def test_a_node_that_hangs_in_a_write_does_not_hold_up_the_others_for_good(
     assert [one.title for one in store.maps(0, ALL)] == ["other"]
 
 
-def test_a_write_that_waits_too_long_for_its_turn_is_unavailable(
+def test_a_write_that_waits_too_long_for_its_lock_is_unavailable(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_connections, "WRITE_TIMEOUT", 0.3)
@@ -693,12 +693,12 @@ def test_a_write_that_waits_too_long_for_its_turn_is_unavailable(
         connection.execute("SELECT 1 FROM sequence FOR UPDATE")
         with pytest.raises(StoreUnavailable, match="timeout"):
             store.put_maps([MapDraft(title="t")])
-        assert store.revision() == 0  # reading goes on
+        assert store.revision() == 0  # reads still work
     assert store.put_maps([MapDraft(title="t")])[0].verdict is Verdict.ADDED
     store.close()
 
 
-def test_a_server_that_takes_no_writes_is_unavailable_until_it_does(
+def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
     store: PostgresStore, url: str, postgres: Server
 ) -> None:
     store.put_maps([MapDraft(title="t")])
@@ -722,7 +722,7 @@ def succeeds(call: Callable[[], object]) -> bool:
     return True
 
 
-def test_more_than_can_wait_are_turned_away_at_once(
+def test_calls_beyond_the_queue_are_refused_at_once(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_connections, "MOST_CONNECTIONS", 1)
@@ -743,8 +743,8 @@ def test_more_than_can_wait_are_turned_away_at_once(
     store.close()
 
 
-def test_a_store_that_hangs_is_given_up_and_taken_up_again() -> None:
-    """The processes of the server are stopped: it accepts connections and answers nothing."""
+def test_a_hanging_server_is_given_up_and_used_again_later() -> None:
+    """The server's processes are stopped: it accepts connections, but does not respond."""
     with server() as own:
         url = own.url(own.new_database())
         store, fresh = open_store(url), open_store(url)
@@ -780,22 +780,22 @@ def test_a_server_that_is_restarted_is_found_again() -> None:
             store.put_maps([MapDraft(title="u")])
         with pytest.raises(StoreUnavailable):
             store.maps(0, ALL)
-        assert store.wait(1, 0.1)  # it cannot tell, so it says to look
+        assert store.wait(1, 0.1)  # it does not know, so the caller must look
         own.start()
         wait_until(lambda: succeeds(lambda: store.put_maps([MapDraft(id="t", views=5)])))
         assert [one.views for one in store.maps(0, ALL)] == [5]
         store.close()
 
 
-# -- listening --------------------------------------------------------------------------------
+# -- notifications ----------------------------------------------------------------------------
 
 
 def listening(store: Store, revision: int) -> None:
-    """Wait until the store listens, and has nothing new to tell."""
+    """Wait until the store listens, and has reported all changes."""
     wait_until(lambda: not store.wait(revision, 0.01))
 
 
-def test_who_waits_is_woken_by_a_write(
+def test_a_write_wakes_waiting_threads(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mapshelf.store.postgres.listening.SILENCE", 10 * PATIENCE)
@@ -812,7 +812,7 @@ def test_who_waits_is_woken_by_a_write(
     writer.close()
 
 
-def test_writes_that_change_nothing_wake_nobody(store: PostgresStore) -> None:
+def test_writes_without_effect_wake_nobody(store: PostgresStore) -> None:
     store.put_maps([MapDraft(title="t", id="t")])
     listening(store, 1)
     store.put_maps([MapDraft(title="t", id="t")])
@@ -821,9 +821,7 @@ def test_writes_that_change_nothing_wake_nobody(store: PostgresStore) -> None:
     assert not store.wait(1, 0.3)
 
 
-def test_a_listener_whose_session_ends_looks_and_listens_again(
-    store: PostgresStore, url: str
-) -> None:
+def test_a_listener_reconnects_when_its_session_ends(store: PostgresStore, url: str) -> None:
     listening(store, 0)
     terminate_all(url)
     assert store.wait(0, 1)
@@ -832,7 +830,7 @@ def test_a_listener_whose_session_ends_looks_and_listens_again(
     assert store.wait(0, 5)
 
 
-def test_silence_is_not_believed_for_long(
+def test_a_silent_listener_still_checks_for_changes(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mapshelf.store.postgres.listening.SILENCE", 0.2)
@@ -853,7 +851,7 @@ def test_waiting_on_a_closed_store_ends(store: PostgresStore) -> None:
 # -- large batches ----------------------------------------------------------------------------
 
 
-def test_changes_that_take_too_long_come_in_smaller_parts(
+def test_slow_reads_of_changes_use_smaller_batches(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.put_maps([MapDraft(title="t", outline=outline(str(n))) for n in range(40)])
@@ -875,7 +873,7 @@ def test_changes_that_take_too_long_come_in_smaller_parts(
 
 
 def test_batches_of_a_thousand_take_few_statements(store: PostgresStore, url: str) -> None:
-    """A network lies between: the time of an import must not be that of its round trips."""
+    """Over a network, round trips must not dominate the time of an import."""
     sent = []
     execute = postgres_connections.Link.execute
 
@@ -896,7 +894,7 @@ def test_batches_of_a_thousand_take_few_statements(store: PostgresStore, url: st
     assert len(sent) < 30
 
 
-def test_tokens_of_nobody_are_told_apart_from_a_store_that_is_away(store: PostgresStore) -> None:
+def test_unknown_tokens_differ_from_an_unreachable_store(store: PostgresStore) -> None:
     with pytest.raises(NotFound):
         store.revoke_token(99)
     store.close()

@@ -1,4 +1,4 @@
-"""PostgreSQL keeps the contract."""
+"""The PostgreSQL store passes the contract suite."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tests.store.contract.opening import OpeningContract
 
 
 class TestPostgres(StoreContract):
-    """The contract suite on a new catalogue for each test, copied: to make one takes longer."""
+    """The contract suite, with a copied empty catalogue for each test, because that is faster."""
 
     @pytest.fixture
     def url(self, new_catalogue: Callable[[int], str], clock: Clock) -> str:
@@ -27,7 +27,7 @@ class TestPostgres(StoreContract):
 
 
 class TestUntouched(OpeningContract):
-    """A store that is made in a database without anything."""
+    """A store that is created in a database without any tables."""
 
     @pytest.fixture
     def url(self, new_url: Callable[[], str]) -> str:

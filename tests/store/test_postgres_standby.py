@@ -1,4 +1,4 @@
-"""A primary with a standby that follows it: what is read where, and what a fail-over changes."""
+"""A primary and its standby: which reads go to which server, and what a failover changes."""
 
 import signal
 import time
@@ -40,14 +40,14 @@ class Pair(NamedTuple):
     url: str
 
     def pause(self) -> None:
-        """Let the standby receive, and show nothing of it."""
+        """Let the standby receive changes without showing them."""
         self.standby.execute("SELECT pg_wal_replay_pause()")
         wait_until(
             lambda: self.standby.execute("SELECT pg_get_wal_replay_pause_state()") == [("paused",)]
         )
 
     def go_on(self) -> None:
-        """Let the standby show all there is."""
+        """Let the standby show everything that it has received."""
         self.standby.execute("SELECT pg_wal_replay_resume()")
         wait_until(self.is_level)
 
@@ -85,7 +85,7 @@ def store(pair: Pair) -> Iterator[Store]:
 
 @pytest.fixture
 def elsewhere(pair: Pair) -> Iterator[Store]:
-    """Another node, which writes."""
+    """The store of another node, which writes."""
     store = open_store(pair.url)
     yield store
     store.close()
@@ -134,20 +134,20 @@ def test_a_change_that_the_standby_does_not_show_is_read_from_the_primary(
     assert store.outline(change.file_id) == outline("unseen")
 
 
-def test_a_standby_that_is_behind_does_not_take_a_node_back(
+def test_a_standby_that_lags_does_not_take_a_node_back(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
-    """A node that has seen a change must not be told of a time before it."""
+    """A node that has seen a change must not get an older state."""
     pair.pause()
     put(store, "new")
-    newest = elsewhere.revision()  # the first time, the primary is asked
+    newest = elsewhere.revision()  # the first time, it asks the primary
     assert newest == store.revision() == elsewhere.revision()
     assert elsewhere.changes(newest, ALL) == []
     assert [change.revision for change in elsewhere.changes(newest - 1, ALL)] == [newest]
 
 
-def test_a_standby_that_has_not_heard_of_the_catalogue_is_passed_over(pair: Pair) -> None:
-    """It was made on the primary a moment ago, and a node asks the standby of it at once."""
+def test_a_standby_without_the_catalogue_yet_is_skipped(pair: Pair) -> None:
+    """The catalogue was just created on the primary, and a node asks the standby at once."""
     name = pair.primary.new_database()
     wait_until(pair.is_level)
     pair.pause()
@@ -162,7 +162,7 @@ def test_a_standby_that_has_not_heard_of_the_catalogue_is_passed_over(pair: Pair
         pair.go_on()
 
 
-def test_a_revoked_token_is_refused_however_far_the_standby_is_behind(
+def test_a_revoked_token_is_refused_however_far_the_standby_lags(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
     digest = b"r" * 32
@@ -179,13 +179,13 @@ def test_a_revoked_token_is_refused_however_far_the_standby_is_behind(
         return credential.token.revoked is not None
 
     wait_until(refused)
-    assert time.monotonic() - revoked < 10  # the standby would tell of it never
+    assert time.monotonic() - revoked < 10  # the standby would never report it
     elsewhere.add_token(SYSTEM_USER, b"n" * 32, label="", scopes="", expires=None)
     found_again = store.find_credentials([b"?" * 32, b"n" * 32, digest])
     assert set(found_again) == {b"n" * 32, digest}
 
 
-def test_a_standby_is_believed_of_a_token_if_it_has_seen_all_that_was_withdrawn(
+def test_a_standby_with_the_current_tokens_version_may_accept_tokens(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
     digest = b"b" * 32
@@ -200,10 +200,10 @@ def test_a_standby_is_believed_of_a_token_if_it_has_seen_all_that_was_withdrawn(
     assert (old.token.revoked is None, new.token.revoked is None) == (True, False)
 
 
-def test_what_takes_rights_of_people_is_known_however_far_the_standby_is_behind(
+def test_lost_permissions_take_effect_however_far_the_standby_lags(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
-    """Each of these is a new version, which the standby cannot answer for."""
+    """Each of these changes makes a new tokens version, which the standby does not have."""
     ann = elsewhere.add_user("ann", Role.ADMINISTRATOR)
     digest = b"s" * 32
     session = elsewhere.add_session(ann.id, digest, "", LARGEST_ID, None)
@@ -220,8 +220,8 @@ def test_what_takes_rights_of_people_is_known_however_far_the_standby_is_behind(
     assert store.find_credentials([digest], store.tokens_version()) == {}
 
 
-def test_tokens_are_not_answered_for_by_a_standby_alone(pair: Pair, store: Store) -> None:
-    """Nobody could tell how far behind it is; and the feed goes on from it all the same."""
+def test_a_standby_alone_cannot_accept_tokens(pair: Pair, store: Store) -> None:
+    """Nobody knows how far behind the standby is. It still serves the feed."""
     put(store, "t")
     wait_until(pair.is_level)
     newest = store.revision()
@@ -248,7 +248,7 @@ def raises(call: Callable[[], object]) -> bool:
 
 
 def test_after_a_promotion_writes_go_to_the_new_primary() -> None:
-    """The old primary is killed; nothing of the node is started anew."""
+    """The old primary is killed, and the node is not restarted."""
     with server() as primary:
         name = primary.new_database()
         with standby_of(primary) as standby:
@@ -274,8 +274,8 @@ def test_after_a_promotion_writes_go_to_the_new_primary() -> None:
             store.close()
 
 
-def test_a_node_that_saw_changes_which_a_fail_over_lost_is_told(tmp_path: Path) -> None:
-    """The standby lacks the last two changes; the new primary gives others in their place."""
+def test_a_node_is_told_of_changes_that_a_failover_lost(tmp_path: Path) -> None:
+    """The standby lacks the last two changes, and the new primary has others in their place."""
     with server() as primary:
         name = primary.new_database()
         with standby_of(primary) as standby:

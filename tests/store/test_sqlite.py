@@ -1,4 +1,4 @@
-"""What is SQLite's own: durability settings, other people's files, damage, locks, migrations."""
+"""Tests of the SQLite store only: durability, foreign files, damage, locks, migrations."""
 
 import shutil
 import stat
@@ -61,7 +61,7 @@ def fill(store: SQLiteStore, count: int = 200) -> None:
 
 
 def raw(path: Path, *statements: str) -> None:
-    """Run statements on a database without any of our settings."""
+    """Run statements on a database over a connection without our settings."""
     database = apsw.Connection(str(path))
     for statement in statements:
         database.execute(statement)
@@ -84,7 +84,7 @@ def test_both_connections_are_durable(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 def test_every_commit_is_synced(tmp_path: Path) -> None:
-    """FULL is not merely a setting: the kernel is asked to write the log at each commit."""
+    """FULL has an effect: the kernel is asked to sync the log at each commit."""
     trace = tmp_path / "trace"
     url = sqlite_url(tmp_path)
     open_store(url).close()
@@ -100,7 +100,7 @@ def test_an_old_library_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not path.exists()
 
 
-def test_a_newer_library_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newer_library_is_accepted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.100.0")
     SQLiteStore(path).close()
 
@@ -131,7 +131,9 @@ def test_urls(tmp_path: Path) -> None:
         "sqlite:///c.db#x",
     ],
 )
-def test_urls_that_name_no_store(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_urls_without_a_store_are_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidSetting):
         open_store(url)
@@ -156,7 +158,7 @@ def test_a_path_that_cannot_be_opened(tmp_path: Path) -> None:
             SQLiteStore(path)
 
 
-# -- other people's files ---------------------------------------------------------------------
+# -- foreign files ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,7 +248,9 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     raw(path, *WRITTEN_BEFORE)
     store = SQLiteStore(path)
     (found,) = store.maps(0, 9)
-    assert [change.map for change in store.changes(0, 9)] == [found], "it is published"
+    assert [change.map for change in store.changes(0, 9)] == [found], (
+        "maps of older versions count as published"
+    )
     store.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
     store.apply_visit_counts(6 * HOUR)
     assert [one.views for one in store.maps(0, 9)] == [5]
@@ -341,7 +345,7 @@ def test_files_and_links_are_found_by_indexes(path: Path) -> None:
 
 
 def test_maps_that_are_not_published_are_found_by_an_index(path: Path) -> None:
-    """A million published maps must not be read through for each page of the feed."""
+    """A page of the feed must not scan a million published maps."""
     SQLiteStore(path).close()
     with closing(apsw.Connection(str(path))) as database:
         for column in ("file_id", "id"):
@@ -356,7 +360,9 @@ def _before(number: int) -> int:
     return migrations.user_version(number - 1)
 
 
-def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comments_in_a_script_do_not_change_the_schema(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = scripts.read_script
     replace_scripts(monkeypatch, lambda name: "-- A word more.\n\n" + script(name))
     SQLiteStore(path).close()
@@ -364,18 +370,18 @@ def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.Mo
     SQLiteStore(path).close()
 
 
-def test_a_catalogue_of_before_schemas_were_marked_is_refused(path: Path) -> None:
+def test_a_catalogue_without_a_schema_mark_is_refused(path: Path) -> None:
     SQLiteStore(path).close()
     raw(path, "PRAGMA user_version = 1")
     with pytest.raises(StoreDamaged, match="development version"):
         SQLiteStore(path)
 
 
-# -- none there -------------------------------------------------------------------------------
+# -- no catalogue -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["catalogue.db", "folder/catalogue.db", "file/catalogue.db"])
-def test_none_is_made_unless_wanted(tmp_path: Path, name: str) -> None:
+def test_no_catalogue_is_created_unless_wanted(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreMissing, match="there is no catalogue in"):
         open_store(f"sqlite://{tmp_path}/{name}", create=False)
@@ -390,7 +396,7 @@ def test_an_empty_file_is_left_empty_unless_a_catalogue_is_wanted(path: Path) ->
     assert [found.name for found in path.parent.iterdir()] == [path.name]
 
 
-def test_one_that_is_there_is_opened(path: Path) -> None:
+def test_an_existing_catalogue_is_opened(path: Path) -> None:
     SQLiteStore(path).close()
     store = SQLiteStore(path, create=False)
     fill(store, 1)
@@ -407,7 +413,7 @@ def test_an_empty_file_becomes_a_catalogue(path: Path) -> None:
 # -- damage -----------------------------------------------------------------------------------
 
 
-def test_damaged_pages_are_reported_not_served(path: Path) -> None:
+def test_damaged_pages_raise_an_error(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
     with closing(apsw.Connection(str(path))) as database:
@@ -426,7 +432,7 @@ def test_damaged_pages_are_reported_not_served(path: Path) -> None:
     damaged.close()
 
 
-def test_damage_met_while_reading(path: Path) -> None:
+def test_damage_found_while_reading_raises_an_error(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
     with closing(apsw.Connection(str(path))) as database:
@@ -447,20 +453,20 @@ def test_damage_met_while_reading(path: Path) -> None:
 
 
 def faults(store: SQLiteStore) -> list[str]:
-    """Return what ``check`` finds, whether it tells or raises it."""
+    """Return the faults that ``check`` returns or raises."""
     try:
         return store.check()
     except StoreDamaged as error:
         return [str(error)]
 
 
-def test_check_tells_of_dangling_references(store: SQLiteStore, path: Path) -> None:
+def test_check_reports_dangling_references(store: SQLiteStore, path: Path) -> None:
     fill(store, 3)
     raw(path, "PRAGMA foreign_keys = OFF", "UPDATE maps SET owner_id = 99 WHERE file_id = 2")
     assert store.check() == ["row 2 of maps refers to a row of users that is not there"]
 
 
-def test_check_tells_of_a_broken_index(store: SQLiteStore, path: Path) -> None:
+def test_check_reports_a_broken_index(store: SQLiteStore, path: Path) -> None:
     fill(store, 3)
     raw(
         path,
@@ -493,7 +499,7 @@ def test_a_locked_database_is_unavailable_then_works(
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable):
         store.put_maps([MapDraft(title="t")])
-    assert store.maps(0, 10) == []  # reading goes on
+    assert store.maps(0, 10) == []  # reads still work
     other.execute("ROLLBACK")
     other.close()
     fill(store, 1)
@@ -501,7 +507,7 @@ def test_a_locked_database_is_unavailable_then_works(
     store.close()
 
 
-def test_opening_waits_for_nobody_who_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_does_not_wait_for_writers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 50)
     SQLiteStore(path).close()
     other = apsw.Connection(str(path))
@@ -514,7 +520,7 @@ def test_opening_waits_for_nobody_who_writes(path: Path, monkeypatch: pytest.Mon
 
 
 def test_opening_writes_nothing_to_a_catalogue_that_is_up_to_date(path: Path) -> None:
-    first = SQLiteStore(path)  # which keeps the log there
+    first = SQLiteStore(path)  # keeps the log in place
     before = {found.name: found.read_bytes() for found in path.parent.glob("*.db*")}
     store = SQLiteStore(path)
     assert store.check() == []

@@ -1,4 +1,4 @@
-"""SQLite keeps the contract."""
+"""The SQLite store passes the contract suite."""
 
 from collections.abc import Callable
 from itertools import count
@@ -20,7 +20,7 @@ def connect(url: str, clock: Clock) -> Store:
 
 
 class TestSQLite(StoreContract):
-    """The contract suite on a new catalogue for each test, copied: to make one takes longer."""
+    """The contract suite, with a copied empty catalogue for each test, because that is faster."""
 
     @pytest.fixture
     def url(self, tmp_path: Path, clock: Clock) -> str:
@@ -37,7 +37,7 @@ class TestSQLite(StoreContract):
 
 
 class TestUntouched(OpeningContract):
-    """A store that is made where there is no file."""
+    """A store that is created where there is no file."""
 
     @pytest.fixture
     def url(self, tmp_path: Path) -> str:

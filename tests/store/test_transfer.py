@@ -1,4 +1,4 @@
-"""A catalogue moves from one kind of database into the other and back, and nothing is different."""
+"""A catalogue moves from one kind of database to the other and back without any difference."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ New = Callable[[str], Store]
 
 @pytest.fixture
 def new(tmp_path: Path, new_catalogue: Callable[[int], str]) -> Iterator[New]:
-    """Give a new store of a kind."""
+    """Yield a function that creates a store of a kind."""
     opened: list[Store] = []
 
     def make(kind: str) -> Store:
@@ -90,11 +90,11 @@ def new(tmp_path: Path, new_catalogue: Callable[[int], str]) -> Iterator[New]:
 
 
 def quietly(_: int) -> None:
-    """Pay no heed to how far it is."""
+    """Ignore the progress."""
 
 
 def fill(store: Store) -> None:
-    """Write something into every table, some of it deleted and made anew."""
+    """Write rows into every table, and delete and recreate some."""
     for _ in random_writes(store, Random(3)):
         pass
     own = source("folder/plan.mm", path=b"/maps/\xff\x00plan.mm")
@@ -130,7 +130,7 @@ def fill(store: Store) -> None:
 
 
 def fill_with_uploads(store: Store) -> None:
-    """Write what people do with maps: uploads with versions, votes, edits, removals."""
+    """Write uploads with versions, votes, edits and removals."""
     zoe, joe = (store.add_user(name).id for name in ("zoe", "joe"))
     details = MapDetails(title="uploaded", tags=("Year 2024", "予定"))
     kept, hidden, gone = (
@@ -146,7 +146,7 @@ def fill_with_uploads(store: Store) -> None:
 
 
 def fill_with_collections(store: Store, owner: int, file_ids: list[int]) -> None:
-    """Write a list of maps and an empty one, pinned and not."""
+    """Write collections (pinned, empty, hidden, dismissed) and saved searches."""
     details = CollectionDetails("Cöllection", "<b>", Visibility.PUBLISHED)
     store.pin_collection(store.add_collection(owner, details, file_ids).id, pinned=True)
     store.add_collection(owner, CollectionDetails("none"), [])
@@ -179,7 +179,7 @@ def everything(store: Store) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
-def test_there_and_back_everything_is_the_same(new: New, kinds: list[str]) -> None:
+def test_moving_there_and_back_changes_nothing(new: New, kinds: list[str]) -> None:
     origin, there, back = new(kinds[0]), new(kinds[1]), new(kinds[0])
     fill(origin)
     transfer_catalogue(origin, there, quietly)
@@ -227,12 +227,12 @@ def test_a_copy_is_brought_up_to_date_and_one_interrupted_goes_on(
     transfer_catalogue(origin, there, moved.append)
     assert list(differences(origin, there)) == []
     total = len(origin.changes(0, ALL))
-    assert sum(moved) < total + 50, "what was there has been moved again"
+    assert sum(moved) < total + 50, "rows that the copy already had were moved again"
     assert everything(origin) == everything(there)
 
 
 def fill_more(store: Store) -> None:
-    """Change, bring back and delete maps, and let files change hands without a change of a map."""
+    """Change, restore and delete maps, and give files to other maps without changing these."""
     first, second = (found.id for found in store.maps(0, ALL)[-2:])
     store.put_maps([MapDraft(id=first, views=99, outline=outline("new"))])
     store.put_maps([MapDraft(id=second, source=Source(source("1.mm").path, "1.mm", 9, 9, b"x"))])
@@ -264,7 +264,7 @@ def fill_more(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
-def test_what_lets_somebody_in_is_taken_back_in_the_copy_too(new: New, kinds: list[str]) -> None:
+def test_revoked_credentials_are_revoked_in_the_copy_too(new: New, kinds: list[str]) -> None:
     origin, there = new(kinds[0]), new(kinds[1])
     ann, eve = (origin.add_user(name) for name in ("ann", "eve"))
     for n, user in enumerate((ann, ann, eve)):
@@ -288,8 +288,8 @@ def test_what_lets_somebody_in_is_taken_back_in_the_copy_too(new: New, kinds: li
     transfer_catalogue(origin, there, quietly)
     assert list(differences(origin, there)) == []
     assert there.program("p0") is None
-    assert there.find_credentials([b"a" * 32]) == {}, "what it was granted here goes with it"
-    assert b"s" * 32 in there.find_credentials([b"s" * 32]), "sessions here go on"
+    assert there.find_credentials([b"a" * 32]) == {}, "a removed program loses its grants here"
+    assert b"s" * 32 in there.find_credentials([b"s" * 32]), "sessions here stay valid"
     assert [one.subject for one in there.identities(ann.id)] == ["s1"]
     assert [one.id for one in there.passkeys(ann.id)] == [b"\1"]
     assert there.find_credentials([b"\2" * 32]) == {}
@@ -297,7 +297,7 @@ def test_what_lets_somebody_in_is_taken_back_in_the_copy_too(new: New, kinds: li
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
-def test_what_was_counted_moves_along(new: New, kinds: list[str]) -> None:
+def test_visit_counts_move_with_the_catalogue(new: New, kinds: list[str]) -> None:
     origin, there = new(kinds[0]), new(kinds[1])
     fill(origin)
     some = origin.maps(0, 3)
@@ -310,8 +310,8 @@ def test_what_was_counted_moves_along(new: New, kinds: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
-def test_sessions_links_and_failures_stay_where_they_are(new: New, kinds: list[str]) -> None:
-    """A secret must not be good in two places, or it could be used twice and ended in one."""
+def test_sessions_links_and_failures_are_not_moved(new: New, kinds: list[str]) -> None:
+    """A secret must not be valid in two places: it could be used in both, and revoked in one."""
     origin, there = new(kinds[0]), new(kinds[1])
     fill(origin)
     ann = origin.users()[-1]
@@ -325,7 +325,7 @@ def test_sessions_links_and_failures_stay_where_they_are(new: New, kinds: list[s
     assert there.failures([b"f"], 1) == {}
     there.add_session(ann.id, b"t" * 32, "", LATER, None)
     token = origin.add_token("ann", b"p" * 32, label="", scopes="maps", expires=None)
-    transfer_catalogue(origin, there, quietly)  # its id may be the session's
+    transfer_catalogue(origin, there, quietly)  # it may get the id of the session
     assert list(differences(origin, there)) == []
     assert there.tokens("ann") == [token]
     assert len(origin.sessions(ann.id)) == 1
@@ -340,7 +340,7 @@ def test_every_table_is_moved_or_known_to_be_left(kind: str) -> None:
     assert tables - {"sequence", "takeovers"} == known
 
 
-def test_another_catalogue_is_left_alone(new: New) -> None:
+def test_another_catalogue_is_not_overwritten(new: New) -> None:
     origin, other = new("sqlite"), new("postgres")
     fill(origin)
     other.put_maps([MapDraft(title="theirs")])
@@ -360,11 +360,11 @@ def test_a_copy_that_has_gone_on_by_itself_is_not_overwritten(new: New) -> None:
     there.put_maps([MapDraft(title="new")])
     with pytest.raises(Conflict, match="has changes"):
         transfer_catalogue(origin, there, quietly)
-    transfer_catalogue(there, origin, quietly)  # the way back is open
+    transfer_catalogue(there, origin, quietly)  # moving back works
     assert list(differences(there, origin)) == []
 
 
-def test_writing_meanwhile_is_noticed(new: New) -> None:
+def test_writes_during_a_move_are_noticed(new: New) -> None:
     origin, there = new("sqlite"), new("postgres")
     origin.put_maps([MapDraft(title="t")])
 
@@ -377,7 +377,7 @@ def test_writing_meanwhile_is_noticed(new: New) -> None:
     assert list(differences(origin, there)) == []
 
 
-def test_differences_are_told(new: New) -> None:
+def test_differences_after_a_move_are_reported(new: New) -> None:
     origin, there = new("sqlite"), new("postgres")
     fill(origin)
     transfer_catalogue(origin, there, quietly)
@@ -393,7 +393,7 @@ def test_differences_are_told(new: New) -> None:
     ]
 
 
-def test_a_target_that_fails_leaves_a_copy_to_go_on_with(new: New) -> None:
+def test_a_failed_move_can_be_continued(new: New) -> None:
     origin, there = new("sqlite"), new("postgres")
     fill(origin)
     url_is_gone = there.close
@@ -401,7 +401,7 @@ def test_a_target_that_fails_leaves_a_copy_to_go_on_with(new: New) -> None:
         transfer_catalogue(origin, there, lambda _: url_is_gone())
 
 
-def test_a_snapshot_stays_good_after_the_move(new: New, tmp_path: Path) -> None:
+def test_a_snapshot_stays_valid_after_the_move(new: New, tmp_path: Path) -> None:
     origin, there = new("sqlite"), new("postgres")
     fill(origin)
     builder = Builder(origin, SnapshotDirectory(tmp_path / "snapshots"))

@@ -1,7 +1,7 @@
-"""What ``store/contract`` promises, as tests that every backend inherits.
+"""The contract of ``store/contract``, as tests that every backend inherits.
 
-A backend's own test file derives from ``StoreContract`` and says where its database is and how
-it is opened; see ``test_sqlite_contract.py``.
+The test file of a backend derives a class from ``StoreContract`` that says where its database is
+and how to open it; see ``test_sqlite_contract.py``.
 """
 
 from collections import Counter
@@ -77,10 +77,10 @@ class StoreContract(
     VisitCountsContract,
     TransferContract,
 ):
-    """The whole suite. A backend gives ``url`` (an untouched database) and ``connect``."""
+    """The whole suite. A backend defines ``url`` (of an empty database) and ``connect``."""
 
     def __init_subclass__(cls) -> None:
-        """Refuse parts whose names meet: one would replace the other, and never run.
+        """Refuse parts with equal names: one test would replace the other, and never run.
 
         Raises:
             TypeError: two parts have a test or fixture of the same name.

@@ -1,4 +1,4 @@
-"""What ``contract.Accounts`` and ``contract.Credentials`` promise."""
+"""Tests of ``contract.Accounts`` and ``contract.Credentials``."""
 
 import random
 from dataclasses import replace
@@ -22,7 +22,7 @@ from tests.store.contract.suite import (
 class AccountsContract(Suite):
     """Users and tokens."""
 
-    def test_users_are_one_whatever_their_case(self, store: Store, clock: Clock) -> None:
+    def test_user_names_ignore_case(self, store: Store, clock: Clock) -> None:
         bob = store.add_user("Bob")
         assert (bob.name, bob.registered, bob.disabled) == ("Bob", clock.now, False)
         for name in ("Bob", "bob", "BOB", SYSTEM_USER):
@@ -65,7 +65,7 @@ class AccountsContract(Suite):
         assert store.find_credentials([b"3" * 32]) == store.find_credentials([]) == {}
         assert store.tokens(SYSTEM_USER) == []
 
-    def test_tokens_are_found_among_thousands_that_nobody_knows(self, store: Store) -> None:
+    def test_tokens_are_found_among_thousands_of_unknown_ones(self, store: Store) -> None:
         known = [bytes([n]) * 32 for n in range(50)]
         for digest in known:
             store.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
@@ -93,7 +93,7 @@ class AccountsContract(Suite):
         (credential,) = store.find_credentials([b"1" * 32]).values()
         assert credential.token == revoked
 
-    def test_the_version_of_the_tokens_changes_once_one_is_withdrawn(self, store: Store) -> None:
+    def test_the_tokens_version_changes_when_a_token_is_revoked(self, store: Store) -> None:
         store.add_user("Bob")
         first = store.add_token("Bob", b"1" * 32, label="", scopes="", expires=None)
         versions = [store.tokens_version()]

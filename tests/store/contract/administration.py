@@ -1,4 +1,4 @@
-"""What ``contract.Administration`` promises: reports, decisions, audit log, deleted accounts."""
+"""Tests of ``contract.Administration``: reports, decisions, audit log, deleted accounts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -79,7 +79,7 @@ class ReportsContract(PeopleSuite):
         assert store.reported_maps(1) == [one]
         assert store.revision() == revision
 
-    def test_another_report_of_the_same_person_replaces_the_words(
+    def test_another_report_of_the_same_user_replaces_the_text(
         self, store: Store, ann: int, bob: int
     ) -> None:
         found = published(store, ann)
@@ -88,7 +88,7 @@ class ReportsContract(PeopleSuite):
         (reported,) = store.reported_maps(10)
         assert [(one.reason, one.note) for one in reported.reports] == [(Reason.PRIVACY, "b")]
 
-    def test_what_cannot_be_reported(self, store: Store, ann: int, bob: int) -> None:
+    def test_invalid_reports_are_refused(self, store: Store, ann: int, bob: int) -> None:
         found = published(store, ann)
         with pytest.raises(Conflict, match="own"):
             store.report_map(found.file_id, ann, Reason.SPAM, "")
@@ -100,7 +100,7 @@ class ReportsContract(PeopleSuite):
             store.report_map(found.file_id, bob, Reason.SPAM, "")
         assert store.reported_maps(10) == []
 
-    def test_nobody_reports_without_end(self, store: Store, bob: int, clock: Clock) -> None:
+    def test_reports_of_a_user_are_limited(self, store: Store, bob: int, clock: Clock) -> None:
         maps = [put(store, title(f"t{number}")) for number in range(REPORTS_A_DAY + 1)]
         for found in maps[:-1]:
             store.report_map(found.file_id, bob, Reason.SPAM, "")
@@ -125,7 +125,7 @@ class ReportsContract(PeopleSuite):
 
 
 class DecisionsContract(PeopleSuite):
-    """What administrators do about reports."""
+    """Decisions of administrators about reports."""
 
     @pytest.mark.parametrize("visibility", [Visibility.PUBLISHED, Visibility.UNLISTED])
     @pytest.mark.parametrize("noted", [False, True])
@@ -223,7 +223,7 @@ class DecisionsContract(PeopleSuite):
         assert store.count_reported_maps() == 2
         assert not any(one.disabled for one in store.users())
 
-    def test_of_two_who_disable_each_other_one_stays(
+    def test_two_administrators_cannot_disable_each_other(
         self, store: Store, ann: int, bob: int
     ) -> None:
         hers, his = (published(store, user, upload(str(user))) for user in (ann, bob))
@@ -245,7 +245,7 @@ class DecisionsContract(PeopleSuite):
         assert store.count_reported_maps() == 1
         assert store.revision() == revision
 
-    def test_of_each_user_one_report_is_open_when_a_decision_is_undone(
+    def test_undoing_a_decision_leaves_one_open_report_per_user(
         self, store: Store, ann: int, bob: int
     ) -> None:
         found, cat = published(store, ann), store.add_user("cat").id
@@ -273,7 +273,7 @@ class DecisionsContract(PeopleSuite):
         assert store.count_reported_maps() == 0
         assert [one.disabled for one in store.users() if one.id == ann] == [True]
 
-    def test_of_decisions_at_the_same_moment_one_is_made(
+    def test_of_simultaneous_decisions_one_is_made(
         self, store: Store, reopen: Open, ann: int, bob: int
     ) -> None:
         found = published(store, ann)
@@ -294,7 +294,9 @@ class DecisionsContract(PeopleSuite):
 class AuditContract(PeopleSuite):
     """The audit log."""
 
-    def test_a_change_and_its_note_are_one(self, store: Store, ann: int, clock: Clock) -> None:
+    def test_a_change_and_its_audit_record_are_atomic(
+        self, store: Store, ann: int, clock: Clock
+    ) -> None:
         found = published(store, ann)
         entry = AuditEntry(AuditEvent.MAP_REMOVED, f"map {found.id}", ann, "ann", "192.0.2.1")
         with store.auditing(entry):
@@ -305,13 +307,15 @@ class AuditContract(PeopleSuite):
         with pytest.raises(NotFound), store.auditing(entry):
             store.remove_map(found.file_id, ann)
         store.undo_removal(found.file_id)
-        assert entries(store) == [entry], "neither what failed nor what came later"
+        assert entries(store) == [entry], (
+            "neither the failed change nor the later one is in the log"
+        )
 
-    def test_who_writes_without_a_note_leaves_none(self, store: Store, ann: int) -> None:
+    def test_writes_without_an_audit_note_leave_no_record(self, store: Store, ann: int) -> None:
         store.remove_map(published(store, ann).file_id, ann)
         assert entries(store) == []
 
-    def test_the_id_of_a_new_map_is_noted(self, store: Store, ann: int) -> None:
+    def test_the_id_of_a_new_map_is_in_the_audit_log(self, store: Store, ann: int) -> None:
         entry = AuditEntry(AuditEvent.MAP_PUBLISHED, "", ann, "ann", "")
         with store.auditing(entry):
             found = published(store, ann)
@@ -320,7 +324,7 @@ class AuditContract(PeopleSuite):
         assert again == (found, False)
         assert entries(store) == [replace(entry, target=f"map {found.id}")]
 
-    def test_two_notes_of_one_change_are_kept_together(self, store: Store, ann: int) -> None:
+    def test_two_audit_notes_of_one_change_are_both_kept(self, store: Store, ann: int) -> None:
         both = [
             AuditEntry(AuditEvent.PASSWORD_CHANGED, "", ann, "ann"),
             AuditEntry(AuditEvent.ACCESS_ENDED, "tokens, programs", ann, "ann"),
@@ -332,7 +336,7 @@ class AuditContract(PeopleSuite):
         store.set_password(ann, "other", keep=None)
         assert entries(store) == both
 
-    def test_what_changes_nothing_is_not_noted(self, store: Store, ann: int) -> None:
+    def test_writes_without_effect_are_not_in_the_audit_log(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         entry = AuditEntry(AuditEvent.MAP_CHANGED, f"map {found.id}", ann, "ann")
         with store.auditing(entry):
@@ -344,7 +348,7 @@ class AuditContract(PeopleSuite):
             store.edit_map(found.file_id, MapDetails(title="x"))
         assert entries(store) == [entry]
 
-    def test_threads_note_their_own(self, store: Store, ann: int, bob: int) -> None:
+    def test_audit_notes_belong_to_their_thread(self, store: Store, ann: int, bob: int) -> None:
         maps = [published(store, ann, upload(f"n{number}")) for number in range(20)]
 
         def remove(number: int) -> None:
@@ -358,7 +362,7 @@ class AuditContract(PeopleSuite):
         found = {entry.target: entry.user_id for entry in entries(store)}
         assert found == {f"map {one.id}": (ann, bob)[n % 2] for n, one in enumerate(maps)}
 
-    def test_records_are_read_in_pieces(self, store: Store, ann: int, bob: int) -> None:
+    def test_audit_records_are_read_in_pages(self, store: Store, ann: int, bob: int) -> None:
         for number in range(5):
             user = bob if number == 2 else ann
             store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"token {number}", user, "x"))
@@ -367,14 +371,14 @@ class AuditContract(PeopleSuite):
         assert store.audit_records(0, every[1].id, 2) == every[2:4]
         assert store.audit_records_of(ann, every[0].id, 2) == [every[1], every[3]]
 
-    def test_records_since_a_time(self, store: Store, ann: int, clock: Clock) -> None:
+    def test_audit_records_since_a_time(self, store: Store, ann: int, clock: Clock) -> None:
         store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
         clock.now += 10
         store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "new", ann))
         (record,) = store.audit_records(clock.now, 0, ALL)
         assert record.entry.target == "new"
 
-    def test_what_is_repeated_is_counted(self, store: Store, ann: int, clock: Clock) -> None:
+    def test_repeated_audit_records_are_counted(self, store: Store, ann: int, clock: Clock) -> None:
         begin = clock.now
         for user, address in ((ann, "a"), (ann, "a"), (None, "a"), (ann, "b"), (ann, "a")):
             store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", user, "", address))
@@ -393,7 +397,7 @@ class AuditContract(PeopleSuite):
             store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN, "", ann, "ann", "a"))
         assert len(entries(store)) == 6
 
-    def test_failures_are_bounded_and_push_nothing_else_out(
+    def test_audit_records_of_failures_evict_only_each_other(
         self, store: Store, ann: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("mapshelf.store.audit.MOST_FAILURES", 50)
@@ -406,7 +410,7 @@ class AuditContract(PeopleSuite):
         assert 50 <= len(found) - 1 < 150
         assert found[-1].address == "a259"
 
-    def test_one_user_drives_out_only_what_the_same_user_did(
+    def test_audit_records_of_a_user_evict_only_their_own(
         self, store: Store, ann: int, bob: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("mapshelf.store.audit.MOST_OF_USER", 50)
@@ -418,7 +422,7 @@ class AuditContract(PeopleSuite):
         assert 50 <= len(found) - 1 < 150
         assert found[-1].target == "t259"
 
-    def test_removing_and_bringing_back_in_turns_is_two_entries(
+    def test_repeated_removing_and_restoring_is_two_audit_records(
         self, store: Store, ann: int
     ) -> None:
         mine = published(store, ann)
@@ -433,7 +437,9 @@ class AuditContract(PeopleSuite):
             (AuditEvent.MAP_RESTORED, 3),
         ]
 
-    def test_a_refused_file_is_no_new_file(self, store: Store, ann: int) -> None:
+    def test_a_refused_file_is_not_a_new_file_in_the_audit_log(
+        self, store: Store, ann: int
+    ) -> None:
         with store.auditing(AuditEntry(AuditEvent.MAP_REPLACED, "it", ann)):
             store.note_refused_upload(ann)
         assert entries(store) == []
@@ -456,7 +462,9 @@ class AuditContract(PeopleSuite):
 class ClosedAccountsContract(PeopleSuite):
     """Accounts that are deleted."""
 
-    def test_everything_that_lets_somebody_in_ends_at_once(self, store: Store, ann: int) -> None:
+    def test_closing_an_account_ends_all_its_credentials_at_once(
+        self, store: Store, ann: int
+    ) -> None:
         store.set_password(ann, "encoded", keep=None)
         store.add_token("ann", b"t" * 32, label="", scopes="maps", expires=None)
         store.add_session(ann, b"s" * 32, "", 2**50, None)
@@ -477,7 +485,7 @@ class ClosedAccountsContract(PeopleSuite):
             store.close_account(ann, REMOVE, None)
 
     @pytest.mark.parametrize("checked", ["former", None])
-    def test_a_password_that_is_not_the_present_one_deletes_nothing(
+    def test_an_account_is_closed_only_with_the_present_password(
         self, store: Store, ann: int, checked: str | None
     ) -> None:
         store.set_password(ann, "encoded", keep=None)
@@ -489,7 +497,7 @@ class ClosedAccountsContract(PeopleSuite):
         assert (record.user.disabled, record.encoded) == (False, "encoded")
         assert store.find_credentials([b"t" * 32])
 
-    def test_nobody_comes_back_by_being_enabled(self, store: Store, ann: int) -> None:
+    def test_a_closed_account_cannot_be_enabled(self, store: Store, ann: int) -> None:
         store.close_account(ann, REMOVE, None)
         store.enable_user("ann")
         store.set_role("ann", Role.ADMINISTRATOR)
@@ -497,7 +505,9 @@ class ClosedAccountsContract(PeopleSuite):
         assert record
         assert (record.user.disabled, record.user.role) == (True, Role.MEMBER)
 
-    def test_uploaded_maps_go(self, store: Store, ann: int, bob: int) -> None:
+    def test_uploaded_maps_of_a_closed_account_are_deleted(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
         first, second = (published(store, ann, upload(name)) for name in "ab")
         kept = published(store, bob, upload("c"))
         folder = put(store, title("t", owner="ann", source=source()))
@@ -513,7 +523,7 @@ class ClosedAccountsContract(PeopleSuite):
         assert gone == {first.file_id, second.file_id}
         assert store.check() == []
 
-    def test_uploaded_maps_pass_to_system(self, store: Store, ann: int) -> None:
+    def test_uploaded_maps_of_a_closed_account_pass_to_system(self, store: Store, ann: int) -> None:
         first, second = (published(store, ann, upload(name)) for name in "ab")
         private = published(store, ann, upload("c"), visibility=Visibility.PRIVATE)
         store.remove_map(second.file_id, ann)
@@ -527,7 +537,9 @@ class ClosedAccountsContract(PeopleSuite):
         assert version.created_by == f"deleted user {ann}"
         assert store.check() == []
 
-    def test_votes_are_taken_back(self, store: Store, ann: int, bob: int) -> None:
+    def test_votes_of_a_closed_account_are_withdrawn(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
         up, down = put(store, title("t", thumbs_up=5)), put(store, title("u", thumbs_down=3))
         gone = put(store, title("v"))
         for found in (up, gone):
@@ -544,7 +556,7 @@ class ClosedAccountsContract(PeopleSuite):
         assert store.vote_of(up.file_id, ann) is Vote.NONE
         assert store.put_maps([title("t", id=up.id, thumbs_up=6)])[0].verdict.name == "UNCHANGED"
 
-    def test_it_is_done_in_pieces(
+    def test_closing_an_account_is_done_in_steps(
         self, store: Store, ann: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("mapshelf.store.account_deletion.MAPS_AT_ONCE", 2)
@@ -557,7 +569,9 @@ class ClosedAccountsContract(PeopleSuite):
         assert left == [3, 1, 0, 0]
         assert not store.finish_closing()
 
-    def test_the_name_is_free_when_no_map_bears_it(self, store: Store, ann: int) -> None:
+    def test_the_name_of_a_closed_account_is_free_when_no_map_has_it(
+        self, store: Store, ann: int
+    ) -> None:
         published(store, ann)
         store.close_account(ann, PASS_ON, None)
         for name in ("ann", "ANN"):
@@ -568,14 +582,18 @@ class ClosedAccountsContract(PeopleSuite):
         assert again.id != ann
         assert present(store).popitem()[1].owner == SYSTEM_USER
 
-    def test_reports_stay_without_a_name(self, store: Store, ann: int, bob: int) -> None:
+    def test_reports_of_a_closed_account_stay_without_its_name(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
         found = published(store, ann)
         store.report_map(found.file_id, bob, Reason.SPAM, "")
         store.close_account(bob, REMOVE, None)
         (reported,) = store.reported_maps(10)
         assert reported.reports[0].reporter is None
 
-    def test_what_was_on_its_way_changes_nothing(self, store: Store, ann: int, bob: int) -> None:
+    def test_writes_under_way_cannot_change_a_closed_account(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
         found = published(store, bob)
         store.close_account(ann, REMOVE, None)
         for _ in range(2):
@@ -604,7 +622,9 @@ class ClosedAccountsContract(PeopleSuite):
         with pytest.raises(Conflict):
             store.close_account(named(store, SYSTEM_USER), REMOVE, None)
 
-    def test_two_last_administrators_do_not_both_go(self, store: Store, reopen: Open) -> None:
+    def test_the_last_two_administrators_cannot_both_close_their_accounts(
+        self, store: Store, reopen: Open
+    ) -> None:
         users = [store.add_user(name, Role.ADMINISTRATOR).id for name in ("a", "b")]
         stores = [store, reopen()]
 
@@ -620,7 +640,7 @@ class ClosedAccountsContract(PeopleSuite):
 
 
 class UserDataContract(PeopleSuite):
-    """What people take along of their data."""
+    """Exports of the data of a user."""
 
     def test_all_maps_of_a_user_and_no_others(self, store: Store, ann: int, bob: int) -> None:
         mine = [

@@ -1,4 +1,4 @@
-"""What ``contract.ChangeFeed`` promises."""
+"""Tests of ``contract.ChangeFeed``."""
 
 import random
 import time
@@ -31,15 +31,15 @@ from tests.store.drafts import complete
 
 
 class ChangeFeedContract(Suite):
-    """Revisions, changes, waiting."""
+    """Revisions, changes, and waiting for them."""
 
-    def test_identity_is_the_stores_own_and_stays(
+    def test_each_store_has_its_own_permanent_identity(
         self, store: Store, reopen: Open, empty: Callable[[], Store]
     ) -> None:
         assert store.identity() == reopen().identity()
         assert store.identity() != empty().identity()
 
-    def test_lineage_is_that_of_one_revision_of_one_store(
+    def test_lineage_identifies_a_revision_of_a_store(
         self, store: Store, reopen: Open, empty: Callable[[], Store]
     ) -> None:
         other = empty()
@@ -88,13 +88,13 @@ class ChangeFeedContract(Suite):
         assert store.changes(0, ALL) == [Change(store.revision(), 77, None, None)]
         assert store.outline(77) is None
 
-    def test_a_map_put_again_after_deletion_is_one_change(self, store: Store) -> None:
+    def test_a_map_recreated_after_deletion_is_one_change(self, store: Store) -> None:
         store.put_maps([complete()])
         store.delete_maps(["Complete"])
         found = put(store, complete())
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
 
-    def test_maps_that_are_in_no_list_any_longer(self, store: Store, reopen: Open) -> None:
+    def test_withdrawn_maps_are_reported(self, store: Store, reopen: Open) -> None:
         assert (store.last_withdrawal(), store.withdrawn(0, ALL)) == (0, [])
         ann = store.add_user("ann").id
         maps = {name: put(store, title(name, id=name)) for name in "abcde"}
@@ -118,11 +118,13 @@ class ChangeFeedContract(Suite):
             assert one.withdrawn(store.revision(), ALL) == []
         store.edit_map(maps["c"].file_id, MapDetails(visibility=Visibility.PUBLISHED))
         assert store.last_withdrawal() == found[-1][0]
-        assert store.withdrawn(before, ALL) == found[1:], "that is in lists again"
+        assert store.withdrawn(before, ALL) == found[1:], (
+            "a map that is listed again is not withdrawn"
+        )
 
     @settings(max_examples=examples(15), suppress_health_check=INHERITED)
     @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))
-    def test_following_the_feed_in_steps_gives_the_present_state(
+    def test_following_the_feed_in_steps_gives_the_current_state(
         self, store: Store, seed: int, limit: int
     ) -> None:
         mirror: dict[int, Map] = {found.file_id: found for found in store.maps(0, ALL)}
@@ -161,7 +163,7 @@ class ChangeFeedContract(Suite):
             assert store.wait(after, 60)
             assert time.monotonic() - began < 10
 
-    def test_waiting_in_silence_takes_as_long_as_it_may(self, store: Store) -> None:
+    def test_waiting_without_changes_ends_with_the_timeout(self, store: Store) -> None:
         until_quiet(store, 0)
         began = time.monotonic()
         assert not store.wait(0, 0.3)
@@ -176,6 +178,6 @@ class ChangeFeedContract(Suite):
             assert waiting.result(5)
         assert store.revision() == 1
 
-    def test_waiting_on_a_store_that_is_away_raises_nothing(self, store: Store) -> None:
+    def test_waiting_on_an_unreachable_store_raises_nothing(self, store: Store) -> None:
         store.close()
         store.wait(0, 0.1)

@@ -1,4 +1,4 @@
-"""What ``contract.CollectionModeration`` promises."""
+"""Tests of ``contract.CollectionModeration``."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -92,7 +92,7 @@ class CollectionModerationContract(PeopleSuite):
         assert (again.hidden, [one.note for one in again.reports]) == (True, ["new"])
         assert store.undo_collection_decision(decision.id).visibility is PUBLISHED
         (again,) = store.reported_collections(9)
-        assert [one.note for one in again.reports] == ["new"], "the newer words stay"
+        assert [one.note for one in again.reports] == ["new"], "the newer text stays"
         assert seen_by(store, found) is PUBLISHED
         store.decide_about_collection(found.id, HIDE, bob)
         clock.now += 40 * DAY
@@ -113,7 +113,7 @@ class CollectionModerationContract(PeopleSuite):
         assert store.collection_decisions(9) == []
         assert store.collection_reports_of(bob) == []
 
-    def test_what_nobody_can_report_or_decide_of_collections(
+    def test_invalid_reports_and_decisions_of_collections_are_refused(
         self, store: Store, ann: int, bob: int
     ) -> None:
         found = collection_of(store, ann)
@@ -151,7 +151,9 @@ class CollectionModerationContract(PeopleSuite):
         clock.now += DAY + 1
         store.report_collection(some[2].id, bob, Reason.SPAM, "")
 
-    def test_of_two_who_hide_a_collection_one_does(self, store: Store, ann: int, bob: int) -> None:
+    def test_of_two_simultaneous_hides_of_a_collection_one_succeeds(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
         found = collection_of(store, ann)
         cat = store.add_user("cat").id
 
@@ -178,7 +180,7 @@ class CollectionModerationContract(PeopleSuite):
         assert [(report.note, report.reporter) for report in one.reports] == [("stays", None)]
         assert store.collection_reports_of(bob) == []
 
-    def test_what_is_decided_of_collections_is_noted(
+    def test_decisions_about_collections_are_in_the_audit_log(
         self, store: Store, ann: int, bob: int
     ) -> None:
         found = collection_of(store, ann)

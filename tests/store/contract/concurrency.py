@@ -1,4 +1,4 @@
-"""What holds when several threads, stores and processes use one database."""
+"""Several threads, stores and processes use one database."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ from tests.store.contract.suite import (
 
 
 class ConcurrencyContract(Suite):
-    """Several at once."""
+    """Concurrent reads and writes."""
 
     def test_threads_share_a_store(self, store: Store) -> None:
         stop = threading.Event()
@@ -41,7 +41,7 @@ class ConcurrencyContract(Suite):
             revision = seen = 0
             while not stop.is_set():
                 changes = store.changes(revision, 10)
-                # Maps are only added here: none may be missed, none come twice.
+                # Maps are only added here: the feed must return each exactly once.
                 assert [c.revision for c in changes] == list(
                     range(revision + 1, revision + 1 + len(changes))
                 )
@@ -76,7 +76,7 @@ class ConcurrencyContract(Suite):
         assert [found.file_id for found in store.maps(0, ALL)] == list(range(1, 11))
         assert store.maps(0, ALL) == other.maps(0, ALL)
 
-    def test_several_may_open_a_new_database_at_once(self, reopen: Open) -> None:
+    def test_several_processes_may_open_a_new_database_at_once(self, reopen: Open) -> None:
         start = threading.Barrier(4)
 
         def first() -> Store:
@@ -91,7 +91,7 @@ class ConcurrencyContract(Suite):
 
     @pytest.mark.process
     def test_two_processes_write_while_a_third_follows(self, url: str, store: Store) -> None:
-        """Once a change is visible, none with a lower revision may appear later."""
+        """After a change is visible, no change with a lower revision may appear."""
         revision, mirror = 0, {}
         for _ in run_writers(url, seeds=(1, 2), batches=25):
             changes = store.changes(revision, 7)
@@ -125,7 +125,7 @@ class ConcurrencyContract(Suite):
             writing.result()
 
     def test_a_write_that_fails_midway_leaves_nothing(self, store: Store) -> None:
-        """A store that breaks in the middle of a batch must not keep the first half."""
+        """A store that fails in the middle of a batch must not keep the first half."""
         before = put(store, title("t", id="a"))
         unstorable: Any = object()
         with pytest.raises(Exception):  # noqa: B017, PT011 -- whatever the database's driver says

@@ -1,4 +1,4 @@
-"""What ``contract.StoreFigures`` promises."""
+"""Tests of ``contract.StoreFigures``."""
 
 from mapshelf.model import Figures
 from mapshelf.store import Store
@@ -8,7 +8,7 @@ from tests.store.contract.suite import Suite
 
 
 class FiguresContract(Suite):
-    """How much there is."""
+    """Counts of what is in the store."""
 
     def test_sessions_that_have_ended_and_tokens_are_not_counted(
         self, store: Store, clock: Clock

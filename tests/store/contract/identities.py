@@ -1,4 +1,4 @@
-"""What ``contract.Identities`` promises."""
+"""Tests of ``contract.Identities``."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ OTHER = "https://other.example"
 
 
 class IdentitiesContract(Suite):
-    """Tests of identities at OpenID providers."""
+    """Identities at OpenID providers."""
 
     def test_a_subject_of_an_issuer_is_one_user(self, store: Store, clock: Clock) -> None:
         ann, bob = store.add_user("ann"), store.add_user("bob")
@@ -33,7 +33,7 @@ class IdentitiesContract(Suite):
         further = store.link_identity(ann.id, OTHER, "A", "")
         assert store.identities(ann.id) == [linked, further]
         assert store.user_of_identity(OTHER, "1") == bob
-        assert store.user_of_identity(OTHER, "a") is None, "subjects are compared by letter"
+        assert store.user_of_identity(OTHER, "a") is None, "subjects are case-sensitive"
 
     def test_linking_again_changes_nothing(self, store: Store, clock: Clock) -> None:
         ann = store.add_user("ann")
@@ -42,7 +42,7 @@ class IdentitiesContract(Suite):
         assert store.link_identity(ann.id, ISSUER, "1", "Anna") == linked
         assert store.identities(ann.id) == [linked]
 
-    def test_who_cannot_be_linked(self, store: Store) -> None:
+    def test_identities_that_cannot_be_linked(self, store: Store) -> None:
         (system,) = (one for one in store.users() if one.name == SYSTEM_USER)
         with pytest.raises(Conflict):
             store.link_identity(system.id, ISSUER, "1", "")
@@ -60,7 +60,7 @@ class IdentitiesContract(Suite):
             store.link_identity(ann.id, ISSUER, "0", "")
         found = store.user_of_identity(ISSUER, "1")
         assert found is not None
-        assert found.disabled, "the caller sees it, and begins no session"
+        assert found.disabled, "the caller must see it, and start no session"
 
     def test_unlinking(self, store: Store) -> None:
         ann, bob = store.add_user("ann"), store.add_user("bob")
@@ -104,7 +104,7 @@ class IdentitiesContract(Suite):
         assert store.register_by_identity("another", ISSUER, "1", "") == user
         assert store.password_of("another") is None
 
-    def test_at_the_same_moment_one_account_is_made(self, store: Store, reopen: Open) -> None:
+    def test_simultaneous_registrations_make_one_account(self, store: Store, reopen: Open) -> None:
         stores = [store, reopen()]
         before = len(store.users())
         got = all_at_once(
@@ -118,7 +118,9 @@ class IdentitiesContract(Suite):
         assert len({one.id for one in users}) == 1
         assert len(store.users()) == before + 1
 
-    def test_at_the_same_moment_one_user_is_linked(self, store: Store, reopen: Open) -> None:
+    def test_simultaneous_links_of_an_identity_link_one_user(
+        self, store: Store, reopen: Open
+    ) -> None:
         stores = [store, reopen()]
         users = [store.add_user(f"ann{n}") for n in range(4)]
         got = all_at_once(

@@ -1,4 +1,4 @@
-"""What the contract promises of pictures, and of outlines that are made anew."""
+"""Tests of stored pictures, and of outlines that are parsed again."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,15 +25,15 @@ def file_draft(name: str, pictures: Mapping[str, bytes]) -> MapDraft:
 
 
 def age(store: Store, *maps: Map) -> None:
-    """Let the outlines of these maps count as made by an older version."""
+    """Mark the outlines of these maps as made by an older version."""
     rows = [(found.file_id,) for found in maps]
     store.write_rows({OUTDATED: rows}, store.catalogue_counters())
 
 
 class ImagesContract(Suite):
-    """Pictures go with their map, and are replaced with it."""
+    """Pictures are replaced and deleted with their map."""
 
-    def test_pictures_come_out_as_they_went_in(self, store: Store) -> None:
+    def test_pictures_are_returned_unchanged(self, store: Store) -> None:
         one, other = images(b"\x00one\xff", b"two"), images(b"three")
         first, second = (
             put(store, title(str(n), id=str(n), images=some)).file_id
@@ -65,21 +65,19 @@ class ImagesContract(Suite):
         (found,) = store.maps(0, ALL)
         assert kept(store, found.file_id) == images(b"c")
 
-    def test_pictures_stay_when_nothing_is_said_and_are_not_written_again(
-        self, store: Store
-    ) -> None:
+    def test_drafts_without_pictures_keep_them_without_writing(self, store: Store) -> None:
         found = put(store, title("t", id="t", images=images(b"a", b"b")))
         store.put_maps([MapDraft(id="t", title="u", outline=outline("new"))])
         assert kept(store, found.file_id) == images(b"a", b"b")
         revision = store.revision()
-        # Of the same digest: what a draft has of it is of no interest.
+        # The digest is the same, so the content in the draft is not used.
         same = dict.fromkeys(images(b"b", b"a"), b"rewritten")
         assert verdicts(store.put_maps([MapDraft(id="t", images=same)])) == [UNCHANGED]
         assert store.revision() == revision
         store.put_maps([MapDraft(id="t", images={**same, **images(b"c")})])
         assert kept(store, found.file_id) == images(b"a", b"b", b"c")
 
-    def test_pictures_go_with_their_map(self, store: Store) -> None:
+    def test_pictures_are_deleted_with_their_map(self, store: Store) -> None:
         found = put(store, title("t", id="t", images=images(b"a")))
         store.delete_maps(["t"])
         assert store.rows(IMAGES, None, ALL) == []
@@ -87,7 +85,7 @@ class ImagesContract(Suite):
         assert kept(store, found.file_id) == {}
         assert store.check() == []
 
-    def test_rows_of_pictures_come_in_pages(self, store: Store) -> None:
+    def test_pictures_are_listed_in_pages(self, store: Store) -> None:
         every = [images(*(b"%d %d" % (n, m) for m in range(3))) for n in range(3)]
         store.put_maps([title(str(n), images=some) for n, some in enumerate(every)])
         rows = store.rows(IMAGES, None, ALL)
@@ -98,7 +96,7 @@ class ImagesContract(Suite):
 
 
 class ReparsingContract(Suite):
-    """Outlines that an older version made, and what becomes of them."""
+    """Outlines that an older version made are parsed again."""
 
     def test_new_outlines_are_not_outdated(self, store: Store) -> None:
         store.put_maps([file_draft("a.mm", images(b"a"))])
@@ -167,7 +165,7 @@ class ReparsingContract(Suite):
         assert store.outline(found.file_id) == complete().outline
         assert [one.file_id for one in store.outdated(0, ALL)] == [found.file_id]
 
-    def test_what_cannot_be_read_is_not_tried_again(self, store: Store) -> None:
+    def test_unreadable_files_are_not_reparsed_again(self, store: Store) -> None:
         found = put(store, file_draft("a.mm", images(b"a")))
         age(store, found)
         revision = store.revision()

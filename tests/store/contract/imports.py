@@ -1,4 +1,4 @@
-"""What ``contract.Imports`` promises."""
+"""Tests of ``contract.Imports``."""
 
 from mapshelf.model import MapDetails, MapDraft, Refusal, RefusalKind, Visibility
 from mapshelf.store import Store
@@ -18,7 +18,7 @@ def paths(store: Store, kind: RefusalKind = REFUSED) -> list[str]:
 
 
 class ImportsContract(Suite):
-    """Files that imports did not take."""
+    """Files that imports refused."""
 
     def test_a_refusal_is_new_once(self, store: Store) -> None:
         given = [refusal("/maps/b.mm"), refusal("/maps/a.mm")]
@@ -47,7 +47,7 @@ class ImportsContract(Suite):
         assert [one.path for one in store.refusals_below("/maps", ordered[1], ALL)] == ordered[2:]
         assert [one.path for one in store.refusals_below("/maps/ab.mm", "", ALL)] == ["/maps/ab.mm"]
 
-    def test_what_is_taken_or_gone_is_forgotten(self, store: Store) -> None:
+    def test_refusals_of_imported_or_deleted_files_are_forgotten(self, store: Store) -> None:
         store.note_refusals([refusal("/maps/a.mm"), refusal("/maps/b.mm")])
         store.forget_refusals(["/maps/a.mm", "/maps/unknown.mm"])
         assert paths(store) == ["/maps/b.mm"]
@@ -77,7 +77,7 @@ class ImportsContract(Suite):
         assert [one.path for one in store.open_refusals(REFUSED, 1)] == ["/c"]
         assert store.open_refusals(REFUSED, 1)[0].noted == clock.now
 
-    def test_kinds_are_told_and_counted_apart(self, store: Store) -> None:
+    def test_kinds_of_refusals_are_listed_and_counted_separately(self, store: Store) -> None:
         assert store.count_open_refusals() == {REFUSED: 0, SKIPPED: 0}
         store.note_refusals(
             [refusal("/a"), refusal("/b"), Refusal("/c.md", "no map", SKIPPED)],
@@ -85,7 +85,7 @@ class ImportsContract(Suite):
         assert store.count_open_refusals() == {REFUSED: 2, SKIPPED: 1}
         assert paths(store, SKIPPED) == ["/c.md"]
 
-    def test_what_is_dismissed_is_not_told_again_while_it_is_the_same(self, store: Store) -> None:
+    def test_dismissed_refusals_return_only_if_they_change(self, store: Store) -> None:
         store.note_refusals([refusal("/a"), refusal("/b")])
         first = store.open_refusals(REFUSED, ALL)[0]
         store.dismiss_refusal(first.digest)
@@ -98,7 +98,7 @@ class ImportsContract(Suite):
         store.note_refusals([refusal("/a", modified=2)])
         assert paths(store) == ["/a", "/b"]
 
-    def test_all_that_were_shown_are_dismissed_together(self, store: Store, clock: Clock) -> None:
+    def test_all_shown_refusals_are_dismissed_together(self, store: Store, clock: Clock) -> None:
         store.note_refusals([refusal("/a"), refusal("/b"), Refusal("/c.md", "no map", SKIPPED)])
         shown = clock.now
         clock.now += 1
@@ -132,7 +132,7 @@ class ImportsContract(Suite):
         assert otherwise("cat", None, after=first.file_id) == ["2"]
         assert otherwise(None, None) == []
 
-    def test_what_people_set_or_removed_belongs_to_no_other_category(self, store: Store) -> None:
+    def test_categories_that_users_set_or_removed_are_kept(self, store: Store) -> None:
         own = put(store, title("own", source=source("1"), owner="ann"))
         gone = put(store, title("gone", source=source("2"), owner="ann"))
         ann = next(user for user in store.users() if user.name == "ann")

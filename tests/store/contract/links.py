@@ -1,4 +1,4 @@
-"""What the contract promises of links between maps, and of finding the files they mean."""
+"""Tests of stored links between maps, and of finding their target files."""
 
 from mapshelf.model import LinkOfMap, MapDraft, MapFile, MapLink, ReparsedMap, Source
 from mapshelf.store import Store
@@ -22,16 +22,16 @@ def from_file(public_id: str, path: str, name: str = "") -> MapDraft:
 
 
 class LinksContract(Suite):
-    """Links go with the outline they are in, and files are found by path and name."""
+    """Links are replaced with their outline, and files are found by path and name."""
 
-    def test_links_come_out_as_they_went_in(self, store: Store) -> None:
+    def test_links_are_returned_unchanged(self, store: Store) -> None:
         first = put(store, linking("a", TWO, ONE, LONG, TWO)).file_id
         second = put(store, linking("b", ONE)).file_id
         assert store.links_from(first) == [TWO, ONE, LONG, TWO]
         assert store.links_from(second) == [ONE]
         assert store.links_from(99) == []
 
-    def test_links_are_found_by_the_names_they_lead_to(self, store: Store) -> None:
+    def test_links_are_found_by_the_names_of_their_targets(self, store: Store) -> None:
         first = put(store, linking("a", TWO, ONE, LONG)).file_id
         second = put(store, linking("b", ONE)).file_id
         from_first, from_second = (
@@ -62,7 +62,7 @@ class LinksContract(Suite):
         (found,) = store.maps(0, ALL)
         assert store.links_from(found.file_id) == [TWO]
 
-    def test_links_go_with_their_map(self, store: Store) -> None:
+    def test_links_are_deleted_with_their_map(self, store: Store) -> None:
         put(store, linking("a", ONE))
         store.delete_maps(["a"])
         assert store.rows(LINKS, None, ALL) == []

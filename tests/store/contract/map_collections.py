@@ -1,4 +1,4 @@
-"""What ``contract.Collections`` promises."""
+"""Tests of ``contract.Collections``."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +37,7 @@ def titles(store: Store, collection: Collection) -> str:
 
 
 class CollectionsContract(PeopleSuite):
-    """Lists of maps that people put in order."""
+    """Ordered lists of maps that users create."""
 
     @pytest.fixture
     def maps(self, store: Store) -> list[Map]:
@@ -57,7 +57,9 @@ class CollectionsContract(PeopleSuite):
         assert (empty.visibility, empty.text, empty.maps) == (Visibility.PRIVATE, "", 0)
         assert store.check() == []
 
-    def test_what_is_not_there(self, store: Store, ann: int, maps: list[Map]) -> None:
+    def test_collections_need_existing_owners_and_maps(
+        self, store: Store, ann: int, maps: list[Map]
+    ) -> None:
         found = made(store, ann)
         changes: list[Callable[[str], object]] = [
             lambda wrong: store.edit_collection(wrong, CollectionDetails(title="x")),
@@ -85,7 +87,7 @@ class CollectionsContract(PeopleSuite):
             store.edit_collection(found.id, CollectionDetails(visibility=Visibility.REMOVED))
         assert titles(store, found) == ""
 
-    def test_what_is_said_of_it_changes(self, store: Store, ann: int, clock: Clock) -> None:
+    def test_details_of_a_collection_change(self, store: Store, ann: int, clock: Clock) -> None:
         first = made(store, ann, text="kept")
         clock.now += 5
         said = CollectionDetails(title="Other", visibility=PUBLISHED)
@@ -230,7 +232,7 @@ class CollectionsContract(PeopleSuite):
         assert len(store.collected_maps(found.id)) == 3
         assert len(store.collections_of(bob)) == 1
 
-    def test_they_go_with_the_account_and_the_maps_stay(
+    def test_collections_are_deleted_with_the_account_but_not_their_maps(
         self, store: Store, ann: int, bob: int, maps: list[Map]
     ) -> None:
         gone, kept = made(store, ann, *maps), made(store, bob, *maps)
@@ -248,7 +250,9 @@ class CollectionsContract(PeopleSuite):
         assert store.maps_with_ids(asked) == [maps[3], maps[0]]
         assert store.maps_with_ids([]) == []
 
-    def test_what_changes_something_is_noted(self, store: Store, ann: int, maps: list[Map]) -> None:
+    def test_changes_of_collections_are_in_the_audit_log(
+        self, store: Store, ann: int, maps: list[Map]
+    ) -> None:
         with store.auditing(AuditEntry(AuditEvent.COLLECTION_MADE, "", ann)):
             found = made(store, ann)
         target = f"collection {found.id}"

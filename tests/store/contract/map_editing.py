@@ -1,4 +1,4 @@
-"""What ``contract.MapEditing`` and ``contract.Voting`` promise."""
+"""Tests of ``contract.MapEditing`` and ``contract.Voting``."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -36,9 +36,9 @@ from tests.store.drafts import complete, outline, source, upload
 
 
 class MapEditingContract(PeopleSuite):
-    """What people say of maps, which imports respect; and removing maps."""
+    """Details that users set, which imports respect; and removing maps."""
 
-    def test_each_detail_is_set_by_itself_and_noted(self, store: Store, ann: int) -> None:
+    def test_details_are_set_one_by_one_and_audited(self, store: Store, ann: int) -> None:
         before = published(store, ann)
         for name, value, key in (
             ("title", "Other", "title"),
@@ -62,7 +62,7 @@ class MapEditingContract(PeopleSuite):
             assert store.revision() == revision + 1
             before = after
 
-    def test_a_licence_is_taken_back_and_no_import_gives_it_again(self, store: Store) -> None:
+    def test_a_removed_licence_is_not_restored_by_imports(self, store: Store) -> None:
         put(store, complete(licence_type_id=3))
         found = present(store)["Complete"]
         edited = store.edit_map(found.file_id, MapDetails(no_licence=True))
@@ -70,7 +70,7 @@ class MapEditingContract(PeopleSuite):
         assert verdicts(store.put_maps([complete(licence_type_id=3)])) == [UNCHANGED]
         assert present(store)["Complete"] == edited
 
-    def test_what_is_set_already_is_noted_once(self, store: Store, ann: int) -> None:
+    def test_setting_the_same_value_is_audited_once(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         revision = store.revision()
         for _ in range(2):
@@ -100,7 +100,7 @@ class MapEditingContract(PeopleSuite):
         assert verdicts(store.put_maps([again])) == [CHANGED]
         assert present(store)["Complete"] == replace(edited, title="New")
 
-    def test_a_file_goes_on_saying_what_nobody_set(self, store: Store) -> None:
+    def test_imports_update_details_that_nobody_set(self, store: Store) -> None:
         found = put(store, complete())
         store.edit_map(found.file_id, MapDetails(tags=("mine",)))
         store.put_maps([MapDraft(id="Complete", description="theirs", copyright="theirs")])
@@ -123,7 +123,7 @@ class MapEditingContract(PeopleSuite):
         record = put(store, title("r"))
         assert store.edit_map(record.file_id, MapDetails(title="x")).title == "x"
 
-    def test_what_is_not_there_is_not_edited(self, store: Store, ann: int) -> None:
+    def test_unknown_maps_are_not_edited(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         revision = store.revision()
         with pytest.raises(NotFound, match="category"):
@@ -135,7 +135,7 @@ class MapEditingContract(PeopleSuite):
         assert store.revision() == revision
         assert present(store) == {found.id: found}
 
-    def test_a_removed_map_is_gone_until_that_is_undone(
+    def test_a_removed_map_is_gone_until_it_is_restored(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
         found = published(store, ann, visibility=Visibility.UNLISTED)
@@ -168,7 +168,7 @@ class MapEditingContract(PeopleSuite):
         with pytest.raises(NotFound):
             store.undo_removal(found.file_id)
 
-    def test_who_removes_a_map_must_be_known(self, store: Store, ann: int) -> None:
+    def test_only_known_users_remove_maps(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         with pytest.raises(NotFound):
             store.remove_map(found.file_id, 99)
@@ -176,7 +176,7 @@ class MapEditingContract(PeopleSuite):
             store.remove_map(99, ann)
         assert present(store) == {found.id: found}
 
-    def test_an_import_brings_no_removed_map_back(self, store: Store, ann: int) -> None:
+    def test_an_import_does_not_restore_a_removed_map(self, store: Store, ann: int) -> None:
         draft = title("t", id="t", source=source(), content=b"1", outline=outline("1"))
         found = put(store, draft)
         store.remove_map(found.file_id, ann)
@@ -221,12 +221,12 @@ class MapEditingContract(PeopleSuite):
         assert store.purge_removed(clock.now) == 0
         assert store.maps(0, ALL) == [kept]
         refused = store.put_maps([title("x", id="fresh", file_id=old.file_id)])
-        assert refused[0].reason, "no id is given again"
+        assert refused[0].reason, "an id must not be reused"
         assert store.check() == []
 
 
 class VotingContract(PeopleSuite):
-    """Votes, and what imports make of counts that hold some."""
+    """Votes, and imports of counts that include them."""
 
     def counts(self, store: Store, found: Map) -> tuple[int, int]:
         now = store.find_map(found.id)

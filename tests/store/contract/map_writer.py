@@ -1,4 +1,4 @@
-"""What ``contract.MapWriter`` promises of drafts."""
+"""Tests of ``contract.MapWriter``."""
 
 from dataclasses import fields, replace
 from functools import partial
@@ -39,9 +39,9 @@ from tests.store.drafts import DRAFTS, as_draft, complete, outline, source
 
 
 class MapWriterContract(Suite):
-    """What a draft makes of a map, its outline and its file."""
+    """Drafts create and change a map, its outline and its file."""
 
-    def test_a_complete_draft_comes_out_as_it_went_in(self, store: Store) -> None:
+    def test_a_complete_draft_is_returned_unchanged(self, store: Store) -> None:
         found = put(store, complete())
         for field in fields(MapDraft):
             if field.name not in ("source", "outline", "content", "images", "links"):
@@ -78,7 +78,7 @@ class MapWriterContract(Suite):
 
     @settings(max_examples=examples(40), suppress_health_check=INHERITED)
     @given(draft=DRAFTS)
-    def test_any_map_comes_out_as_it_went_in_and_again_is_unchanged(
+    def test_any_map_is_returned_unchanged_and_put_again_without_change(
         self, store: Store, draft: MapDraft
     ) -> None:
         (outcome,) = store.put_maps([draft])
@@ -101,7 +101,7 @@ class MapWriterContract(Suite):
         assert store.put_maps([]) == []
         assert store.revision() == 0
 
-    def test_a_draft_changes_only_what_it_says(self, store: Store) -> None:
+    def test_a_draft_changes_only_the_fields_it_sets(self, store: Store) -> None:
         before = put(store, complete())
         for name, value in {
             "title": "Other",
@@ -130,7 +130,7 @@ class MapWriterContract(Suite):
             ]
             before = after
 
-    def test_outlines_change_alone_and_stay_when_nothing_is_said(self, store: Store) -> None:
+    def test_outlines_change_alone_and_stay_if_a_draft_has_none(self, store: Store) -> None:
         store.put_maps([complete()])
         revision = store.revision()
         same = MapDraft(id="Complete", outline=complete().outline)
@@ -144,7 +144,7 @@ class MapWriterContract(Suite):
         assert store.outline(77) == outline("new")
         assert store.outline(78) is None
 
-    def test_outcomes_stand_in_the_order_of_the_drafts(self, store: Store) -> None:
+    def test_outcomes_are_in_the_order_of_the_drafts(self, store: Store) -> None:
         store.put_maps([title("a", id="a"), title("b", id="b")])
         outcomes = store.put_maps(
             [
@@ -195,7 +195,7 @@ class MapWriterContract(Suite):
     def test_an_empty_title_is_a_title(self, store: Store) -> None:
         assert put(store, title("")).title == ""
 
-    def test_content_comes_out_as_it_went_in(self, store: Store, reopen: Open) -> None:
+    def test_content_is_returned_unchanged(self, store: Store, reopen: Open) -> None:
         found = put(store, title("t", source=source(name="folder/plan.mm"), content=b"packed"))
         kept = OriginalFile("plan.mm", source("folder/plan.mm").digest, b"packed")
         assert store.content(found.file_id) == kept
@@ -206,7 +206,7 @@ class MapWriterContract(Suite):
         store.close()
         assert reopen().content(found.file_id) == kept
 
-    def test_content_comes_out_in_pieces(self, store: Store) -> None:
+    def test_content_can_be_read_in_chunks(self, store: Store) -> None:
         content = bytes(range(256)) * 100
         found = put(store, title("t", source=source(), content=content))
         read = partial(store.content_piece, found.file_id, source().digest)
@@ -238,7 +238,7 @@ class MapWriterContract(Suite):
         assert [change.file_id for change in store.changes(revision, ALL)] == [found.file_id]
         assert len(store.maps(0, ALL)) == 1
 
-    def test_content_bears_the_name_its_file_has_now(self, store: Store) -> None:
+    def test_content_has_the_present_name_of_its_file(self, store: Store) -> None:
         found = put(store, title("t", id="t", source=source("a.mm"), content=b"packed"))
         store.put_maps([MapDraft(id="t", source=source("A.opml"))])
         assert name_of(store, found) == "a.mm"
@@ -250,7 +250,7 @@ class MapWriterContract(Suite):
         store.put_maps([MapDraft(id="o", source=source("A.opml"))])
         assert name_of(store, found) == ""
 
-    def test_content_goes_with_its_map(self, store: Store) -> None:
+    def test_content_is_deleted_with_its_map(self, store: Store) -> None:
         found = put(store, title("t", id="t", source=source(), content=b"packed"))
         store.delete_maps(["t"])
         assert store.content(found.file_id) is None

@@ -1,4 +1,4 @@
-"""What ``contract.Maps`` promises, and how maps get their ids and what they refer to."""
+"""Tests of ``contract.Maps``, and of the ids, owners, software and categories of maps."""
 
 import pytest
 
@@ -29,7 +29,7 @@ from tests.store.drafts import complete
 class MapsContract(Suite):
     """Ids, deletion, lists, owners, software, categories."""
 
-    def test_file_ids_go_up_from_the_highest_ever_used(self, store: Store) -> None:
+    def test_file_ids_continue_from_the_highest_ever_used(self, store: Store) -> None:
         assert put(store, title("a")).file_id == 1
         assert put(store, title("b", file_id=100)).file_id == 100
         assert put(store, title("c", file_id=50)).file_id == 50
@@ -38,21 +38,21 @@ class MapsContract(Suite):
         store.delete_maps([last.id])
         assert put(store, title("e")).file_id == 102
 
-    def test_ids_are_never_given_twice(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_ids_are_never_reused(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         store.put_maps([title("t", id="Taken000"), title("g", id="Grave000")])
         store.delete_maps(["Grave000"])
         thrown = iter(["Taken000", "Grave000", "Fresh000"])
         monkeypatch.setattr("mapshelf.store.merge.secrets.choice", chooser(thrown))
         assert put(store, title("new")).id == "Fresh000"
 
-    def test_ids_of_deleted_maps_stay_used_up(self, store: Store) -> None:
+    def test_ids_of_deleted_maps_are_not_reused(self, store: Store) -> None:
         first = put(store, title("a", id="a"))
         store.delete_maps(["a"])
         (taken,) = store.put_maps([title("b", id="b", file_id=first.file_id)])
         assert taken.verdict is REFUSED
         assert put(store, title("c")).file_id > first.file_id
 
-    def test_a_draft_that_names_a_deleted_map_brings_it_back(self, store: Store) -> None:
+    def test_a_draft_with_the_id_of_a_deleted_map_restores_it(self, store: Store) -> None:
         first = put(store, title("a", id="a", views=9))
         store.delete_maps(["a"])
         store.put_maps([title("b")])
@@ -67,9 +67,7 @@ class MapsContract(Suite):
             ADDED,
         ]
 
-    def test_the_largest_ids_leave_room_for_what_comes_back_from_an_export(
-        self, store: Store
-    ) -> None:
+    def test_the_largest_ids_leave_room_for_imported_maps(self, store: Store) -> None:
         put(store, title("t", category_id=LARGEST_ID, category="Last"))
         assert put(store, title("u", category="New")).category_id == len(seed.CATEGORIES) + 1
         put(store, title("v", id="Last", file_id=LARGEST_ID))
@@ -84,7 +82,7 @@ class MapsContract(Suite):
         assert store.delete_maps(iter(["a", "unknown"])) == 0
         assert store.revision() == revision
 
-    def test_maps_come_by_file_id_in_pages(self, store: Store) -> None:
+    def test_maps_are_listed_by_file_id_in_pages(self, store: Store) -> None:
         store.put_maps([title(str(n), file_id=n) for n in (5, 3, 9, 1, 7)])
         assert [found.file_id for found in store.maps(0, ALL)] == [1, 3, 5, 7, 9]
         assert [found.file_id for found in store.maps(3, 2)] == [5, 7]
@@ -126,11 +124,11 @@ class MapsContract(Suite):
         ]
         assert store.software()[20:] == [Named(21, "New One"), Named(22, "Newer")]
 
-    def test_software_can_be_taken_back(self, store: Store) -> None:
+    def test_software_can_be_removed_from_a_map(self, store: Store) -> None:
         store.put_maps([complete()])
         assert put(store, MapDraft(id="Complete", software="")).software_id is None
 
-    def test_blank_names_are_no_names(self, store: Store) -> None:
+    def test_blank_names_count_as_none(self, store: Store) -> None:
         found = put(store, title("t", software=" ", category=" "))
         assert (found.software_id, found.software) == (None, "")
         assert (found.category_id, found.category) == (1, UNCATEGORISED)
@@ -173,7 +171,7 @@ class MapsContract(Suite):
         ]
         assert Named(4, "Business") in store.categories()
 
-    def test_a_category_stays_as_it_is_when_nothing_else_is_said(self, store: Store) -> None:
+    def test_a_category_stays_if_a_draft_does_not_change_it(self, store: Store) -> None:
         before = put(store, title("1", id="a", category_id=4, category="Trade"))
         for draft in (MapDraft(id="a", title="1"), MapDraft(id="a", category_id=4)):
             assert verdicts(store.put_maps([draft])) == [UNCHANGED]

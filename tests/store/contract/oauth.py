@@ -1,4 +1,4 @@
-"""What ``contract.Programs`` promises."""
+"""Tests of ``contract.Programs``."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ def tokens(number: int, scopes: str = "") -> NewTokens:
 
 
 def let_in(store: Store, user: User, number: int, program: str = "p1") -> Grant:
-    """Let a program in; it gets ``tokens(number)``."""
+    """Grant a program access; it gets ``tokens(number)``."""
     store.add_code(code(user, 200 + number, program=program))
     grant = store.use_code(digest(200 + number), tokens(number), 5)
     assert grant is not None
@@ -72,7 +72,7 @@ class ProgramsContract(Suite):
         with pytest.raises(NotFound):
             store.remove_program("p1")
 
-    def test_what_a_program_was_granted_goes_with_it(self, store: Store) -> None:
+    def test_grants_are_deleted_with_their_program(self, store: Store) -> None:
         friend = store.add_user("Bob")
         for program in (PROGRAM, PUBLIC):
             store.add_program(program)
@@ -156,7 +156,7 @@ class GrantsContract(Suite):
         store.enable_user("bob")
         assert store.use_code(digest(1), tokens(2), LATER - 1) is not None
 
-    def test_a_code_used_twice_takes_back_what_it_gave(self, store: Store, friend: User) -> None:
+    def test_a_code_used_twice_revokes_its_grant(self, store: Store, friend: User) -> None:
         let_in(store, friend, 1)
         other = let_in(store, friend, 2)
         assert store.use_refresh_token(digest(101), tokens(3), 6, MINUTE) is not None
@@ -169,7 +169,7 @@ class GrantsContract(Suite):
         assert store.use_refresh_token(digest(103), tokens(6), 7, MINUTE) is None
         assert store.grants(friend.id, 5) == [other]
 
-    def test_a_code_may_be_used_once_more_for_a_moment_if_the_caller_says_so(
+    def test_a_code_may_be_repeated_within_a_grace_period(
         self, store: Store, reopen: Open, clock: Clock, friend: User
     ) -> None:
         now, stores = clock.now, [store, reopen()]
@@ -183,19 +183,21 @@ class GrantsContract(Suite):
                 )
             )
             given = [one.id for one in got if isinstance(one, Grant)]
-            assert given == [given[0]] * 2, "of the same grant"
-            assert known(store, *numbers) == [many == 2] * many, "a third use ends it"
+            assert given == [given[0]] * 2, "both uses give tokens of the same grant"
+            assert known(store, *numbers) == [many == 2] * many, "a third use revokes the grant"
         assert store.use_code(digest(0), tokens(30), now + 500, MINUTE) is None
-        assert known(store, 10, 11, 30) == [False] * 3, "a use too many, though it has expired"
+        assert known(store, 10, 11, 30) == [False] * 3, (
+            "a use too many revokes the grant, even of an expired code"
+        )
 
-    def test_a_code_is_not_used_again_late_or_after_what_it_gave_was_refreshed(
+    def test_a_code_is_not_repeated_late_or_after_a_refresh(
         self, store: Store, clock: Clock, friend: User
     ) -> None:
         now = clock.now
         store.add_code(code(friend, 1, expires=now + 500))
         assert store.use_code(digest(1), tokens(10), now, MINUTE) is not None
         assert store.use_code(digest(1), tokens(11), now + 500, MINUTE) is None
-        assert known(store, 10, 11) == [True, False], "it has expired meanwhile"
+        assert known(store, 10, 11) == [True, False], "the code has expired meanwhile"
         assert store.use_code(digest(1), tokens(11), now + MINUTE + 1, MINUTE) is None
         assert known(store, 10, 11) == [False, False]
         store.add_code(code(friend, 3))
@@ -239,10 +241,8 @@ class GrantsContract(Suite):
         store.enable_user("bob")
         assert store.use_refresh_token(digest(102), tokens(3), 7, MINUTE) is not None
 
-    def test_a_refresh_token_used_again_soon_is_the_same_program(
-        self, store: Store, friend: User
-    ) -> None:
-        """Both that it may have got are good, whichever answer has reached it."""
+    def test_a_refresh_token_may_be_repeated_soon(self, store: Store, friend: User) -> None:
+        """Both refresh tokens that it may have received are valid, whichever response arrived."""
         let_in(store, friend, 1)
         for number in (2, 3):
             assert store.use_refresh_token(digest(101), tokens(number), 6, MINUTE)
@@ -250,14 +250,12 @@ class GrantsContract(Suite):
         assert store.use_refresh_token(digest(101), tokens(4), 6 + MINUTE, MINUTE)
         far = 6 + 10 * MINUTE
         assert store.use_refresh_token(digest(102), tokens(5), far, MINUTE)
-        # That it has this one, it has shown: the others were lost, or somebody has copied them.
+        # It has shown that it has this token: the others were lost, or somebody copied them.
         assert store.use_refresh_token(digest(103), tokens(6), far + MINUTE, MINUTE)
         assert store.use_refresh_token(digest(104), tokens(7), far + MINUTE + 1, MINUTE) is None
         assert known(store, *range(1, 8)) == [False] * 7
 
-    def test_a_refresh_token_used_again_late_ends_everything(
-        self, store: Store, friend: User
-    ) -> None:
+    def test_a_refresh_token_repeated_late_ends_the_grant(self, store: Store, friend: User) -> None:
         let_in(store, friend, 1)
         other = let_in(store, friend, 4)
         assert store.use_refresh_token(digest(101), tokens(2), 6, MINUTE)
@@ -286,7 +284,7 @@ class GrantsContract(Suite):
             with pytest.raises(NotFound):
                 store.withdraw_grants(friend.id, program)
 
-    def test_what_waits_for_a_program_is_withdrawn_too(self, store: Store, friend: User) -> None:
+    def test_pending_codes_and_devices_are_withdrawn_too(self, store: Store, friend: User) -> None:
         eve = store.add_user("Eve")
         for number, user in enumerate((friend, eve)):
             asked = DeviceRequest(digest(number), f"CODE{number}", "p1", "maps", LATER)
@@ -314,7 +312,7 @@ class GrantsContract(Suite):
         assert known(store, 1, 2, 3, 50) == [False, True, False, True]
         assert store.refreshed_grant(digest(103)) is None
 
-    def test_no_more_than_so_many_grants_and_tokens_are_kept(
+    def test_grants_and_tokens_are_limited(
         self, store: Store, friend: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for kind in ("sqlite", "postgres"):
@@ -353,13 +351,13 @@ class GrantsContract(Suite):
             assert store.use_refresh_token(digest(3), more, now, MINUTE) is not None
         clock.now += 2
         more = NewTokens(digest(8), now + 9, digest(9), now + 9)
-        assert store.use_refresh_token(digest(5), more, now, MINUTE), "the first has expired"
+        assert store.use_refresh_token(digest(5), more, now, MINUTE), "the first token has expired"
         more = NewTokens(digest(10), now + 9, digest(11), now + 9)
         assert store.use_refresh_token(digest(9), more, now, MINUTE) is None
         assert known(store, 2, 4, 6, 8, 10) == [False] * 5
         assert store.grants(friend.id, now) == []
 
-    def test_expired_grants_go(self, store: Store, clock: Clock, friend: User) -> None:
+    def test_expired_grants_are_deleted(self, store: Store, clock: Clock, friend: User) -> None:
         store.add_code(code(friend, 1))
         short = NewTokens(digest(2), clock.now + 1, digest(3), clock.now + 2)
         store.use_code(digest(1), short, clock.now)
@@ -368,7 +366,7 @@ class GrantsContract(Suite):
         assert known(store, 2, 5) == [False, True]
         assert store.refreshed_grant(digest(3)) is None
 
-    def test_of_many_who_use_a_code_at_once_one_gets_tokens_and_loses_them(
+    def test_simultaneous_uses_of_a_code_revoke_its_grant(
         self, store: Store, reopen: Open, friend: User
     ) -> None:
         stores = [store, reopen()]
@@ -385,7 +383,7 @@ class GrantsContract(Suite):
             assert not any(known(store, *range(10 + 4 * turn, 14 + 4 * turn)))
         assert store.grants(friend.id, 5) == []
 
-    def test_refreshing_at_once_is_a_repeated_request(
+    def test_simultaneous_refreshes_count_as_repeated_requests(
         self, store: Store, reopen: Open, friend: User
     ) -> None:
         stores = [store, reopen()]
@@ -409,7 +407,7 @@ class GrantsContract(Suite):
         assert late == [None] * 4
         assert not any(known(store, 1, *range(10, 14), *range(20, 24)))
 
-    def test_nothing_is_left_of_what_is_withdrawn_while_it_is_used(
+    def test_withdrawing_a_grant_in_use_leaves_nothing(
         self, store: Store, reopen: Open, friend: User
     ) -> None:
         other = reopen()
@@ -510,7 +508,7 @@ class DeviceRequestsContract(Suite):
         with pytest.raises(Conflict):
             store.decide_device_request("CODE1", asker.id, 5, allow=True)
 
-    def test_expired_ones_and_those_beyond_the_limit_go(
+    def test_expired_and_excess_device_requests_are_deleted(
         self, store: Store, asker: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for kind in ("sqlite", "postgres"):
@@ -523,7 +521,7 @@ class DeviceRequestsContract(Suite):
         found = [store.device_request(f"CODE{n}", 10) is not None for n in (2, 3, 4, 9)]
         assert found == [False, False, True, True]
 
-    def test_of_many_who_decide_and_poll_at_once_one_succeeds(
+    def test_of_simultaneous_decisions_and_polls_one_succeeds(
         self, store: Store, reopen: Open, asker: User
     ) -> None:
         stores = [store, reopen()]

@@ -1,4 +1,4 @@
-"""Opening, closing and checking a store."""
+"""Tests of opening, closing and checking a store."""
 
 import random
 
@@ -22,9 +22,9 @@ from tests.store.drafts import complete, source
 
 
 class OpeningContract(Suite):
-    """A store as a whole: made, closed, opened again, checked."""
+    """A store is created, closed, opened again and checked."""
 
-    def test_a_new_store_is_sound_and_holds_the_seed(self, store: Store, clock: Clock) -> None:
+    def test_a_new_store_is_sound_and_has_the_seed_data(self, store: Store, clock: Clock) -> None:
         assert store.check() == []
         assert store.revision() == 0
         assert store.changes(0, ALL) == []
@@ -55,7 +55,7 @@ class OpeningContract(Suite):
         everything = store.changes(0, ALL)
         store.close()
 
-        clock.now += 1000  # a second opening must not seed or stamp anything anew
+        clock.now += 1000  # a second opening must not seed or timestamp anything again
         again = reopen()
         assert again.changes(0, ALL) == everything
         assert again.maps(0, ALL) == [found]
@@ -64,7 +64,7 @@ class OpeningContract(Suite):
         assert again.tokens("EVE") == [token]
         assert again.check() == []
 
-    def test_check_is_silent_after_much_writing(self, store: Store) -> None:
+    def test_check_finds_no_fault_after_many_writes(self, store: Store) -> None:
         for _ in random_writes(store, random.Random(7)):
             pass
         assert store.check() == []

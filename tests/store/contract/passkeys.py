@@ -1,4 +1,4 @@
-"""What ``contract.Passkeys`` promises."""
+"""Tests of ``contract.Passkeys``."""
 
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ def passkey(number: int, sign_count: int = 0) -> Passkey:
 
 
 class PasskeysContract(Suite):
-    """Tests of passkeys."""
+    """Passkeys and challenges."""
 
     def test_passkeys_are_found_with_their_user(self, store: Store) -> None:
         ann, bob = store.add_user("ann"), store.add_user("bob")
@@ -32,7 +32,7 @@ class PasskeysContract(Suite):
         with pytest.raises(NotFound):
             store.remove_passkey(ann.id, passkey(2).id)
 
-    def test_who_cannot_have_passkeys(self, store: Store) -> None:
+    def test_passkeys_that_cannot_be_added(self, store: Store) -> None:
         (system,) = (one for one in store.users() if one.name == SYSTEM_USER)
         with pytest.raises(Conflict):
             store.add_passkey(system.id, passkey(1))
@@ -71,7 +71,9 @@ class PasskeysContract(Suite):
         store.add_challenge(b"c" * 32, 5, 10)
         assert not store.use_challenge(b"c" * 32, 10)
 
-    def test_challenges_do_not_pile_up(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_number_of_challenges_is_limited(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         for module in ("sqlite", "postgres"):
             monkeypatch.setattr(f"mapshelf.store.{module}.passkeys.MOST_KEYS", 3)
         assert sign_in.MOST_KEYS > 3

@@ -1,4 +1,4 @@
-"""What ``contract.Uploads`` and ``contract.MapsOfPeople`` promise."""
+"""Tests of ``contract.Uploads`` and ``contract.MapsOfPeople``."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -48,7 +48,7 @@ def published(
 
 
 class PeopleSuite(Suite):
-    """Two users, whom maps belong to."""
+    """A suite with two users who own maps."""
 
     @pytest.fixture
     def ann(self, store: Store) -> int:
@@ -60,7 +60,7 @@ class PeopleSuite(Suite):
 
 
 class UploadsContract(PeopleSuite):
-    """Files that people upload, and their versions."""
+    """Uploaded files, and their versions."""
 
     def test_an_upload_is_a_map_with_all_that_is_in_its_file(
         self, store: Store, ann: int, clock: Clock
@@ -90,13 +90,15 @@ class UploadsContract(PeopleSuite):
         assert store.kept_file(found.file_id) == KeptFile(kept.name, kept.digest, len(kept.content))
         assert store.image(found.file_id, PICTURE) == b"picture of plan.mm"
         assert store.links_from(found.file_id) == [LINK]
-        assert store.sources_of(upload().digest) == [], "no file of a folder is renamed to it"
+        assert store.sources_of(upload().digest) == [], (
+            "an import must not take it for a renamed file of a folder"
+        )
         assert store.versions(found.file_id) == [
             Version(1, "plan.mm", upload().digest, 2048, clock.now, "ann", current=True)
         ]
         assert store.check() == []
 
-    def test_what_cannot_be_published_leaves_nothing(self, store: Store, ann: int) -> None:
+    def test_a_refused_upload_leaves_nothing(self, store: Store, ann: int) -> None:
         for file, details, user, error in (
             (upload(), MapDetails(), ann, Conflict),
             (upload(), MapDetails(title="t", category_id=99), ann, NotFound),
@@ -112,7 +114,7 @@ class UploadsContract(PeopleSuite):
         assert store.revision() == 0
         assert store.usage(ann) == Usage(0, 0, 0, None)
 
-    def test_the_same_file_within_a_day_is_the_map_that_is_there(
+    def test_the_same_file_within_a_day_returns_the_existing_map(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
         first = published(store, ann)
@@ -127,7 +129,7 @@ class UploadsContract(PeopleSuite):
         assert new
         assert again.id != first.id
 
-    def test_a_key_gives_no_map_that_has_passed_to_somebody_else(
+    def test_a_key_does_not_return_a_map_of_another_owner(
         self, store: Store, ann: int, bob: int
     ) -> None:
         key, details = b"k" * 32, MapDetails(title="Plan")
@@ -137,7 +139,7 @@ class UploadsContract(PeopleSuite):
         _, new = store.publish(upload("b"), details, ann, key)
         assert new
 
-    def test_the_same_key_within_a_day_is_the_map_that_is_there(
+    def test_the_same_key_within_a_day_returns_the_existing_map(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
         details = MapDetails(title="t")
@@ -158,7 +160,7 @@ class UploadsContract(PeopleSuite):
         assert again.id != first.id
         assert store.publish(upload("b"), details, ann, b"key") == (again, False)
 
-    def test_what_an_upload_would_give_is_known_before(
+    def test_the_map_of_a_repeated_upload_is_known_before_it(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
         file, key = upload(), b"k" * 32
@@ -177,7 +179,7 @@ class UploadsContract(PeopleSuite):
         store.remove_map(again.file_id, ann)
         assert store.uploaded(file.digest, ann, key) is None
 
-    def test_of_equal_uploads_at_once_one_is_new(
+    def test_of_simultaneous_equal_uploads_one_is_new(
         self, store: Store, reopen: Open, ann: int
     ) -> None:
         stores = [store, reopen(), reopen(), reopen()]
@@ -190,10 +192,10 @@ class UploadsContract(PeopleSuite):
         assert sorted(new for _, new in results) == [False, False, False, True]
         assert len({found.id for found, _ in results}) == len(store.maps(0, ALL)) == 1
 
-    def test_what_is_checked_in_the_transaction_refuses_an_upload(
+    def test_a_check_in_the_transaction_can_refuse_an_upload(
         self, store: Store, reopen: Open, ann: int
     ) -> None:
-        """Of uploads at the same moment, each sees those before it."""
+        """Of simultaneous uploads, each sees those before it."""
         stores = [store, reopen(), reopen(), reopen()]
 
         def at_most_two(usage: Usage) -> None:
@@ -213,7 +215,9 @@ class UploadsContract(PeopleSuite):
         assert sorted(results) == [False, False, True, True]
         assert store.usage(ann).maps == store.usage(ann).recent == 2
 
-    def test_what_is_checked_refuses_another_file_too(self, store: Store, ann: int) -> None:
+    def test_a_check_in_the_transaction_can_refuse_another_file(
+        self, store: Store, ann: int
+    ) -> None:
         found = published(store, ann)
         seen = []
 
@@ -252,7 +256,7 @@ class UploadsContract(PeopleSuite):
         former = store.version_file(first.file_id, 1)
         assert former == OriginalFile("plan.mm", upload().digest, upload().content)
 
-    def test_a_version_comes_back_as_a_new_one(self, store: Store, ann: int) -> None:
+    def test_a_restored_version_is_a_new_version(self, store: Store, ann: int) -> None:
         first = published(store, ann)
         store.replace_file(first.file_id, upload("b"), ann)
         assert store.replace_file(first.file_id, upload(), ann) == first
@@ -260,7 +264,7 @@ class UploadsContract(PeopleSuite):
         assert numbers == [(3, "plan.mm", True), (2, "b", False), (1, "plan.mm", False)]
         assert store.outline(first.file_id) == upload().outline
 
-    def test_the_file_that_is_there_changes_nothing(self, store: Store, ann: int) -> None:
+    def test_uploading_the_current_file_changes_nothing(self, store: Store, ann: int) -> None:
         first = published(store, ann)
         revision = store.revision()
         assert store.replace_file(first.file_id, upload(), ann) == first
@@ -317,7 +321,7 @@ class UploadsContract(PeopleSuite):
         store.note_refused_upload(ann)
         assert store.usage(ann) == Usage(maps=0, size=0, recent=1, first=clock.now)
 
-    def test_usage_counts_what_is_there_and_what_was_sent_within_the_hour(
+    def test_usage_counts_stored_files_and_uploads_of_the_last_hour(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
         put(store, title("imported", owner="ann"))
@@ -341,14 +345,16 @@ class UploadsContract(PeopleSuite):
     def test_pictures_count_with_the_files_that_they_are_in(
         self, store: Store, ann: int, bob: int
     ) -> None:
-        """Of a map in a folder neither counts."""
+        """For a map in a folder, neither counts."""
         put(store, title("imported", owner="ann", source=source(), images={PICTURE: b"x" * 9}))
         one, two = PICTURE, PICTURE[::-1]
         first = published(store, ann, upload("a", size=100, images={one: b"x" * 7, two: b"y" * 5}))
         published(store, ann, upload("b", size=10, images={one: b"x" * 7}))
         published(store, bob, upload("c", size=1000, images={one: b"z" * 100}))
         assert store.usage(ann).size == 110 + 7 + 5 + 7
-        assert store.usage(ann, first.file_id).size == 110 + 7, "its pictures go with its file"
+        assert store.usage(ann, first.file_id).size == 110 + 7, (
+            "pictures of a file to replace do not count"
+        )
         seen: list[Usage] = []
         other = upload("d", size=1000, images={"ab" * 32: b"w" * 50})
         store.replace_file(first.file_id, other, ann, seen.append)
@@ -358,7 +364,7 @@ class UploadsContract(PeopleSuite):
         usage = store.usage(ann)
         assert (usage.size, usage.removed) == (10 + 7, 1100 + 50)
 
-    def test_a_removed_map_comes_back_as_far_as_there_is_room(self, store: Store, ann: int) -> None:
+    def test_a_removed_map_is_restored_only_within_the_quota(self, store: Store, ann: int) -> None:
         found = published(store, ann, upload("a", size=100, images={}))
         published(store, ann, upload("b", size=10, images={}))
         store.remove_map(found.file_id, ann)
@@ -377,10 +383,10 @@ class UploadsContract(PeopleSuite):
 
 
 class VisibilityContract(PeopleSuite):
-    """Who finds a map, and that the feed tells of published ones only."""
+    """Who can find a map, and that the feed has only published ones."""
 
     @pytest.mark.parametrize("visibility", UNPUBLISHED)
-    def test_the_feed_tells_nothing_of_a_map_that_is_not_published(
+    def test_unpublished_maps_are_not_in_the_feed(
         self, store: Store, ann: int, visibility: Visibility
     ) -> None:
         hidden = published(store, ann, visibility=visibility)
@@ -402,7 +408,7 @@ class VisibilityContract(PeopleSuite):
         assert store.open_ids([]) == frozenset()
 
     @pytest.mark.parametrize("visibility", UNPUBLISHED)
-    def test_a_map_leaves_the_feed_and_comes_back(
+    def test_a_map_leaves_the_feed_and_returns(
         self, store: Store, ann: int, visibility: Visibility
     ) -> None:
         found = published(store, ann)
@@ -417,8 +423,8 @@ class VisibilityContract(PeopleSuite):
         ]
         assert store.map_count() == 1
 
-    def test_changes_of_all_kinds_stand_in_order(self, store: Store, ann: int) -> None:
-        """Published, hidden and deleted ones are read from different places."""
+    def test_changes_of_all_kinds_are_in_order(self, store: Store, ann: int) -> None:
+        """Published, hidden and deleted maps are read from different tables."""
         kinds = [None, Visibility.PRIVATE, Visibility.PUBLISHED, Visibility.UNLISTED] * 3
         maps = [
             published(store, ann, upload(str(n)), visibility=kind) for n, kind in enumerate(kinds)
@@ -438,7 +444,7 @@ class VisibilityContract(PeopleSuite):
             assert there == [maps[n].file_id for n in shown]
         assert store.map_count() == len(shown)
 
-    def test_owners_find_what_is_not_published(self, store: Store, ann: int, bob: int) -> None:
+    def test_owners_find_their_unpublished_maps(self, store: Store, ann: int, bob: int) -> None:
         published(store, ann, upload("a"))
         private = published(store, ann, upload("b"), visibility=Visibility.PRIVATE)
         unlisted = published(store, ann, upload("c"), visibility=Visibility.UNLISTED)
@@ -455,7 +461,7 @@ class VisibilityContract(PeopleSuite):
             assert (store.find_map(public_id) is not None) == (public_id == found.id)
 
     @pytest.mark.parametrize("visibility", UNPUBLISHED)
-    def test_no_link_leads_to_a_map_that_is_not_published(
+    def test_links_do_not_lead_to_unpublished_maps(
         self, store: Store, visibility: Visibility
     ) -> None:
         for name in "ab":

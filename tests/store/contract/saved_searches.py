@@ -1,4 +1,4 @@
-"""What ``contract.SavedSearches`` promises."""
+"""Tests of ``contract.SavedSearches``."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ HOSTILE = "<b>'; DROP TABLE maps; -- 予定 \U0001f600 %s ? {0}"
 
 
 class SavedSearchesContract(PeopleSuite):
-    """Searches that people keep."""
+    """Saved searches of users."""
 
     def test_a_search_is_as_it_was_saved(
         self, store: Store, ann: int, bob: int, clock: Clock
@@ -80,14 +80,16 @@ class SavedSearchesContract(PeopleSuite):
         assert tried(9)
         assert len(store.saved_searches_of(ann)) == 3
 
-    def test_saved_searches_go_with_the_account(self, store: Store, ann: int, bob: int) -> None:
+    def test_saved_searches_are_deleted_with_the_account(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
         gone, kept = (store.save_search(user, "Java", "") for user in (ann, bob))
         store.close_account(ann, MapsOfClosedAccount.REMOVE, None)
         assert store.find_saved_search(gone.id) is None
         assert store.saved_searches_of(ann) == []
         assert store.find_saved_search(kept.id) == kept
 
-    def test_what_becomes_of_saved_searches_is_noted(self, store: Store, ann: int) -> None:
+    def test_changes_of_saved_searches_are_in_the_audit_log(self, store: Store, ann: int) -> None:
         with store.auditing(AuditEntry(AuditEvent.SEARCH_SAVED, "", ann)):
             found = store.save_search(ann, "Java", "")
         target = f"search {found.id}"

@@ -1,4 +1,4 @@
-"""What ``contract.Sessions`` and ``contract.SignInFailures`` promise."""
+"""Tests of ``contract.Sessions`` and ``contract.SignInFailures``."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from tests.store.contract.suite import Open, Suite
 
 
 class SessionsContract(Suite):
-    """Sessions, and the rights of users that they give."""
+    """Sessions, and the permissions that they give."""
 
     def test_a_session_is_a_credential_with_all_scopes(self, store: Store, clock: Clock) -> None:
         bob, eve = store.add_user("Bob"), store.add_user("Eve")
@@ -31,7 +31,7 @@ class SessionsContract(Suite):
         second = store.sessions(bob.id)[0]
         assert second.last_used == 70
         assert store.sessions(bob.id) == [second, first]
-        assert store.tokens("bob") == []  # these are personal tokens only
+        assert store.tokens("bob") == []  # lists only personal tokens
         credential = store.find_credentials([digest(1)])[digest(1)]
         assert (credential.token, credential.user) == (first, bob)
         assert store.sessions(NOBODY) == []
@@ -67,17 +67,17 @@ class SessionsContract(Suite):
         store.add_session(eve.id, digest(2), "", 2**50, digest(1))
         assert known(store, 1, 2) == [False, True]
         assert store.tokens_version() != version
-        store.add_session(eve.id, digest(3), "", 2**50, digest(1))  # which is gone
-        store.add_session(eve.id, digest(4), "", 2**50, digest(8))  # which is none
+        store.add_session(eve.id, digest(3), "", 2**50, digest(1))  # which has ended
+        store.add_session(eve.id, digest(4), "", 2**50, digest(8))  # which never existed
         assert known(store, 2, 3, 4, 8) == [True] * 4
 
-    def test_ids_of_ended_sessions_are_not_given_again(self, store: Store) -> None:
+    def test_ids_of_ended_sessions_are_not_reused(self, store: Store) -> None:
         bob = store.add_user("Bob")
         first = begin(store, bob, 1)
         store.end_session(bob.id, first.id)
         assert begin(store, bob, 2).id > first.id
 
-    def test_expired_sessions_and_those_beyond_the_limit_do_not_stay(
+    def test_expired_and_excess_sessions_are_deleted(
         self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for kind in ("sqlite", "postgres"):
@@ -153,7 +153,7 @@ class SessionsContract(Suite):
 
 
 class SignInFailuresContract(Suite):
-    """Failures of signing in."""
+    """Failed sign-ins."""
 
     def test_failures_are_counted_and_forgotten(self, store: Store) -> None:
         a, b, c = digest(1), digest(2), digest(3)
@@ -166,13 +166,13 @@ class SignInFailuresContract(Suite):
             c: Failures(1, 7),
         }
         assert store.note_failure([b], 6) == {b: Failures(2, 7)}
-        # The clock was set back, or is that of another node: nobody must wait for what lies ahead.
+        # The clock was set back, or is another node's: future failures must not block anybody.
         assert store.failures([b], 7) == {b: Failures(3, 6)}
         assert set(store.failures([a, b, c], 5 + DAY)) == {c}
         assert store.note_failure([b], 5 + DAY) == {}
         assert store.failures([a, b, c], 5) == {b: Failures(1, 5 + DAY), c: Failures(1, 7)}
 
-    def test_success_forgets_the_failures_of_one_key_and_takes_one_back_of_others(
+    def test_success_clears_failures_of_one_key_and_subtracts_one_from_others(
         self, store: Store
     ) -> None:
         a, b, c, d = (digest(number) for number in range(4))
@@ -187,7 +187,7 @@ class SignInFailuresContract(Suite):
         assert store.is_known_address(a, 7 + 90 * DAY)
         assert not store.is_known_address(a, 8 + 90 * DAY)
 
-    def test_no_more_than_so_many_are_kept(
+    def test_sign_in_failures_are_limited(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for kind in ("sqlite", "postgres"):
@@ -201,7 +201,7 @@ class SignInFailuresContract(Suite):
         assert sorted(store.failures(keys, 30)) == keys[20:]
         assert [store.is_known_address(key, 30) for key in keys] == [False] * 20 + [True] * 10
 
-    def test_of_failures_at_the_same_moment_each_sees_those_before_it(
+    def test_of_simultaneous_failures_each_sees_the_earlier_ones(
         self, store: Store, reopen: Open
     ) -> None:
         stores = [store, reopen()]

@@ -1,4 +1,4 @@
-"""What ``contract.Passwords`` promises."""
+"""Tests of ``contract.Passwords``."""
 
 import threading
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def begin(store: Store, user: User, number: int, *, expires: int = 2**50) -> Tok
 
 
 def known(store: Store, *numbers: int) -> list[bool]:
-    """Tell which of these sessions and tokens the store knows."""
+    """Return for each of these sessions and tokens whether the store knows it."""
     found = store.find_credentials([digest(number) for number in numbers])
     return [digest(number) in found for number in numbers]
 
@@ -70,7 +70,7 @@ def all_at_once(*calls: Callable[[], T]) -> list[T | MapshelfError]:
 
 
 class PasswordsContract(Suite):
-    """Passwords, and links to choose them."""
+    """Passwords, and links for choosing them."""
 
     def test_passwords(self, store: Store) -> None:
         bob = store.add_user("Bob")
@@ -100,7 +100,7 @@ class PasswordsContract(Suite):
         assert record is not None
         assert record.encoded == "two"
 
-    def test_of_several_who_change_a_password_at_once_one_succeeds(self, store: Store) -> None:
+    def test_of_simultaneous_password_changes_one_succeeds(self, store: Store) -> None:
         bob = store.add_user("Bob")
         store.set_password(bob.id, "old", keep=None)
         results = all_at_once(
@@ -129,7 +129,7 @@ class PasswordsContract(Suite):
         with pytest.raises(NotFound):
             store.set_first_password(NOBODY, "x", keep=kept.id)
 
-    def test_a_new_password_ends_the_other_sessions_and_spends_the_links(
+    def test_a_new_password_ends_other_sessions_and_voids_links(
         self, store: Store, clock: Clock
     ) -> None:
         bob, eve = store.add_user("Bob"), store.add_user("Eve")
@@ -154,7 +154,7 @@ class PasswordsContract(Suite):
 
     @pytest.mark.parametrize("way", ["password", "first", "link"])
     @pytest.mark.parametrize("ending", [(), ("programs",), ("ways",), ("programs", "ways")])
-    def test_what_ends_with_a_former_password(
+    def test_a_new_password_ends_sessions_and_grants(
         self, store: Store, clock: Clock, way: str, ending: tuple[str, ...]
     ) -> None:
         store.add_program(Program("p", "P", None, ("http://localhost/",), legacy=False, created=1))
@@ -180,7 +180,9 @@ class PasswordsContract(Suite):
         else:
             store.set_password(bob.id, "new", keep=kept.id, ending=ended)
         programs, ways = ("programs" in ending), ("ways" in ending)
-        assert known(store, 1) == [way != "link"], "the session that goes on"
+        assert known(store, 1) == [way != "link"], (
+            "the user's own session goes on, unless a link was used"
+        )
         assert bool(store.tokens("bob")[0].revoked) is programs
         assert known(store, 40, 41) == [not programs, True]
         assert (store.tokens_version() != version) is (programs or way == "link")
@@ -213,7 +215,7 @@ class PasswordsContract(Suite):
         store.add_link(LinkKind.PASSWORD, digest(1), bob.id, clock.now + 9, ann.id)
         begin(store, bob, 2)
         given = OneTimeLink(LinkKind.PASSWORD, digest(1), bob, clock.now, clock.now + 9, "Ann")
-        for _ in range(2):  # looking at it spends nothing
+        for _ in range(2):  # reading a link does not use it up
             assert store.link(digest(1), clock.now + 8) == given
         assert store.link(digest(1), clock.now + 9) is None
         assert store.link(digest(3), clock.now) is None
@@ -242,7 +244,7 @@ class PasswordsContract(Suite):
         assert store.enable_user("BOB") == bob
         assert store.use_link(digest(1), "x", clock.now) == bob
 
-    def test_of_two_that_use_a_link_at_the_same_moment_one_succeeds(
+    def test_of_two_simultaneous_uses_of_a_link_one_succeeds(
         self, store: Store, reopen: Open, clock: Clock
     ) -> None:
         other = reopen()
@@ -281,7 +283,7 @@ class PasswordsContract(Suite):
 
 
 class InvitationsContract(Suite):
-    """Registering, by invitation and without one."""
+    """Registration, with and without an invitation."""
 
     def test_registering_by_invitation(self, store: Store, clock: Clock) -> None:
         ann = store.add_user("Ann", Role.ADMINISTRATOR)
@@ -295,7 +297,7 @@ class InvitationsContract(Suite):
         assert store.invitations(clock.now) == [first, second]
         assert store.invitations(clock.now + 1) == [first]
         with pytest.raises(NotFound):
-            store.use_link(digest(1), "x", clock.now)  # it is for nobody's password
+            store.use_link(digest(1), "x", clock.now)  # an invitation sets nobody's password
         with pytest.raises(AlreadyExists):
             store.register(digest(1), "ann", "x", clock.now)
         for number in (2, 3, 4):  # expired; for a password; unknown
@@ -314,7 +316,7 @@ class InvitationsContract(Suite):
         assert [user.name for user in store.users()] == [SYSTEM_USER, "Ann", "Bob"]
         assert store.link(digest(3), clock.now) is not None
 
-    def test_invitations_of_who_is_disabled_are_not_good(self, store: Store, clock: Clock) -> None:
+    def test_invitations_of_disabled_users_are_refused(self, store: Store, clock: Clock) -> None:
         root = store.add_user("root", Role.ADMINISTRATOR)
         later = clock.now + 1
         store.add_link(LinkKind.INVITATION, digest(1), None, later, root.id)
@@ -370,7 +372,7 @@ class InvitationsContract(Suite):
         assert sorted(isinstance(one, AlreadyExists) for one in outcomes) == [False, True]
         assert len(store.users()) == 1 + 6 + 1
 
-    def test_expired_links_do_not_stay(self, store: Store, clock: Clock) -> None:
+    def test_expired_links_are_deleted(self, store: Store, clock: Clock) -> None:
         add_link(store, 1, None, clock.now + 1)
         clock.now += 1
         add_link(store, 2, None, clock.now + 1)

@@ -1,4 +1,4 @@
-"""What ``contract.Sources`` promises."""
+"""Tests of ``contract.Sources``."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ class SourcesContract(Suite):
         assert store.sources([newer.path]) == {newer.path: newer}
         assert store.revision() == revision
 
-    def test_an_id_goes_before_a_source(self, store: Store) -> None:
+    def test_an_id_takes_precedence_over_a_source(self, store: Store) -> None:
         store.put_maps([title("1", id="a", source=source("a")), title("2", id="b")])
         store.put_maps([MapDraft(id="b", title="2b", source=source("a"))])
         store.put_maps([MapDraft(title="by path", source=source("a"))])
@@ -43,7 +43,7 @@ class SourcesContract(Suite):
         assert set(store.sources(paths)) == set(paths)
         assert len(store.maps(0, ALL)) == 1
 
-    def test_sources_go_with_their_map(self, store: Store) -> None:
+    def test_sources_are_deleted_with_their_map(self, store: Store) -> None:
         old = put(store, title("t", source=source()))
         store.delete_maps([old.id])
         assert store.sources([source().path]) == {}
@@ -98,7 +98,7 @@ class SourcesContract(Suite):
         assert [found.title for found in store.maps(0, ALL)] == ["u"]
         assert store.changes(2, ALL)[-1].map is None
 
-    def test_changes_tell_the_name_of_the_source(self, store: Store) -> None:
+    def test_changes_have_the_name_of_the_source(self, store: Store) -> None:
         store.put_maps([title("t", source=source("a/b.mm")), title("u")])
         assert [change.source for change in store.changes(0, ALL)] == ["a/b.mm", ""]
 

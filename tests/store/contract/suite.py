@@ -1,4 +1,4 @@
-"""The fixtures of the contract suite, and what its parts write and read."""
+"""Fixtures and helpers of the contract suite."""
 
 import random
 import time
@@ -69,7 +69,7 @@ def visit(
 
 
 def counts(store: Store) -> dict[str, tuple[int, int]]:
-    """Let maps have what was counted; return views and downloads by title."""
+    """Apply visit counts to maps; return views and downloads by title."""
     store.apply_visit_counts(LATER)
     return {found.title: (found.views, found.downloads) for found in store.maps(0, ALL)}
 
@@ -79,7 +79,7 @@ def verdicts(outcomes: list[Outcome]) -> list[Verdict]:
 
 
 class Suite:
-    """What every part of the suite has: an untouched database at ``url``, and how to open it."""
+    """Base of every part of the suite: an empty database at ``url``, and how to open it."""
 
     def connect(self, url: str, clock: Clock) -> Store:
         """Open the database at ``url`` with this clock."""
@@ -91,7 +91,7 @@ class Suite:
 
     @pytest.fixture
     def reopen(self, url: str, clock: Clock) -> Iterator[Open]:
-        """Open the same database again, as another process would; all are closed at the end."""
+        """Open the same database again, as another process would; close all stores at the end."""
         opened: list[Store] = []
 
         def reopen() -> Store:
@@ -111,7 +111,7 @@ def until_quiet(store: Store, revision: int) -> None:
     """Wait until the store says that there is nothing above a revision."""
     deadline = time.monotonic() + 10
     while store.wait(revision, 0.01):
-        assert time.monotonic() < deadline, "it never falls silent"
+        assert time.monotonic() < deadline, "the store keeps reporting changes"
 
 
 def chooser(words: Iterator[str]) -> Callable[[str], str]:

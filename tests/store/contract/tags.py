@@ -1,4 +1,4 @@
-"""What ``contract.Tags`` promises."""
+"""Tests of ``contract.Tags``."""
 
 from mapshelf.model import MapDetails
 from mapshelf.store import Store
@@ -28,7 +28,7 @@ class TagsContract(Suite):
         assert {one.map.id for one in store.changes(before, ALL) if one.map} == {"m0", "m1", "m4"}
         assert store.renamed_tags() == {"phys": "Physics"}
 
-    def test_what_comes_later_is_called_so_too(self, store: Store) -> None:
+    def test_later_maps_get_the_renamed_tag_too(self, store: Store) -> None:
         rename(store, "a", "b")
         rename(store, "b", "c")
         store.put_maps([title("t", id="t", tags=("A", "b", "x"))])
@@ -37,7 +37,7 @@ class TagsContract(Suite):
         store.edit_map(found.file_id, MapDetails(tags=("y", "a")))
         assert tags(store) == [("y", "c")]
 
-    def test_a_name_may_come_back_and_change_its_case(self, store: Store) -> None:
+    def test_a_tag_may_be_renamed_back_and_change_its_case(self, store: Store) -> None:
         store.put_maps([title("t", id="t", tags=("tea",))])
         rename(store, "tea", "Tea")
         assert tags(store) == [("Tea",)]
@@ -47,7 +47,7 @@ class TagsContract(Suite):
         store.put_maps([title("u", id="u", tags=("Coffee", "TEA"))])
         assert tags(store)[1] == ("tea",)
 
-    def test_renaming_comes_in_pieces(self, store: Store) -> None:
+    def test_tags_are_renamed_in_batches(self, store: Store) -> None:
         store.put_maps([title(str(n), id=f"m{n}", tags=("a",)) for n in range(450)])
         rename(store, "a", "b")
         assert set(tags(store)) == {("b",)}

@@ -1,4 +1,4 @@
-"""What an export promises to an import."""
+"""Tests of export and import of a catalogue."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ from tests.store.drafts import DRAFTS
 
 
 class TransferContract(Suite):
-    """A catalogue in another store. ``tests/store/test_transfer.py`` has more."""
+    """Export and import into another store. ``tests/store/test_transfer.py`` has more."""
 
     @settings(max_examples=examples(25), suppress_health_check=INHERITED)
     @given(drafts=st.lists(DRAFTS, max_size=6))

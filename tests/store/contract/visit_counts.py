@@ -1,4 +1,4 @@
-"""What ``contract.VisitCounts`` promises."""
+"""Tests of ``contract.VisitCounts``."""
 
 import random
 from collections.abc import Callable
@@ -39,9 +39,9 @@ from tests.store.drafts import complete
 
 
 class VisitCountsContract(Suite):
-    """What counts, and when maps show it."""
+    """Which visits count, and when maps show them."""
 
-    def test_a_visit_counts_once_whoever_hands_it_over(self, store: Store, reopen: Open) -> None:
+    def test_a_visit_counts_once_from_any_worker(self, store: Store, reopen: Open) -> None:
         a, b = put(store, title("a", views=7)), put(store, title("b"))
         visits = [visit(a), visit(a, "other"), visit(a), visit(b, "b")]
         assert store.count_visits(visits, NOON, ALL) == 0
@@ -54,13 +54,13 @@ class VisitCountsContract(Suite):
         store.count_visits([visit(a), visit(a, "d", kind=VisitKind.DOWNLOAD)], NOON, ALL)
         assert counts(store) == {"a": (1, 4)}
 
-    def test_counting_makes_no_change_and_applying_one_for_each_map(self, store: Store) -> None:
+    def test_only_applying_counts_changes_maps(self, store: Store) -> None:
         a, b, c = (put(store, title(name)) for name in "abc")
         revision = store.revision()
         store.count_visits([visit(a, "1"), visit(b, "2"), visit(a, "3")], NOON, ALL)
         assert store.revision() == revision
         assert store.maps(0, ALL) == [a, b, c]
-        assert store.apply_visit_counts(NOON) == 0  # none of it was before
+        assert store.apply_visit_counts(NOON) == 0  # no visit is that old
         assert store.apply_visit_counts(NOON + 1) == 2
         changes = store.changes(revision, ALL)
         assert [(c.map.id, c.map.views) for c in changes if c.map] == [(a.id, 2), (b.id, 1)]
@@ -69,7 +69,7 @@ class VisitCountsContract(Suite):
         assert store.apply_visit_counts(LATER) == 0
         assert store.revision() == revision + 2
 
-    def test_one_visit_that_waited_takes_the_later_ones_along(self, store: Store) -> None:
+    def test_a_due_visit_is_applied_with_later_ones(self, store: Store) -> None:
         a, b = put(store, title("a")), put(store, title("b"))
         store.count_visits([visit(a, "1")], NOON, ALL)
         store.count_visits([visit(a, "2"), visit(b, "3")], NOON + 50, ALL)
@@ -85,14 +85,14 @@ class VisitCountsContract(Suite):
         assert {one.views for one in store.maps(0, ALL)} == {1}
         assert store.check() == []
 
-    def test_the_same_in_another_hour_counts_again(self, store: Store) -> None:
+    def test_the_same_visit_in_another_hour_counts_again(self, store: Store) -> None:
         a = put(store, title("a"))
         hour = NOON // HOUR
         store.count_visits([visit(a)], NOON, ALL)
         store.count_visits([visit(a, hour=hour + 1), visit(a)], NOON + HOUR, ALL)
         assert counts(store) == {"a": (2, 0)}
 
-    def test_what_comes_an_hour_late_counts_and_later_does_not(self, store: Store) -> None:
+    def test_visits_an_hour_late_count_and_later_ones_do_not(self, store: Store) -> None:
         a = put(store, title("a"))
         hour = NOON // HOUR
         late = [visit(a, str(n), hour=hour - n) for n in range(4)]
@@ -103,21 +103,21 @@ class VisitCountsContract(Suite):
         a = put(store, title("a"))
         store.count_visits([visit(a)], NOON, ALL)
         store.count_visits([], NOON + 2 * HOUR, ALL)
-        # Were it known still, it would not count: nobody could tell otherwise.
+        # If the visit were still known, it would not count: that is the only way to tell.
         store.count_visits([visit(a)], NOON, ALL)
         assert counts(store) == {"a": (2, 0)}
 
-    def test_beyond_the_room_there_is_nothing_counts(self, store: Store) -> None:
+    def test_visits_beyond_the_limit_do_not_count(self, store: Store) -> None:
         a = put(store, title("a"))
         assert store.count_visits([visit(a, str(n)) for n in range(5)], NOON, 3) == 2
         assert store.count_visits([visit(a, "6")], NOON, 3) == 1
         assert counts(store) == {"a": (3, 0)}
-        # Room comes back as hours go by.
+        # There is room again in later hours.
         later = visit(a, "7", hour=NOON // HOUR + 2)
         assert store.count_visits([later], NOON + 2 * HOUR, 3) == 0
         assert counts(store) == {"a": (4, 0)}
 
-    def test_maps_that_are_not_there_are_not_counted(self, store: Store) -> None:
+    def test_visits_of_unknown_maps_do_not_count(self, store: Store) -> None:
         a, b = put(store, title("a")), put(store, title("b"))
         store.delete_maps([b.id])
         store.count_visits([visit(b, "1"), visit(a, "2")], NOON, ALL)
@@ -136,7 +136,7 @@ class VisitCountsContract(Suite):
         store.count_visits([*visits, visit(a, "d", kind=VisitKind.DOWNLOAD)], NOON, ALL)
         assert counts(store) == {"a": (LARGEST_COUNT, LARGEST_COUNT)}
 
-    def test_an_import_takes_nothing_back_that_was_counted(self, store: Store) -> None:
+    def test_an_import_does_not_reset_counted_visits(self, store: Store) -> None:
         a = put(store, complete(views=5, downloads=2))
         (line,) = (format_record(found) for found in store.maps(0, ALL))
         store.count_visits([visit(a, "1"), visit(a, "2", kind=VisitKind.DOWNLOAD)], NOON, ALL)
@@ -148,7 +148,7 @@ class VisitCountsContract(Suite):
         store.put_maps([MapDraft(id=a.id, views=100)])
         assert counts(store) == {"new": (100, 3)}
 
-    def test_salts_are_one_for_all_and_last_a_day(self, store: Store, reopen: Open) -> None:
+    def test_all_stores_share_a_salt_for_a_day(self, store: Store, reopen: Open) -> None:
         day = NOON // DAY
         salt, following = store.visitor_salt(day), reopen().visitor_salt(day + 1)
         assert len(salt) == len(following) == 32
@@ -160,14 +160,14 @@ class VisitCountsContract(Suite):
         assert store.visitor_salt(day + 1) == following
         assert store.visitor_salt(day) != salt
 
-    def test_several_may_ask_for_a_new_salt_at_once(self, reopen: Open) -> None:
+    def test_simultaneous_requests_for_a_salt_get_the_same(self, reopen: Open) -> None:
         stores = [reopen() for _ in range(4)]
         with ThreadPoolExecutor(4) as pool:
             salts = [job.result() for job in [pool.submit(s.visitor_salt, 9) for s in stores]]
         assert len(set(salts)) == 1
 
-    def test_several_count_at_once_while_maps_are_written(self, reopen: Open) -> None:
-        """Everyone hands over the same visits, in an order of his own, and nobody is in the way."""
+    def test_several_counters_run_while_maps_are_written(self, reopen: Open) -> None:
+        """Each counter hands over the same visits in its own order, and blocks no other."""
         first = reopen()
         first.put_maps([title(f"m{n}", id=f"m{n}") for n in range(20)])
         visits = [visit(one, f"{one.id} {n}") for one in first.maps(0, ALL) for n in range(9)]
@@ -208,10 +208,10 @@ class VisitCountsContract(Suite):
             max_size=12,
         )
     )
-    def test_any_visits_count_as_a_set_would(
+    def test_random_visits_count_like_a_set(
         self, empty: Callable[[], Store], steps: list[Any]
     ) -> None:
-        """Time goes by, visits are handed over (all of this hour once more), counts are applied."""
+        """Time passes, visits are handed over (this hour's once more), and counts are applied."""
         store = empty()
         try:
             store.put_maps([title(str(n)) for n in range(3)])
