@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mapshelf.api import withdrawals
+from mapshelf.api import thumbnails, withdrawals
 from mapshelf.model import MapDetails, Visibility
 from mapshelf.site import bulk_actions, site_routes
 from mapshelf.store import Store
@@ -87,6 +87,25 @@ def test_a_worker_that_does_not_know_it_yet_shows_nothing_new(people: People) ->
     own = people.get(OWNER, f"/maps/{public_id}/outline.md")
     assert SECRET in own.text
     assert own.headers["Cache-Control"] == "private, no-store"
+
+
+def test_pictures_of_collections_do_not_show_it(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public_id = published(people)
+    body = {"title": "Plans", "maps": [public_id], "visibility": "published"}
+    collection = people.send(OWNER, "POST", "/collections", json=body).json()["id"]
+    drawn = thumbnails.ThumbnailMaker.picture
+
+    def meanwhile(maker: thumbnails.ThumbnailMaker, *given: Any) -> Any:
+        hide_and_replace(people.shelf.store, public_id)
+        return drawn(maker, *given)
+
+    path = f"/collections/{collection}/picture.png"
+    with monkeypatch.context() as patch:
+        patch.setattr(thumbnails.ThumbnailMaker, "picture", meanwhile)
+        assert people.get(OTHER, path).status_code == 503
+    assert people.get(OTHER, path).status_code == 200, "without the map"
 
 
 def test_topics_of_maps_that_are_not_hidden_are_shown(people: People) -> None:

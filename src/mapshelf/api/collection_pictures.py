@@ -5,6 +5,7 @@ a private collection depends on its reader. An empty collection has the card of 
 topics. The same sandboxed child that draws ``thumbnails`` composes the picture.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -22,7 +23,8 @@ from mapshelf.api.thumbnails import (
     ThumbnailMaker,
     parse_picture,
 )
-from mapshelf.api.visible_collections import SeenCollection, find_collection
+from mapshelf.api.visible_collections import SeenCollection, find_collection, seen_collection
+from mapshelf.errors import Overloaded
 from mapshelf.model import Map, Visibility
 from mapshelf.render.render_request import WIDTHS, CollageRequest, RenderRequest
 from mapshelf.render.render_worker import Picture
@@ -38,7 +40,8 @@ async def show_collection_picture(context: Context, request: Request) -> Respons
     asked = replace(asked, source=DRAWN)
     found = await find_collection(context, request)
     maker = ThumbnailMaker(context)
-    records = [Record(one.file_id, map_object(one, context.base_url)) for one in _first(found)]
+    first = islice(_shown(found), MOST_PICTURES)
+    records = [Record(one.file_id, map_object(one, context.base_url)) for one in first]
     large = await context.queues.thumbnails.result(
         object(), partial(_has_large, maker, records, asked), request.disconnection
     )
@@ -52,12 +55,11 @@ async def show_collection_picture(context: Context, request: Request) -> Respons
     return found.guarded(response if picture.complete else provisional(response))
 
 
-def _first(found: SeenCollection) -> list[Map]:
-    """Return the maps that the picture shows."""
+def _shown(found: SeenCollection) -> Iterator[Map]:
+    """Yield the maps that the picture may show."""
     collection = found.collection
     reader = found.reader if collection.visibility is Visibility.PRIVATE else None
-    shown = (one for one in found.maps if is_shown(one, collection, reader))
-    return list(islice(shown, MOST_PICTURES))
+    return (one for one in found.maps if is_shown(one, collection, reader))
 
 
 def _of_part(asked: PictureQuery, records: list[Record]) -> PictureQuery:
@@ -83,12 +85,27 @@ def _made(
         return context.render_worker.picture(_card(found, asked))
     part = _of_part(asked, records)
     pictures = [maker.picture(one, part) for one in records]
+    _check_shown(context, found, records)
     if len(pictures) == 1:
         return pictures[0]
     keys, bodies = (tuple(one.key for one in pictures), tuple(one.body for one in pictures))
     request = CollageRequest(keys, bodies, asked.width, asked.theme)
     complete = all(one.complete for one in pictures)
     return context.render_worker.collage(request, complete=complete)
+
+
+def _check_shown(context: Context, found: SeenCollection, records: list[Record]) -> None:
+    """Check, after drawing these maps, that the picture may still show them.
+
+    Before its topics were read, somebody may have hidden a map and replaced its file.
+
+    Raises:
+        NotFound: the collection itself was hidden.
+        Overloaded: a map was hidden, so the picture has to be made without it.
+    """
+    now = seen_collection(context.store.get(), found.collection.id, found.reader)
+    if not {one.file_id for one in records} <= {one.file_id for one in _shown(now)}:
+        raise Overloaded("A map of this collection was just hidden; try again.")
 
 
 def _card(found: SeenCollection, asked: PictureQuery) -> RenderRequest:
