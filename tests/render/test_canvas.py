@@ -15,6 +15,7 @@ from mapshelf.model import (
     Relationship,
     Sheet,
     Style,
+    Summary,
     Topic,
     TopicKind,
     sheets_of,
@@ -188,6 +189,18 @@ def test_a_boundary_contains_the_callouts_of_its_topics() -> None:
     assert {"held", "leaf", "out"} in boxes
     assert {"ringed", "more"} in boxes
     assert set(nodes) - {"r"} in boxes
+
+
+def test_a_summary_is_beside_its_brace_even_if_it_is_a_callout_with_a_position() -> None:
+    summary = callout("all", callout("more", at=(0.0, 90.0)), at=(300.0, 400.0))
+    sheet = Sheet(
+        topic("r", topic("m")),
+        boundaries=(Boundary(("all",)),),
+        summaries=(Summary(("m",), summary),),
+    )
+    found, nodes = laid_out(sheet)
+    assert nodes["all"].middle == pytest.approx(nodes["m"].middle)
+    assert not found.boundaries, "there is none around the topic of a summary"
 
 
 def is_inside(node: Node, box: Sequence[float]) -> bool:

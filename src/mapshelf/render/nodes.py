@@ -74,6 +74,7 @@ class Node:
         children: its child nodes.
         groups: boundaries and summaries of its children.
         free: the callouts on it that the author placed; they are not among ``children``.
+        is_summary: whether it summarises children of ``above``; it is not one of them.
     """
 
     topic: VisibleTopic
@@ -100,6 +101,7 @@ class Node:
     children: list["Node"] = field(default_factory=list)
     groups: list["Group"] = field(default_factory=list)
     free: list["Node"] = field(default_factory=list)
+    is_summary: bool = False
 
     @property
     def middle(self) -> float:
@@ -144,8 +146,8 @@ class Node:
 
     @property
     def is_free(self) -> bool:
-        """Whether it is a callout that the author placed."""
-        return self.position is not None and self.is_callout
+        """Whether it is a callout that the author placed. Summaries are beside their braces."""
+        return self.position is not None and self.is_callout and not self.is_summary
 
     @property
     def has_line(self) -> bool:
@@ -351,6 +353,7 @@ class _Builder:
         node = Node(
             *(topic, depth, above, 0, -1, number, kind, lines, text_width, contents),
             *(count, _count_width(count, kind), twigs),
+            is_summary=is_summary,
         )
         if lines:
             node.width, node.height = contents.width, contents.height
