@@ -5,7 +5,9 @@
 or ``few``, a test with many real files calls ``some``, and a test with all combinations calls
 ``share``.
 
-Every profile is derandomized: a test tries the same examples each time, on every machine. No
+Every profile is derandomized: a test tries the same examples each time, on every machine, if the
+same modules are imported. Hypothesis also tries constants from our modules, so a test may try other
+examples when it runs alone. To keep one that failed, add it to the test with ``@example``. No
 profile has a deadline or rejects slow examples, because machines differ and may be busy.
 """
 
