@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
 
-from tests.cli.process import Mapshelf, Service, serving
+from tests.cli.process import Mapshelf, Service, serving, wait_for
 
 pytestmark = pytest.mark.process
 
@@ -141,10 +142,17 @@ def test_clients_that_hang_up_leave_no_work_that_others_wait_for(service: Servic
         for path in costly:
             separator = "&" if "?" in path else "?"
             connected(service, f"{path}{separator}unknown={number}").close()
-    began = time.monotonic()
-    hits, _ = service.get("/search?query=topic")
-    assert time.monotonic() - began < ENOUGH
-    assert hits[0]["map"]["ID"] == found["ID"]
+
+    def is_found() -> bool:
+        try:
+            hits, _ = service.get("/search?query=topic")
+        except HTTPError as error:
+            if error.code == 503:  # other programs use the processors
+                return False
+            raise
+        return bool(hits[0]["map"]["ID"] == found["ID"])
+
+    assert wait_for(is_found) < ENOUGH
 
 
 def test_responses_of_large_maps_are_made_once_for_all(service: Service) -> None:
