@@ -56,6 +56,9 @@ PATIENCE: Final = 120.0
 KEPT: Final = 20
 """Uploads that exist at a time; older ones are deleted, so that their number does not grow."""
 
+TRACEBACK_SHOWN: Final = 4000
+"""Characters of the first traceback in the log that are reported; the log itself is deleted."""
+
 QUARTERS: Final = 4
 GROWTH: Final = 1.1
 WATCHED: Final = ("kept_mb", "descriptors", "wal_mb")
@@ -131,7 +134,9 @@ def _served(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
         wrong = [status for status in quarter.taken if status >= 500 or status == NO_ANSWER]
         faults += [f"{len(quarter.taken[status])} responses with {status}" for status in wrong]
     text = (made.folder / "server.log").read_text("utf-8", "replace")
-    faults += ["the log has a traceback"] if "Traceback" in text else []
+    if "Traceback" in text:
+        at = text.rfind("\n", 0, text.index("Traceback"))  # with the log line before it
+        faults.append(f"the log has a traceback: {text[max(0, at - 500) : at + TRACEBACK_SHOWN]}")
     return {
         "minutes": seconds / 60,
         "rate": rate,
