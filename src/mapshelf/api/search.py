@@ -4,10 +4,10 @@ Maps come from the snapshot, as in every list. Their topics are only in the stor
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import orjson
 
@@ -23,6 +23,8 @@ from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_
 from mapshelf.snapshot.read import Details, Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import normalize
+
+T = TypeVar("T")
 
 SUGGEST_MAPS: Final = 5  # maps whose topics may be suggested
 
@@ -56,27 +58,29 @@ async def suggest(context: Context, request: Request) -> Response:
 def _search(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -> Response:
     hits = snapshot.search(query, base_url)
     finder = SnippetFinder(hits.highlighter, API_BUDGET)
-    snippets = [_snippets(finder, store, record) for record in hits.records]
-    pairs = list(zip(hits.records, snippets, strict=True))
-    hidden = hidden_since(store, [record for record, some in pairs if some])
+    snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
     found = []
-    for record, some in pairs:
-        topics = [] if record.file_id in hidden else [asdict(snippet) for snippet in some]
+    for record, some in zip(hits.records, snippets, strict=True):
+        topics = [asdict(snippet) for snippet in some]
         file = _file(record.details, hits.highlighter)
         found.append({"map": orjson.Fragment(record.body), "topics": topics, "file": file})
     address = f"{base_url.decode()}/search"
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
 
 
-def hidden_since(store: Maps, records: Sequence[Record]) -> frozenset[int]:
-    """Return the ``file_id`` of those of these maps that were hidden after the snapshot was made.
+def topics_of_open(
+    store: Maps, records: Sequence[Record], read: Callable[[Record], list[T]]
+) -> list[list[T]]:
+    """Return what ``read`` finds in the outline of each map; nothing if the map is hidden by now.
 
-    Their outlines are in the store, where they may be new. So nothing that was read of them
-    *before* this call may be shown.
+    Outlines are in the store, where they may be newer than the snapshot. So the store is asked
+    *after* reading whether everybody may still see the maps.
     """
-    ids = {orjson.loads(record.body)["ID"]: record.file_id for record in records}
-    shown = store.open_ids(list(ids)) if ids else frozenset()
-    return frozenset(file_id for public_id, file_id in ids.items() if public_id not in shown)
+    found = [read(record) for record in records]
+    ids = [str(orjson.loads(record.body)["ID"]) for record in records]
+    asked = [public_id for public_id, some in zip(ids, found, strict=True) if some]
+    shown = store.open_ids(asked) if asked else frozenset()
+    return [some if public_id in shown else [] for public_id, some in zip(ids, found, strict=True)]
 
 
 def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
@@ -113,16 +117,16 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
         return
     best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
     hits = snapshot.search(best, b"", correct=False)
+    records = hits.records if len(hits.highlighter) else []
     bytes_left, topics_left = SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
-    read = []
-    for record in hits.records if len(hits.highlighter) else ():
+
+    def read(record: Record) -> list[str]:
+        nonlocal bytes_left
         texts, size = _texts(store, record, bytes_left)
         bytes_left -= size
-        read.append((record, texts))
-    hidden = hidden_since(store, [record for record, _ in read])
-    for record, texts in read:
-        if record.file_id in hidden:
-            continue
+        return texts
+
+    for record, texts in zip(records, topics_of_open(store, records, read), strict=True):
         highlighter = hits.highlighter.within(record.details.language)
         for topic in highlighter.candidates(texts)[:topics_left]:
             topics_left -= 1

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from mapshelf.api.search import hidden_since
+from mapshelf.api.search import topics_of_open
 from mapshelf.model import clean_path
 from mapshelf.query import ORDERS, PARAMETERS, MapQuery
-from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder, marked_line
+from mapshelf.search.snippets import PAGE_BUDGET, Snippet, SnippetFinder, marked_line
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card, with_places
 from mapshelf.site.choices import Choice
@@ -21,7 +21,7 @@ from mapshelf.site.list_navigation import CARDS, TABLE, VIEW, letters_of, number
 from mapshelf.site.messages import say
 from mapshelf.site.search_filters import SEARCH_FILTERS, SearchFilter, search_filters
 from mapshelf.site.twins import EACH, folded
-from mapshelf.snapshot.read import Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
 
 PAGE_SIZE: Final = 24  # maps on a page: fills two, three, four or six columns
@@ -111,20 +111,15 @@ def library_page(
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
     facets = facets_of(query, snapshot, store, addresses)
     removals = removals_of(given, facets, addresses)
-    snippets = [
-        finder.find(record.title, record.details.language, partial(store.outline, record.file_id))
-        for record in hits.records
-    ]
-    pairs = list(zip(hits.records, snippets, strict=True))
-    hidden = hidden_since(store, [record for record, some in pairs if some])
+    snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
     cards = [
         card(
             record,
             addresses,
-            [] if record.file_id in hidden else some,
+            some,
             marked_line(record.details.source, hits.highlighter.within(record.details.language)),
         )
-        for record, some in pairs
+        for record, some in zip(hits.records, snippets, strict=True)
     ]
     cards = [replace(one, number=number) for number, one in enumerate(cards, 1)]
     if EACH not in query.given and view != TABLE:
@@ -165,6 +160,11 @@ def library_page(
         if hits.total and page > pages
         else "",
     )
+
+
+def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippet]:
+    load = partial(store.outline, record.file_id)
+    return finder.find(record.title, record.details.language, load)
 
 
 def _saveable(given: Mapping[str, str]) -> dict[str, str]:
