@@ -223,7 +223,8 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     """Return the request in an RSGI scope, with the protocol that reports a disconnection.
 
     Raises:
-        MalformedRequest: there is no Host header, or more than one; or it is unknown who asks.
+        MalformedRequest: there is no Host header, or more than one; or the address of the
+            client is unknown.
     """
     scope, protocol = asked
     headers: dict[bytes, bytes] = {}
@@ -237,8 +238,8 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     # Granian passes on a missing Host header as an empty one.
     if scope.http_version == "1.1" and not headers.get(b"host"):
         raise MalformedRequest("The Host header is missing.")
-    # Granian drops a value that is not ASCII, and with it what the proxy appended. Then the client
-    # would pass for the proxy: in logs, limits and so on.
+    # Granian drops a value that is not ASCII, including the address that the proxy appended. Logs
+    # and limits would then take the proxy for the client.
     if _FORWARDED in sent and not sent.get_all(_FORWARDED):
         raise MalformedRequest("The X-Forwarded-For header has characters that are not ASCII.")
     target = scope.method, scope.path, scope.query_string.encode()

@@ -37,11 +37,11 @@ otherwise sign in."""
 
 
 def _is_opened(request: Request) -> bool:
-    """Return whether somebody opens a page, as far as the browser says.
+    """Return whether the browser opens this as a page (``Sec-Fetch-Dest``), or does not say.
 
-    Other sites can make it load addresses in other ways (as a picture, for example), without our
-    cookies, but signed in at the proxy. Each would begin a session, and end an older one of the
-    user.
+    Another site can embed the address as an image, for example. The browser then sends no cookies
+    of ours, but the proxy signs the user in. Each such request would begin a session, and end an
+    older one of the user.
     """
     return request.sender.header(b"sec-fetch-dest") in (b"", b"document")
 
