@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from mapshelf.query.rating import POPULARITIES
+from mapshelf.search.map_words import MOST_OCCURRENCES
+from mapshelf.search.query_parser import MOST_PHRASE_WORDS
 from mapshelf.snapshot.build.documents import COUNTED_TITLE
 from mapshelf.snapshot.format.term_dictionary import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.format.text_fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
@@ -54,6 +56,8 @@ def test_every_language_is_documented_and_no_other() -> None:
         f"in blocks of {BLOCK},",
         f"at least {FAR_MORE} times as many",
         f"any but the first {MOST_WORDS} words",
+        f"At most {MOST_PHRASE_WORDS} words of a query count as parts of phrases",
+        f"phrases match only the first {MOST_OCCURRENCES:,}",
         f"at most {LONGEST_ENDING} letters shorter",
         f"have {SHORTEST} to {LONGEST} letters",
         f"a mean reciprocal rank of {PROMISES['MRR'][2]}",

@@ -3,6 +3,7 @@
 The search index is built from these words, and maps without an index are searched with them.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -15,6 +16,10 @@ from mapshelf.text.word_forms import CACHED_PIECES, Forms, WordForms
 
 LONGEST_NAME: Final = 1024
 """Length to which a title joined to one word is truncated; longer titles are not searched for."""
+
+MOST_OCCURRENCES: Final = 4096
+"""Maximum number of occurrences of a word in a text that phrases are searched in. A phrase of two
+words takes time for each pair of occurrences that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,21 @@ class WordFinder:
 
 
 def _words(found: Iterable[Forms]) -> list[str]:
-    return list(_joined([piece.words for piece in found]))
+    """Return the words of a text, with separators instead of the surplus occurrences of a word."""
+    words = list(_joined([piece.words for piece in found]))
+    if len(words) <= MOST_OCCURRENCES:
+        return words
+    surplus = {word for word, count in Counter(words).items() if count > MOST_OCCURRENCES}
+    surplus.discard(SEPARATOR)
+    if not surplus:
+        return words
+    seen: Counter[str] = Counter()
+    for place, word in enumerate(words):
+        if word in surplus:
+            seen[word] += 1
+            if seen[word] > MOST_OCCURRENCES:
+                words[place] = SEPARATOR
+    return words
 
 
 def _apart(found: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ The last word also matches as a prefix. (``folder:`` and ``tag:`` are filters, s
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -16,6 +17,10 @@ from mapshelf.text.normalize import is_unspaced, query_words
 from mapshelf.text.stemming import joined_word, subwords
 
 CACHED_QUERIES: Final = 256  # one request parses the same text more than once
+
+MOST_PHRASE_WORDS: Final = 32
+"""Maximum number of words of a query text that are matched as parts of phrases. Phrases take much
+longer than single words."""
 
 _TERMS: Final = re.compile(
     r'(?P<minus>-?)(?P<title>(?i:title:))?(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))'
@@ -89,7 +94,37 @@ def parse_query_text(text: str, title_only: bool = False) -> tuple[QueryTerm, ..
             term = _unquoted(chunk, words, last=match.end() == len(text))
         terms.append(replace(term, in_title=True) if match["title"] or title_only else term)
     # A repeated term does not change the result and would cost the same again.
-    return tuple(dict.fromkeys(terms))
+    return tuple(dict.fromkeys(_with_few_phrases(dict.fromkeys(terms))))
+
+
+def _with_few_phrases(terms: Iterable[QueryTerm]) -> Iterator[QueryTerm]:
+    """Return the terms with at most ``MOST_PHRASE_WORDS`` words in phrases.
+
+    The other words of phrases may be anywhere in a map. Excluded phrases that are over the limit
+    are ignored, because their words alone would exclude too many maps.
+    """
+    left = MOST_PHRASE_WORDS
+    for term in terms:
+        count = sum(len(words) for words in (term.words, term.subwords) if len(words) > 1)
+        if count <= left:
+            left -= count
+            yield term
+        elif not term.excluded:
+            yield from _shortened(term, left)
+            left = 0
+
+
+def _shortened(term: QueryTerm, most: int) -> Iterator[QueryTerm]:
+    """Return a term as a phrase of its first words, and its other words as terms of their own."""
+    whole = most if most > 1 else 0
+    if whole:
+        yield replace(term, words=term.words[:whole], prefix=False, joined="", subwords=())
+    for word in term.words[whole:-1]:
+        yield QueryTerm((word,), exact=True, in_title=term.in_title, written=word)
+    last = term.words[-1]
+    yield QueryTerm(
+        (last,), exact=term.exact, prefix=term.prefix, in_title=term.in_title, written=last
+    )
 
 
 def _unquoted(chunk: str, words: tuple[str, ...], *, last: bool) -> QueryTerm:
