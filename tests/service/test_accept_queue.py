@@ -5,13 +5,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from select import select
+from threading import Event
 
 import pytest
 
 from mapshelf.service import accept_queue
 from mapshelf.service.accept_queue import AcceptQueue
 from mapshelf.service.listening import ListenAddress, bind_socket, listen
-from tests.cli.process import wait_for
+from tests.cli.process import PATIENCE, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how many wait")
 
@@ -110,3 +111,35 @@ def test_a_short_queue_is_refused_only_if_workers_are_full(
         queue.end()
         assert looked == [False, False, False, True]
         assert " 503 " in read_to_the_end(clients.all[-1])
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> Event:
+    """Set when a queue begins to wait for connections."""
+    event, wait = Event(), AcceptQueue._wait_for_connections
+
+    def waiting(queue: AcceptQueue) -> None:
+        event.set()
+        wait(queue)
+
+    monkeypatch.setattr(AcceptQueue, "_wait_for_connections", waiting)
+    return event
+
+
+def test_connections_after_a_quiet_time_are_noticed(listener: socket.socket, quiet: Event) -> None:
+    queue = AcceptQueue(listener, lambda: True, lambda: False, lambda _: None)
+    queue.watch()
+    assert quiet.wait(PATIENCE)
+    with closing(Clients(listener, 50)) as clients:
+        wait_for(lambda: len(clients.answered()) >= 40)
+    queue.end()
+
+
+@pytest.mark.timeout(PATIENCE)
+def test_a_queue_that_waits_for_connections_can_be_ended(
+    listener: socket.socket, quiet: Event
+) -> None:
+    queue = AcceptQueue(listener, lambda: True, lambda: False, lambda _: None)
+    queue.watch()
+    assert quiet.wait(PATIENCE)
+    queue.end()

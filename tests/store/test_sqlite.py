@@ -3,8 +3,10 @@
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -33,9 +35,9 @@ from mapshelf.model import (
 )
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts, seed
+from mapshelf.store.sqlite import change_feed, migrations
 from mapshelf.store.sqlite import connection as sqlite_connection
-from mapshelf.store.sqlite import migrations
-from mapshelf.store.sqlite.change_feed import GONE
+from mapshelf.store.sqlite.change_feed import GONE, SQLiteChangeFeed
 from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.links import FILE_NAME
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
@@ -607,3 +609,31 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     assert store.check() == []
     assert len(store.users()) == 1
     store.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports writes of other processes")
+def test_waiting_ends_with_a_write_and_not_by_polling(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = threading.Event()
+    revision = SQLiteChangeFeed.revision
+
+    def looking(feed: SQLiteChangeFeed) -> int:
+        found = revision(feed)
+        looked.set()
+        return found
+
+    monkeypatch.setattr(change_feed, "LONGEST_WAIT", 60.0)
+    monkeypatch.setattr(SQLiteChangeFeed, "revision", looking)
+    with ThreadPoolExecutor() as pool, closing(SQLiteStore(path)) as writer:
+        waiting = pool.submit(store.wait, 0, 60)
+        assert looked.wait(30)
+        writer.put_maps([MapDraft(title="new")])
+        assert waiting.result(30)
+
+
+def test_several_threads_can_wait_at_once(store: SQLiteStore) -> None:
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(store.wait, 0, 30) for _ in range(3)]
+        store.put_maps([MapDraft(title="new")])
+        assert all(one.result() for one in waiting)

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Final
 
 from mapshelf.api.http import Request, Response
+from mapshelf.api.waiting import LONGEST, POLL_INTERVAL, FileChanges
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable, StoreError
 from mapshelf.lru_cache import LRUCache
@@ -25,9 +26,6 @@ from mapshelf.model import User
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read import Record, Snapshot
-
-POLL_INTERVAL: Final = 0.1
-"""Seconds between checks for a new snapshot."""
 
 FIRST_SNAPSHOT_AWAITED: Final = 0.5
 """Seconds to wait for the first snapshot. If verifying it takes longer, the service reports
@@ -384,8 +382,9 @@ class CurrentSnapshot:
     async def follow(self) -> None:
         """Switch to each published snapshot, until cancelled."""
         loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(POLL_INTERVAL)
-            stamp = self._directory.stamp()
-            if stamp is None or stamp != self._seen:
-                await loop.run_in_executor(None, self.refresh)
+        with contextlib.closing(FileChanges(self._directory.path)) as changes:
+            while True:
+                await changes.wait(LONGEST if self._seen else POLL_INTERVAL)
+                stamp = self._directory.stamp()
+                if stamp is None or stamp != self._seen:
+                    await loop.run_in_executor(None, self.refresh)

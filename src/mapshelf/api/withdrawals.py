@@ -7,11 +7,14 @@ follow with the next snapshot.
 
 import asyncio
 import logging
+import time
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Final
 
 from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.api.shared_answer import SharedAnswer
+from mapshelf.api.waiting import FileChanges
 from mapshelf.errors import StoreError
 from mapshelf.store.contract import ChangeFeed
 
@@ -19,7 +22,8 @@ MOST_AT_ONCE: Final = 1000
 """Maps to query at once."""
 
 LOOK_INTERVAL: Final = 0.2
-"""Seconds between checks. The store is queried less often, once for all workers of the node."""
+"""Seconds between checks. The store is queried less often, once for all workers of the node. While
+a store that reports writes is not written to, there are fewer checks."""
 
 AFTER_FAILURE: Final = 1.0
 """Seconds to pause if the store does not respond: meanwhile no map can be withdrawn either."""
@@ -37,11 +41,21 @@ class Withdrawals:
 
     async def follow(self, store: ChangeFeed) -> None:
         """Check at intervals, until cancelled."""
+        written = store.written_file
+        with closing(FileChanges(written)) if written else nullcontext() as changes:
+            await self._follow(store, changes)
+
+    async def _follow(self, store: ChangeFeed, changes: FileChanges | None) -> None:
         last = SharedAnswer(
             lambda: str(store.last_withdrawal()), store.last_withdrawal_age, self._note
         )
-        loop = asyncio.get_running_loop()
+        loop, pause = asyncio.get_running_loop(), 0.0
+        busy_until = time.monotonic() + store.last_withdrawal_age
         while True:
+            if changes is not None and time.monotonic() > busy_until and await changes.wait():
+                # For so long, the workers may share an answer from before the change.
+                busy_until = time.monotonic() + store.last_withdrawal_age + LOOK_INTERVAL
+            await asyncio.sleep(pause)
             pause = LOOK_INTERVAL
             try:
                 if not self._is_up_to_date(last):
@@ -53,7 +67,6 @@ class Withdrawals:
                 # No error may stop this worker from learning about later withdrawals.
                 log.exception("looking for hidden maps failed")
                 pause = AFTER_FAILURE
-            await asyncio.sleep(pause)
 
     def _is_up_to_date(self, last: SharedAnswer) -> bool:
         """Return whether the snapshot is up to date; this wakes no thread."""

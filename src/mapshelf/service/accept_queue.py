@@ -16,6 +16,7 @@ wait for the next worker (``listening.py``). Only Linux reports the queue length
 
 import logging
 import math
+import select
 import socket
 import struct
 import sys
@@ -29,10 +30,7 @@ from typing import Final
 from mapshelf.plurals import noun
 
 LOOKED_EVERY: Final = 0.05
-"""Seconds between two checks of the queue while connections wait, or refused ones are open."""
-
-LOOKED_RARELY: Final = 0.25
-"""Seconds between two checks otherwise: an idle service should cost little."""
+"""Seconds between two checks of the queue. While nobody connects, there is none."""
 
 MOST_WAITING: Final = 512
 """Connections that may wait. A worker with free capacity accepts them in a few milliseconds."""
@@ -89,6 +87,7 @@ class AcceptQueue:
         self._are_full = are_full
         self._count_refused = count_refused
         self._ended = Event()
+        self._end, self._begin_end = socket.socketpair()  # wakes up a thread that waits
         self._looks = 0  # consecutive checks that found connections waiting
         self._crowded = False
         self._thread = Thread(target=self._follow, name="accept queue", daemon=True)
@@ -103,14 +102,25 @@ class AcceptQueue:
     def end(self) -> None:
         """Stop monitoring."""
         self._ended.set()
+        self._begin_end.close()
         if self._thread.is_alive():
             self._thread.join()
+        self._end.close()
 
     def _follow(self) -> None:
-        while not self._ended.wait(LOOKED_EVERY if self._looks or self._open else LOOKED_RARELY):
+        while not self._ended.wait(LOOKED_EVERY):
             self._look()
             self._close_before(time.monotonic() - CLOSED_AFTER)
+            if not self._looks and not self._open:
+                self._wait_for_connections()
         self._close_before(math.inf)
+
+    def _wait_for_connections(self) -> None:
+        """Wait until a connection is in the queue, or ``end`` is called."""
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        poll.register(self._end, select.POLLIN)
+        poll.poll()
 
     def _look(self) -> None:
         waiting = self._waiting()

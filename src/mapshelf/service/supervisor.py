@@ -30,6 +30,9 @@ MIN_LIFETIME: Final = 30.0
 STOP_TIMEOUT: Final = 15.0
 """Seconds the children have to stop when asked to."""
 
+CHECK_INTERVAL: Final = 5.0
+"""Seconds between checks for ended processes that are not children of our own."""
+
 FIRST_PROCESS: Final = 1
 """The number of the first process of a system, or of a container."""
 
@@ -132,7 +135,7 @@ class Supervisor:
                 if not ready and is_ready():
                     ready = True
                     self._start_deferred()
-                self._wait(0.05 if not ready else 1.0)
+                self._wait(0.05 if not ready else CHECK_INTERVAL)
                 self._reap()
             self._drain()
         finally:

@@ -1,5 +1,6 @@
 """The change feed: an ordered log of changes to maps, from which snapshots are built."""
 
+from pathlib import Path
 from typing import Protocol
 
 from mapshelf.model import Change
@@ -13,6 +14,10 @@ class ChangeFeed(Protocol):
     """
 
     last_withdrawal_age: float
+
+    @property
+    def written_file(self) -> Path | None:
+        """The file that is touched after each transaction, ``None`` if the store has none."""
 
     def identity(self) -> str:
         """Return the id of this catalogue, a random one chosen when the store is created."""

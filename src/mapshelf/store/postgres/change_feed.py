@@ -48,6 +48,7 @@ class PostgresChangeFeed(DatabaseUser):
     """See ``contract.ChangeFeed``."""
 
     last_withdrawal_age = 2.0
+    written_file = None
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         super().__init__(url, clock)

@@ -4,6 +4,7 @@ import heapq
 import time
 from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import StoreError
@@ -19,7 +20,10 @@ from mapshelf.store.columns import (
 from mapshelf.store.sqlite.database import DatabaseUser
 
 LOOK_INTERVAL: Final = 0.1
-"""Seconds between polls for writes of other processes."""
+"""Seconds between polls for writes where the system does not report them."""
+
+LONGEST_WAIT: Final = 1.0
+"""The same elsewhere: a process may have been killed before it touched the file."""
 
 GONE: Final = (
     "SELECT revision, {0} FROM deleted WHERE revision > ?1 UNION ALL"
@@ -39,6 +43,11 @@ class SQLiteChangeFeed(DatabaseUser):
     """See ``contract.ChangeFeed``."""
 
     last_withdrawal_age = 0.6
+
+    @property
+    def written_file(self) -> Path:
+        """See ``Store``."""
+        return self._database.path
 
     def identity(self) -> str:
         """See ``Store``."""
@@ -71,16 +80,22 @@ class SQLiteChangeFeed(DatabaseUser):
             return list(islice(both, limit))
 
     def wait(self, after: int, seconds: float) -> bool:
-        """See ``Store``. SQLite does not signal writes of other processes, but polling is cheap."""
+        """See ``Store``. Every transaction touches the database file (``Database.writing``)."""
         deadline = time.monotonic() + seconds
-        while True:
-            with suppress(StoreError):
-                if self.revision() != after:
-                    return True
-            rest = deadline - time.monotonic()
-            if rest <= 0:
-                return False
-            time.sleep(min(LOOK_INTERVAL, rest))
+        with self._database.watched() as watch:
+            while True:
+                if watch:
+                    watch.clear()
+                with suppress(StoreError):
+                    if self.revision() != after:
+                        return True
+                rest = deadline - time.monotonic()
+                if rest <= 0:
+                    return False
+                if watch:
+                    watch.wait(min(LONGEST_WAIT, rest))
+                else:
+                    time.sleep(min(LOOK_INTERVAL, rest))
 
     def last_withdrawal(self) -> int:
         """See ``Store``."""

@@ -1,13 +1,16 @@
 """The SQLite database of a store: a connection for writing and one for reading, each locked."""
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 import apsw
 
 from mapshelf.errors import InvalidSetting
+from mapshelf.file_watch import FileWatch
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, require_file
@@ -23,6 +26,7 @@ class Database:
     """The database at ``path``, migrated if outdated; created if missing and ``create`` is set.
 
     Attributes:
+        path: the file.
         writer: the connection for writing.
         reader: the connection for reading.
         audit_entries: the audit entries that the next transaction of each thread will write.
@@ -36,6 +40,9 @@ class Database:
 
     def __init__(self, path: Path, clock: Callable[[], int], *, create: bool) -> None:
         self.audit_entries = PendingAuditEntries(clock)
+        self.path = path
+        self._watch = FileWatch(path)
+        self._watching = Lock()
         version = apsw.sqlite_lib_version()
         if tuple(map(int, version.split("."))) < SAFE_VERSION:
             raise InvalidSetting(f"SQLite {version} is too old; 3.51.3 or newer is needed")
@@ -57,6 +64,8 @@ class Database:
         """Close both connections; may be called twice."""
         self.writer.close()
         self.reader.close()
+        with self._watching:
+            self._watch.close()
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -66,10 +75,26 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """Start a transaction that is committed durably on exit, or rolled back on an exception."""
+        """Start a transaction that is committed durably on exit, or rolled back on an exception.
+
+        After the commit, the file is touched, which wakes up the processes that wait for changes.
+        """
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
             yield database
             self.audit_entries.write(lambda sql, given: database.execute(sql, given).fetchall())
+        with suppress(OSError):  # others then notice the change a little later
+            os.utime(self.path)
+
+    @contextmanager
+    def watched(self) -> Iterator[FileWatch | None]:
+        """Return what reports writes; ``None`` if another thread waits, or nothing reports them."""
+        if not self._watching.acquire(blocking=False):
+            yield None
+            return
+        try:
+            yield self._watch if self._watch.begin() else None
+        finally:
+            self._watching.release()
 
     def rows(self, sql: str, bindings: Row = ()) -> list[Row]:
         """Return the rows of a read-only statement, which is a transaction of its own."""

@@ -1,0 +1,45 @@
+"""Let a task of a worker wait until a file changes, or some time passes."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from mapshelf.file_watch import FileWatch
+
+POLL_INTERVAL: Final = 0.1
+"""Seconds to wait where file changes are not reported."""
+
+LONGEST: Final = 1.0
+"""Seconds to wait at most, because some file systems do not report all changes."""
+
+
+class FileChanges:
+    """Waits for changes of a file, or of the files in a folder (see ``FileWatch``)."""
+
+    def __init__(self, path: Path) -> None:
+        self._watch = FileWatch(path)
+
+    async def wait(self, longest: float = LONGEST) -> bool:
+        """Wait for a change since the last call, and return whether there may have been one.
+
+        Returns ``False`` after ``longest`` seconds. Where changes are not reported, it returns
+        ``True`` after ``POLL_INTERVAL`` seconds.
+        """
+        if not self._watch.begin():
+            await asyncio.sleep(min(longest, POLL_INTERVAL))
+            return True
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self._watch.fileno(), changed.set)
+        try:
+            async with asyncio.timeout(longest):
+                await changed.wait()
+        except TimeoutError:
+            return False
+        finally:
+            loop.remove_reader(self._watch.fileno())
+        self._watch.clear()
+        return True
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._watch.close()
