@@ -141,7 +141,14 @@ def _memory(served: Sizes) -> Iterator[str]:
     yield "## Memory of a worker (MB) and start-up"
     yield ""
     yield from header(
-        "maps", "ready (s)", "own, idle", "own, after load", "USS, after load", "USS of two workers"
+        "maps",
+        "ready (s)",
+        "own, idle",
+        "own, after load",
+        "USS, after load",
+        "USS of two workers",
+        "all processes, idle (PSS)",
+        "processor, idle (ms a second)",
     )
     for size, part in served.items():
         yield row(
@@ -151,6 +158,8 @@ def _memory(served: Sizes) -> Iterator[str]:
             str(part["memory_after_load"]["own_mb"]),
             str(part["memory_after_load"]["uss_mb"]),
             " and ".join(str(worker["uss_mb"]) for worker in part["memory_of_two_workers"]),
+            str(part["idle"]["pss_mb"]),
+            str(part["idle"]["cpu_ms_per_second"]),
         )
     yield ""
 

@@ -26,6 +26,8 @@ from benchmarks.processes import (
     free_port,
     get,
     memory,
+    memory_of_all,
+    precise_cpu_seconds,
     python,
     running,
     tree,
@@ -38,6 +40,8 @@ from mapshelf.tokens import new_token, token_digest
 
 PAGE: Final = "/maps?limit=20"
 CONNECTIONS: Final = 32
+SETTLING_SECONDS: Final = 10
+IDLE_SECONDS: Final = 20
 SCRIPT: Final = Path(__file__).with_name("load.lua")
 
 # Headers that nginx writes by itself, so they must not be added again.
@@ -166,6 +170,7 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
     with service(catalogue) as (target, ready):
         yield "ready_seconds", round(ready, 3)
         yield "memory_at_rest", memory(worker_processes(target)[0])
+        yield "idle", _idle(target)
         yield from _against_nginx(target, seconds, rounds)
         questions = {
             "users/me": ["/users/me"],
@@ -180,6 +185,16 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
     with service(catalogue, workers=2) as (target, _):
         wrk(target, mixed_paths(catalogue), seconds, CONNECTIONS)
         yield "memory_of_two_workers", [memory(pid) for pid in worker_processes(target)[:2]]
+
+
+def _idle(target: Target) -> dict[str, Any]:
+    """Return what an idle service costs: milliseconds of processor a second, and memory."""
+    time.sleep(SETTLING_SECONDS)
+    began, used = time.monotonic(), precise_cpu_seconds(target.pid)
+    time.sleep(IDLE_SECONDS)
+    used = precise_cpu_seconds(target.pid) - used
+    milliseconds = used / (time.monotonic() - began) * 1000
+    return {"cpu_ms_per_second": round(milliseconds, 1), **memory_of_all(target.processes())}
 
 
 def typical(runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ COST: Final = {"in_process": 7.0, "over_http": 50.0, "p50_ms": 3.5, "p99_ms": 4.
 SERVED: Final = {
     "ready_seconds": 0.85,
     "memory_at_rest": {"own_mb": 43.0, "uss_mb": 50.0},
+    "idle": {"cpu_ms_per_second": 3.5, "pss_mb": 160.0},
     "one page": ANSWER,
     "nginx": {**ANSWER, "body_bytes": 1000, "same_body": True, "other_headers": []},
     "share_of_nginx": 0.25,
