@@ -224,6 +224,10 @@ class Conflict(StoreError):
     """A write contradicts what is stored; nothing was written."""
 
 
+class FormOutdated(Conflict):
+    """A form does not say what was changed in it, because it was opened before an update."""
+
+
 class AlreadyExists(Conflict):
     """A name that must be unique is taken."""
 

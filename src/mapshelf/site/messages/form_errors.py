@@ -92,6 +92,8 @@ FAILURES: Final[Mapping[str, str]] = {
     "failure.passkey.name": "A passkey needs a name of at most 100 characters.",
     "failure.passkey.made": "Your browser did not use a passkey. Try again.",
     "failure.changed": "Something has changed in the meantime. Try again.",
+    "failure.outdated": "This page has been updated since you opened it, so nothing was saved yet. "
+    "Check every field, then save again.",
     "failure.too_many": "You have too many tokens. Revoke some first.",
     "failure.form": "This form was too old, or your browser does not accept cookies from this "
     "site. Try again.",
