@@ -7,7 +7,7 @@ from typing import Final
 from mapshelf.cli import serve
 from mapshelf.cli.base_url_option import base_url
 from mapshelf.cli.config_file import VARIABLE, VARIABLES
-from mapshelf.cli.sign_in_options import SECRET
+from mapshelf.cli.sign_in_options import SECRET, proxy_user_settings
 from mapshelf.cli.table_output import print_row
 from mapshelf.settings import DEFAULT_BACKUPS, without_password
 
@@ -21,13 +21,19 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    """Print a line for each setting: its name, its value, and where it comes from."""
+    """Print a line for each setting: its name, its value, and where it comes from.
+
+    Raises:
+        InvalidSetting: the base URL or the signing in by a proxy is set in a way that ``serve``
+            refuses.
+    """
     names = sorted(set(vars(given)) - NO_SETTINGS)
     # With ``None`` as the default of all options, only those on the command line have a value.
     own = argparse.ArgumentParser()
     serve.define(own)
     own.set_defaults(**dict.fromkeys(names))
     options = own.parse_args(given.command_line)
+    proxy_user_settings(given)  # serve would refuse them
     if given.base_url is None and os.environ.get(VARIABLES["base-url"]):
         given.base_url = base_url(given)
     if given.backup_dir and given.backup_keep is None:
