@@ -370,6 +370,7 @@ def test_links_are_valid_for_a_day_and_one_purpose(
 
 
 def test_registering_by_invitation(store: Store, ann: User, home: Client) -> None:
+    store.set_role("Ann", Role.ADMINISTRATOR)
     secret = new_invitation(store, home.now, ann)
     assert [one.created_by for one in store.invitations(home.now)] == ["Ann"]
     for name, password, error in (
