@@ -43,15 +43,23 @@ def _run(given: argparse.Namespace) -> int:
     for name in names:
         value = getattr(given, name)
         key = name.replace("_", "-")
-        given_as_option = getattr(options, name) not in (None, [])
-        print_row(key, _shown(key, value), _origin(key, given, option=given_as_option))
+        print_row(key, _shown(key, value), _origin(_decisive(key, options), given, options))
     if os.environ.get(SECRET):
         print_row("oidc-client-secret", "(not shown)", SECRET)
     return 0
 
 
-def _origin(key: str, given: argparse.Namespace, *, option: bool) -> str:
-    if option:
+def _decisive(key: str, options: argparse.Namespace) -> str:
+    """Return the setting that decides about a setting: the database may follow from the folder."""
+    if key != "database" or options.database is not None:
+        return key
+    by_folder = options.data is not None or not os.environ.get(VARIABLES["database"])
+    return "data" if by_folder else key
+
+
+def _origin(key: str, given: argparse.Namespace, options: argparse.Namespace) -> str:
+    """Return where a setting comes from; ``options`` are those on the command line."""
+    if getattr(options, key.replace("-", "_")) not in (None, []):
         return "option"
     if VARIABLES.get(key) in given.variables:
         return VARIABLES[key]
