@@ -24,6 +24,7 @@ from mapshelf.errors import (
     NotFound,
     TooManyAttempts,
     UnacceptablePassword,
+    UnusableName,
     WrongCredentials,
 )
 from mapshelf.model import DAY, SYSTEM_USER, LinkKind, Role, TokenKind, User
@@ -383,6 +384,9 @@ def test_registering_by_invitation(store: Store, ann: User, home: Client) -> Non
         ("e\nve", PASSWORD, InvalidParameter),
         ("e\ud800ve", PASSWORD, InvalidParameter),
         ("e" * 101, PASSWORD, InvalidParameter),
+        ("..", PASSWORD, UnusableName),
+        ("Deleted user 5", PASSWORD, UnusableName),
+        ("eve  of maps", PASSWORD, UnusableName),
     ):
         with pytest.raises(error):
             register(store, secret, name, password, home)

@@ -35,6 +35,7 @@ from mapshelf.errors import (
     UnacceptablePassword,
     UnreadableFile,
     UnsupportedMediaType,
+    UnusableName,
     WrongCredentials,
     WrongPasskey,
 )
@@ -130,6 +131,7 @@ _MESSAGES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (TooManyReports, "failure.reports"),
     (WrongPasskey, "failure.passkey"),
     (AlreadyExists, "failure.name.taken"),
+    (UnusableName, "failure.name.unusable"),
     (LastWayToSignIn, "failure.last_way"),
     (TooManyTokens, "failure.too_many"),
     (FormOutdated, "failure.outdated"),
