@@ -19,6 +19,16 @@ class InvalidParameter(InvalidRequest):
     """A request parameter has an invalid value."""
 
 
+class UnusableName(InvalidParameter):
+    """No new user may have this name."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This username cannot be used: it needs more than dots and slashes, must not have two"
+            ' spaces in a row, and must not read like "deleted user 1".'
+        )
+
+
 class UnacceptablePassword(InvalidParameter):
     """A new password breaks a rule: one of ``accounts.passwords.RULES``, or ``differ``.
 
@@ -113,7 +123,8 @@ class ProviderRefusal(MapshelfError):
     Attributes:
         reason: ``denied``: by the provider; ``attempt``: this browser has no attempt, or an expired
             one; ``failed``: the response fails verification; ``unlinked``: no account is linked;
-            ``taken``: another account is linked; ``disabled``: the account may not sign in.
+            ``taken``: another account is linked; ``disabled``: the account may not sign in;
+            ``unusable``: no new account may have this name.
         provider: the name of the provider, empty for a proxy.
     """
 
@@ -222,6 +233,10 @@ class HistoryLost(StoreError):
 
 class Conflict(StoreError):
     """A write contradicts what is stored; nothing was written."""
+
+
+class FormOutdated(Conflict):
+    """A form does not say what was changed in it, because it was opened before an update."""
 
 
 class AlreadyExists(Conflict):

@@ -24,6 +24,7 @@ from mapshelf.errors import (
     NotFound,
     TooManyAttempts,
     UnacceptablePassword,
+    UnusableName,
     WrongCredentials,
 )
 from mapshelf.model import DAY, SYSTEM_USER, LinkKind, Role, TokenKind, User
@@ -370,6 +371,7 @@ def test_links_are_valid_for_a_day_and_one_purpose(
 
 
 def test_registering_by_invitation(store: Store, ann: User, home: Client) -> None:
+    store.set_role("Ann", Role.ADMINISTRATOR)
     secret = new_invitation(store, home.now, ann)
     assert [one.created_by for one in store.invitations(home.now)] == ["Ann"]
     for name, password, error in (
@@ -382,6 +384,9 @@ def test_registering_by_invitation(store: Store, ann: User, home: Client) -> Non
         ("e\nve", PASSWORD, InvalidParameter),
         ("e\ud800ve", PASSWORD, InvalidParameter),
         ("e" * 101, PASSWORD, InvalidParameter),
+        ("..", PASSWORD, UnusableName),
+        ("Deleted user 5", PASSWORD, UnusableName),
+        ("eve  of maps", PASSWORD, UnusableName),
     ):
         with pytest.raises(error):
             register(store, secret, name, password, home)

@@ -1,5 +1,6 @@
 """The configuration file, and ``mapshelf config``, which shows where settings come from."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,75 @@ def test_secrets_are_not_shown(
     assert found["database"] == ("postgresql://bob@db/maps", "MAPSHELF_DATABASE")
     assert found["oidc-client-secret"][1] == SECRET
     assert "zyxw" not in repr(found)
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_an_ignored_database_is_reported_and_not_shown_as_the_source(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    by_file: bool,
+) -> None:
+    database = "postgresql://bob:zyxw@db/maps"
+    file = tmp_path / "mapshelf.toml"
+    file.write_text(f'database = "{database}"' if by_file else "")
+
+    def began() -> None:
+        """Restore the variable, which commands set from the file."""
+        monkeypatch.setenv("MAPSHELF_DATABASE", "" if by_file else database)
+
+    began()
+    source = "file" if by_file else "MAPSHELF_DATABASE"
+    assert shown(capsys, "--config", file)["database"] == ("postgresql://bob@db/maps", source)
+    folder = tmp_path / "data"
+    open_store(sqlite_url(folder), create=True).close()
+    for command, options in (("config", ()), ("user", ("list",))):
+        began()
+        words = (command, *options, "--config", file, "--data", folder)
+        assert main([*map(str, words)]) == 0
+        said = capsys.readouterr()
+        (line,) = said.err.splitlines()
+        place = str(file) if by_file else source
+        assert line.startswith(f"mapshelf: the database in {place} is ignored because of --data")
+        assert str(folder) in line
+        assert "zyxw" not in line
+        if command == "config":
+            assert f"database\t{sqlite_url(folder)}\toption" in said.out
+    began()
+    monkeypatch.setenv("MAPSHELF_DATA", str(folder))
+    assert shown(capsys, "--config", file)["database"] == ("postgresql://bob@db/maps", source)
+    other = ("--database", sqlite_url(folder))
+    assert main(["user", "list", "--config", str(file), "--data", str(folder), *other]) == 0
+    assert not capsys.readouterr().err
+
+
+def test_a_database_in_the_data_folder_has_the_source_of_the_folder(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shown(capsys)["database"][1] == "default"
+    assert shown(capsys, "--data", tmp_path)["database"] == (sqlite_url(tmp_path), "option")
+    assert shown(capsys, "--config", path)["database"] == (sqlite_url(tmp_path / "data"), "file")
+    monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path))
+    assert shown(capsys)["database"] == (sqlite_url(tmp_path), "MAPSHELF_DATA")
+
+
+def test_the_commands_for_several_nodes_use_the_database_of_the_variable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text("utf-8")
+    block = document.partition("```sh\n")[2].partition("```")[0]
+    commands = 0
+    for line in block.splitlines():
+        words = shlex.split(line, comments=True)
+        if words[0] == "export":
+            name, _, value = words[1].partition("=")
+            monkeypatch.setenv(name, value)
+        if words[:2] == ["mapshelf", "serve"]:
+            found = shown(capsys, *words[2:])
+            assert found["database"][1] == "MAPSHELF_DATABASE"
+            assert found["data"][0] == "/var/lib/mapshelf"
+            commands += 1
+    assert commands == 1
 
 
 def test_other_commands_find_the_catalogue_through_the_file(

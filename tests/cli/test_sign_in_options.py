@@ -41,7 +41,8 @@ def _no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--oidc-issuer", "https://id.example:x", *CLIENT), "is not a URL"),
         (HEADER, "needs --trusted-proxy"),
         (("--proxy-auto-create",), "--proxy-auto-create needs --proxy-user-header"),
-        ((*HEADER, *PROXY, "--registration", "open"), "--registration open"),
+        ((*HEADER, *PROXY, "--registration", "open"), "with --registration open: somebody"),
+        ((*HEADER, *PROXY, "--registration", "invite"), "with --registration invite: somebody"),
         (("--proxy-user-header", "Authorization", *PROXY), "cannot be"),
         (("--proxy-user-header", "X User", *PROXY), "cannot be"),
         (("--proxy-user-header", "", *PROXY), "cannot be"),
@@ -54,3 +55,25 @@ def test_incomplete_or_unsafe_sign_in_options_are_refused(
     told = capsys.readouterr().err
     assert said in told
     assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "ways", [("--registration", "invite"), (*ISSUER, *CLIENT, "--oidc-auto-create")]
+)
+def test_names_come_from_the_proxy_alone(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    ways: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv(SECRET, "secret")
+    file = tmp_path / "mapshelf.toml"
+    file.write_text('trusted-proxy = ["127.0.0.1"]\nproxy-user-header = "X-Remote-User"\n')
+    for command in ("config", "serve"):
+        options = ("--data", str(tmp_path), "--config", str(file), "--port", "1", *ways)
+        assert main([command, *options]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "--proxy-user-header cannot be used with" in said.err
+        assert len(said.err.splitlines()) == 1
+    assert main(["config", "--data", str(tmp_path), "--config", str(file)]) == 0

@@ -12,7 +12,8 @@ from mapshelf.accounts.sign_in import choose_password
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
 from mapshelf.service.data_folder_lock import lock_data_folder
-from mapshelf.settings import Settings
+from mapshelf.settings import Settings, sqlite_url
+from mapshelf.store import open_store
 from tests.cli.process import EXAMPLES, Mapshelf
 
 pytestmark = pytest.mark.process
@@ -125,6 +126,17 @@ def test_links_are_refused_for_those_who_cannot_sign_in(mapshelf: Mapshelf) -> N
 def test_an_owner_that_an_import_registered_can_be_given_a_link(mapshelf: Mapshelf) -> None:
     mapshelf.run("import", EXAMPLES / "Health", "--owner", "alice")
     assert LINK.fullmatch(mapshelf.run("user", "link", "alice").stdout)
+
+
+@pytest.mark.parametrize("name", ["/", ".", "..", "Deleted user 5", "ann  lee"])
+def test_nobody_gets_a_name_that_cannot_be_used(mapshelf: Mapshelf, name: str) -> None:
+    done = mapshelf.run("user", "add", name, expect=2)
+    assert done.stderr.startswith("mapshelf: This username cannot be used: ")
+    assert not mapshelf.data.exists()
+    with closing(open_store(sqlite_url(mapshelf.data), create=True)) as store:
+        store.add_user(name)
+    mapshelf.run("user", "role", name, "administrator")
+    assert "/link/" in mapshelf.run("user", "link", name).stdout
 
 
 def test_a_wrong_base_url_adds_nobody(mapshelf: Mapshelf) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from mapshelf.site.messages import counted, say
 from tests.harness import Service, Shelf, serve
@@ -145,3 +146,15 @@ def test_hostile_links_and_titles_stay_text(site: Service, shelf: Shelf) -> None
         text = page(site, path)
         assert "<script>window" not in text
         assert not re.findall('href="(?!https?:|/|#)[^"]*"', text)
+
+
+@pytest.mark.parametrize("owner", ["a/b", "/", "..", "ann", "a b&c"])
+def test_each_owner_has_a_page(site: Service, shelf: Shelf, owner: str) -> None:
+    shelf.put(MapDraft(id="owned", title="Owned", owner=owner))
+    shelf.publish()
+    site.wait_until(lambda: ">Owned<" in page(site, "/"))
+    (address,) = re.findall(
+        rf'<a [^>]*href="([^"]*)"[^>]*>{html.escape(owner)}</a>',
+        page(site, "/mindmaps/owned/owned"),
+    )
+    assert ">Owned<" in page(site, html.unescape(address))

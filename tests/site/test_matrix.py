@@ -6,7 +6,7 @@ permission, so a cell fails both if the service allows too much and if it allows
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
@@ -23,13 +23,16 @@ from argon2 import PasswordHasher
 from mapshelf.accounts import dynamic_registration, passwords
 from mapshelf.accounts.one_time_links import new_password_link
 from mapshelf.api import auth
+from mapshelf.api.collection_editing import DETAILS
 from mapshelf.api.csrf import FIELD, form_token
+from mapshelf.api.map_fields import NAMES
 from mapshelf.api.oauth import endpoints, oauth_routes
 from mapshelf.api.operations import api_routes
 from mapshelf.clock import milliseconds
 from mapshelf.model import CollectionDetails, Program, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site import site_routes
+from mapshelf.site.form_changes import PREFIX
 from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
 from tests.api.oauth_programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
@@ -360,6 +363,11 @@ def of_map(rest: str, **parts: Any) -> Callable[[World, str], Asked]:
     return lambda world, visibility: Asked(f"/maps/{world.maps[visibility]}{rest}", **parts)
 
 
+def opened(names: Iterable[str]) -> dict[str, str]:
+    """Return hidden fields of an edit form as if all its fields had been empty."""
+    return {f"{PREFIX}{name}": "" for name in names}
+
+
 def of_page(last: str, **fields: str) -> Callable[[World, str], Asked]:
     def asked(world: World, visibility: str) -> Asked:
         path = f"/mindmaps/{world.maps[visibility]}/plan/{last}"
@@ -497,7 +505,7 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         f"/collected/{world.collections[visibility]}", statuses=(308,)
     ),
     ("POST", f"{COLLECTED}/edit"): lambda world, visibility: of_collected(
-        "edit", title="Plans", visibility=visibility
+        "edit", title="Plans", visibility=visibility, **opened(DETAILS)
     )(world, visibility),
     ("POST", f"{COLLECTED}/remove"): lambda world, visibility: Asked(
         f"/collected/{new_collection(world, visibility).path.split('/')[2]}/gone/remove",
@@ -557,7 +565,7 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
     ("GET", "/publish/published"): done("/publish/published", "/account/maps"),
     ("POST", f"{AT}/vote"): of_page("vote", vote="up"),
     ("POST", f"{AT}/edit"): lambda world, visibility: of_page(
-        "edit", title="Plan", category="1", visibility=visibility
+        "edit", title="Plan", category="1", visibility=visibility, **opened(NAMES)
     )(world, visibility),
     ("POST", f"{AT}/versions"): lambda world, visibility: Asked(
         f"/mindmaps/{world.maps[visibility]}/plan/versions",

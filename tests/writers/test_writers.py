@@ -388,3 +388,22 @@ def test_several_sheets_are_kept_if_the_format_has_them() -> None:
 )
 def test_a_text_equal_to_its_formula(text: str, formula: str, same: bool) -> None:
     assert is_formula(Topic(text, formula=formula)) is same
+
+
+# -- links ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["md", "opml", "mm", "xmind"])
+def test_links_that_run_scripts_are_left_out_and_others_kept(suffix: str) -> None:
+    scripts = ("javascript:ran(1)", " JavaScript:ran(2)", "java\nscript:ran(3)", "vbscript:ran(4)")
+    kept = ("zotero:select/1", "b.mm", "https://example.org/?q=javascript:x")
+    written = WRITE[suffix](Outline(sheets_of((Topic("a", links=(*scripts, *kept)),))))
+    if suffix == "xmind":
+        written = zipfile.ZipFile(io.BytesIO(written)).read("content.json")
+    assert b"ran" not in written
+    for link in kept:
+        assert link.encode() in written
+    only = WRITE[suffix](Outline(sheets_of((Topic("a", links=scripts),))))
+    none = WRITE[suffix](Outline(sheets_of((Topic("a"),))))
+    if suffix != "xmind":
+        assert only == none

@@ -1,5 +1,8 @@
 """Rejects names of users and programs that look like other ones, to prevent impersonation.
 
+New users may not have names either that stand for something else: parts of addresses, or what is
+shown instead of the names of deleted users. Existing users with such names keep them.
+
 Characters that show nothing are the easiest way to make a name look like another one. Others are
 letters of another alphabet that look Latin, such as the Cyrillic U+0430 instead of an a, and other
 forms of Latin letters, such as the wide U+FF41. Names that are wholly in another alphabet are not
@@ -15,6 +18,8 @@ _INVISIBLE: Final = re.compile(
 )
 """Letters and marks that show nothing, although Unicode counts them as printable."""
 
+_OF_DELETED: Final = re.compile(r"deleted user \d+")
+"""What is shown instead of the name of a deleted user (``store/account_deletion.py``)."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = "LATIN"
@@ -44,6 +49,17 @@ def is_lookalike(name: str) -> bool:
     )
     words = map(_alphabets, _WORD.findall(unmarked))
     return any(_LATIN in alphabets and alphabets & _LIKE_LATIN for alphabets in words)
+
+
+def is_unusable(name: str) -> bool:
+    """Return whether no new user may have a name, although it is a valid one.
+
+    These are names that stand for something else: ``/``, ``.`` and ``..`` in addresses, and
+    ``deleted user 5``. Two spaces in a row look like one in most places.
+    """
+    plain = unicodedata.normalize("NFKC", without_invisible(name))
+    spaced = plain != " ".join(plain.split())
+    return not plain.strip("./") or spaced or _OF_DELETED.fullmatch(plain.casefold()) is not None
 
 
 def _is_form_of_ascii(letter: str) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from mapshelf.accounts.audit import registering
+from mapshelf.accounts.names import is_unusable
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import AlreadyExists, Conflict, NotFound, ProviderRefusal
 from mapshelf.model import PasswordRecord, User
@@ -31,11 +32,14 @@ def sign_in_by_proxy(
         auto_create: whether to create an account for an unknown name.
 
     Raises:
-        ProviderRefusal: there is no such user, or the user may not sign in.
+        ProviderRefusal: there is no such user, the user may not sign in, or no new user may have
+            this name.
         StoreUnavailable: the store cannot be reached.
     """
     user = _user(store, name)
     if user is None and auto_create:
+        if is_unusable(name):
+            raise ProviderRefusal("unusable", "")
         # A concurrent request may have created it.
         with suppress(AlreadyExists), store.auditing(registering(name, client.address)):
             store.add_user(name)

@@ -23,7 +23,7 @@ from typing import Final
 
 from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.accounts.audit import changing_password, done_by, registering
-from mapshelf.accounts.names import has_invisible, is_lookalike
+from mapshelf.accounts.names import has_invisible, is_lookalike, is_unusable
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import (
@@ -32,6 +32,7 @@ from mapshelf.errors import (
     NotFound,
     StoreError,
     TooManyAttempts,
+    UnusableName,
     WrongCredentials,
 )
 from mapshelf.model import (
@@ -197,6 +198,8 @@ def register(
     name = _composed(name)
     if not is_user_name(name) or has_invisible(name):
         raise InvalidParameter("A username is one printable line without spaces around it.")
+    if is_unusable(name):
+        raise UnusableName
     if is_lookalike(name):
         raise InvalidParameter("A username has letters of one alphabet in a word.")
     too_many = TooManyAttempts(REGISTRATION_WAIT // SECOND)

@@ -81,20 +81,42 @@ def _fail(error: MapshelfError, code: int) -> int:
 
 def _resolve_catalogue(given: argparse.Namespace) -> None:
     """Fill in the catalogue's folder and database if the command has these options."""
-    if "database" in given:
-        given.data, given.database = _catalogue(given.data, given.database)
+    if "database" not in given:
+        return
+    if ignored := _ignored_database(given):
+        print(
+            f"mapshelf: the database in {ignored} is ignored because of --data: this command uses"
+            f" SQLite in {given.data}. Give --database, or {VARIABLES['data']} instead of --data.",
+            file=sys.stderr,
+        )
+    given.data, given.database = _catalogue(given.data, given.database)
+
+
+def _ignored_database(given: argparse.Namespace) -> str:
+    """Return where the database is set that ``--data`` overrides, empty if nowhere.
+
+    ``--data`` alone names a catalogue in SQLite, as scripts expect that were written without these
+    settings. Somebody who wants another folder for snapshots may not expect it.
+    """
+    database = os.environ.get(VARIABLES["database"])
+    if given.data is None or given.database is not None or not database:
+        return ""
+    if database == sqlite_url(given.data.expanduser()):
+        return ""
+    by_file = VARIABLES["database"] not in given.variables
+    return str(given.config_file.path) if by_file else VARIABLES["database"]
 
 
 def _catalogue(data: Path | None, database: str | None) -> tuple[Path, str]:
     """Return the folder and database of the catalogue; options override the environment."""
     if database is None and data is None:
-        database = os.environ.get("MAPSHELF_DATABASE") or None
+        database = os.environ.get(VARIABLES["database"]) or None
     folder = _checked_folder(data or _default_data())
     return folder, sqlite_url(folder) if database is None else database
 
 
 def _default_data() -> Path:
-    configured = os.environ.get("MAPSHELF_DATA")
+    configured = os.environ.get(VARIABLES["data"])
     if configured:
         return Path(configured)
     from platformdirs import user_data_path  # noqa: PLC0415 - takes a tenth of the time of most commands
@@ -136,7 +158,7 @@ def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argpars
         given = parser.parse_args(arguments)
         if file.path and command != ["check"]:  # which reports all of them
             _check_keys(file)
-        given.config_file = file
+        given.config_file, given.variables = file, variables
         return given
     parsed = parser.parse_args(arguments)
     file.check_keys(known_keys(parsed))

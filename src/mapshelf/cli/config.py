@@ -7,7 +7,7 @@ from typing import Final
 from mapshelf.cli import serve
 from mapshelf.cli.base_url_option import base_url
 from mapshelf.cli.config_file import VARIABLE, VARIABLES
-from mapshelf.cli.sign_in_options import SECRET
+from mapshelf.cli.sign_in_options import SECRET, proxy_user_settings
 from mapshelf.cli.table_output import print_row
 from mapshelf.settings import DEFAULT_BACKUPS, without_password
 
@@ -21,13 +21,19 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    """Print a line for each setting: its name, its value, and where it comes from."""
+    """Print a line for each setting: its name, its value, and where it comes from.
+
+    Raises:
+        InvalidSetting: the base URL or the signing in by a proxy is set in a way that ``serve``
+            refuses.
+    """
     names = sorted(set(vars(given)) - NO_SETTINGS)
     # With ``None`` as the default of all options, only those on the command line have a value.
     own = argparse.ArgumentParser()
     serve.define(own)
     own.set_defaults(**dict.fromkeys(names))
     options = own.parse_args(given.command_line)
+    proxy_user_settings(given)  # serve would refuse them
     if given.base_url is None and os.environ.get(VARIABLES["base-url"]):
         given.base_url = base_url(given)
     if given.backup_dir and given.backup_keep is None:
@@ -37,15 +43,23 @@ def _run(given: argparse.Namespace) -> int:
     for name in names:
         value = getattr(given, name)
         key = name.replace("_", "-")
-        given_as_option = getattr(options, name) not in (None, [])
-        print_row(key, _shown(key, value), _origin(key, given, option=given_as_option))
+        print_row(key, _shown(key, value), _origin(_decisive(key, options), given, options))
     if os.environ.get(SECRET):
         print_row("oidc-client-secret", "(not shown)", SECRET)
     return 0
 
 
-def _origin(key: str, given: argparse.Namespace, *, option: bool) -> str:
-    if option:
+def _decisive(key: str, options: argparse.Namespace) -> str:
+    """Return the setting that decides about a setting: the database may follow from the folder."""
+    if key != "database" or options.database is not None:
+        return key
+    by_folder = options.data is not None or not os.environ.get(VARIABLES["database"])
+    return "data" if by_folder else key
+
+
+def _origin(key: str, given: argparse.Namespace, options: argparse.Namespace) -> str:
+    """Return where a setting comes from; ``options`` are those on the command line."""
+    if getattr(options, key.replace("-", "_")) not in (None, []):
         return "option"
     if VARIABLES.get(key) in given.variables:
         return VARIABLES[key]

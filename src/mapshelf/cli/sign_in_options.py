@@ -106,15 +106,30 @@ def proxy_user_settings(given: argparse.Namespace) -> ProxyUserSettings | None:
         return None
     if not given.trusted_proxy:
         raise InvalidSetting("--proxy-user-header needs --trusted-proxy: anyone can send it")
-    if given.registration == Registration.OPEN:
-        raise InvalidSetting(
-            "--proxy-user-header cannot be used with --registration open: somebody could register"
-            " the name of another"
-        )
+    _check_names_come_from_the_proxy(given)
     name = given.proxy_user_header.lower()
     if not _HEADER.fullmatch(name) or name in _OF_CLIENTS:
         raise InvalidSetting(f"--proxy-user-header cannot be {given.proxy_user_header!r}")
     return ProxyUserSettings(name.encode(), given.proxy_auto_create)
+
+
+def _check_names_come_from_the_proxy(given: argparse.Namespace) -> None:
+    """Check that people get no names except from the proxy.
+
+    Raises:
+        InvalidSetting: somebody could take a name before the proxy signs in the one whose it is,
+            and keep a password for that account.
+    """
+    other = ""
+    if given.registration != Registration.CLOSED:
+        other = f"--registration {given.registration}"
+    elif given.oidc_auto_create:
+        other = "--oidc-auto-create"
+    if other:
+        raise InvalidSetting(
+            f"--proxy-user-header cannot be used with {other}: somebody could take the name of"
+            " another whom the proxy signs in"
+        )
 
 
 def _secret(file: Path | None) -> str:

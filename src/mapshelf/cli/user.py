@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 from mapshelf.accounts.audit import done_by_command
+from mapshelf.accounts.names import is_unusable
 from mapshelf.accounts.one_time_links import LIFETIMES, link_address, new_password_link
 from mapshelf.cli.argument_types import user_name
 from mapshelf.cli.base_url_option import DEFAULT_BASE_URL, add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
-from mapshelf.errors import AlreadyExists, Conflict, NotFound
+from mapshelf.errors import AlreadyExists, Conflict, InvalidSetting, NotFound, UnusableName
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User, about_user
 from mapshelf.service.data_folder_lock import base_url_in_use
@@ -57,6 +58,8 @@ def _of_one_user(
 
 def _add(given: argparse.Namespace) -> int:
     address = _address(given)
+    if is_unusable(given.name):
+        raise InvalidSetting(str(UnusableName()))
     role = Role.ADMINISTRATOR if given.admin else Role.MEMBER
     with open_catalogue(given, create=True) as store:
         event = AuditEvent.USER_ADDED

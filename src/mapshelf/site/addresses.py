@@ -142,8 +142,8 @@ class Addresses:
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         rest = dict(given)
-        # A path segment of only dots would refer to a parent folder.
-        if "owner" in rest and rest["owner"].strip("."):
+        # A path segment of only dots would refer to a parent folder, and one has no slash.
+        if "owner" in rest and rest["owner"].strip(".") and "/" not in rest["owner"]:
             return f"/owners/{_in_path(rest.pop('owner'))}", rest
         if "category" in rest:
             return f"/categories/{rest.pop('category')}", rest

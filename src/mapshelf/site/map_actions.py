@@ -4,7 +4,7 @@ Their URLs are below that of the map's page. ``part`` renders the actions that t
 offers to its reader (``signed_in.py``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeVar
 
@@ -21,12 +21,13 @@ from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile, no_version
 from mapshelf.api.visible_maps import until_hidden, visible_map
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.errors import FormOutdated, InvalidParameter, NotFound
 from mapshelf.formats.file_names import split_name
-from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
+from mapshelf.model import AuditEvent, KeptFile, Map, MapDetails, User, Version
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
+from mapshelf.site.form_changes import changed, shown_in, tags_after
 from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.map_forms import (
     BODY,
@@ -35,7 +36,8 @@ from mapshelf.site.map_forms import (
     MapForm,
     checked,
     choices_of,
-    form_of,
+    edit_form,
+    names_in,
     said_in,
 )
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
@@ -170,23 +172,27 @@ class MapActionPages:
 
     async def _edit(self, request: Request, session: Session, form: Form) -> Response:
         standing = await self._standing(request, session, own=True)
-        said = said_in(form, from_file=not standing.uploaded)
+        from_file = not standing.uploaded
+        said = said_in(form, from_file=from_file)
         try:
-            details, failures = await self._personal.ask(request, partial(checked, said))
+            shown = shown_in(form, names_in(from_file=from_file))
+        except FormOutdated as outdated:
+            form_again = edit_form(standing.found, from_file=from_file, outdated=said)
+            return await self._details(request, session, form_again, outdated)
+        form_again = MapForm("", said, from_file=from_file, shown=shown)
+        changes = changed(said, shown)
+        try:
+            details, failures = await self._personal.ask(request, partial(checked, changes))
             if failures:
-                error = InvalidParameter("Something in the form cannot be taken.")
-                return await self._details(
-                    request, session, MapForm("", said, failures, not standing.uploaded), error
-                )
-            found = await self._changed(
-                request,
-                session,
-                self._context.queues.writing,
-                lambda store, found, user: store.edit_map(found.file_id, details),
-                event=AuditEvent.MAP_CHANGED,
-            )
+                invalid = InvalidParameter("Something in the form cannot be taken.")
+                form_again = replace(form_again, failures=failures)
+                return await self._details(request, session, form_again, invalid)
+            found = standing.found
+            if changes:
+                save = partial(_saved, details, shown["tags"])
+                queue, event = self._context.queues.writing, AuditEvent.MAP_CHANGED
+                found = await self._changed(request, session, queue, save, event=event)
         except ALL_FORM_ERRORS as error:
-            form_again = MapForm("", said, from_file=not standing.uploaded)
             return await self._details(request, session, form_again, error)
         return see_other(self._addresses.map(found.id, found.title))
 
@@ -199,7 +205,7 @@ class MapActionPages:
     ) -> Response:
         standing = await self._standing(request, session, own=True)
         choices: Choices = await self._personal.ask(request, choices_of)
-        form = form or MapForm("", form_of(standing.found), from_file=not standing.uploaded)
+        form = form or edit_form(standing.found, from_file=not standing.uploaded)
         values = {"form": form, "choices": choices}
         return await self._page("edit_map.html", standing, session, values, error)
 
@@ -350,6 +356,16 @@ def _standing_of(
         uploaded=may and bool(store.versions(found.file_id)),
         vote=store.vote_of(found.file_id, user.id).name.lower(),
     )
+
+
+def _saved(details: MapDetails, shown_tags: str, store: Store, found: Map, user: User) -> Map:
+    """Save what was changed in a form that was opened with the tags ``shown_tags``."""
+    if details.tags is not None:
+        try:
+            details = replace(details, tags=tags_after(found.tags, shown_tags, details.tags))
+        except ValueError as error:
+            raise InvalidParameter("The map would have too many tags.") from error
+    return store.edit_map(found.file_id, details)
 
 
 def _row(version: Version, address: str) -> VersionRow:

@@ -20,6 +20,7 @@ from mapshelf.api.map_fields import (
 )
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import MOST_TAGS, TAG_LENGTH, Map, MapDetails, Named, Visibility, format_tags
+from mapshelf.site.form_changes import entered_again
 from mapshelf.site.messages import say
 from mapshelf.store import Store
 
@@ -64,12 +65,15 @@ class MapForm:
         said: the values of the fields.
         failures: the message for each invalid field.
         from_file: whether title and template come from a file in a folder.
+        shown: the values that the form was opened with, for its hidden fields; empty if it saves
+            all fields.
     """
 
     prefix: str
     said: Said
     failures: Mapping[str, str] = field(default_factory=dict)
     from_file: bool = False
+    shown: Said = field(default_factory=dict)
 
 
 def choices_of(store: Store) -> Choices:
@@ -100,6 +104,12 @@ def form_of(found: Map, visibility: Visibility | None = None) -> Said:
     }
 
 
+def names_in(*, from_file: bool) -> list[str]:
+    """Return the names of the fields about a map; see ``said_in``."""
+    left_out = FROM_FILES if from_file else ()
+    return [name for name in NAMES if name not in left_out]
+
+
 def said_in(form: Form, prefix: str = "", *, from_file: bool = False) -> Said:
     """Return the values that a submitted form contains about a map.
 
@@ -111,11 +121,24 @@ def said_in(form: Form, prefix: str = "", *, from_file: bool = False) -> Said:
     Raises:
         InvalidParameter: a field is given twice.
     """
-    left_out = FROM_FILES if from_file else ()
-    said = {name: form.text(prefix + name) for name in NAMES if name not in left_out}
+    said = {name: form.text(prefix + name) for name in names_in(from_file=from_file)}
     if "template" in said:
         said["template"] = said["template"] or "false"  # browsers do not send an unchecked box
     return said
+
+
+def edit_form(found: Map, *, from_file: bool, outdated: Said | None = None) -> MapForm:
+    """Return a form that saves what is changed in it, compared to the current details of a map.
+
+    Args:
+        found: the map.
+        from_file: whether title and template come from a file in a folder.
+        outdated: what was entered into an outdated form; see ``form_changes``.
+    """
+    current = form_of(found)
+    shown = {name: current[name] for name in names_in(from_file=from_file)}
+    said = entered_again(outdated, current) if outdated else current
+    return MapForm("", said, from_file=from_file, shown=shown)
 
 
 def checked(said: Said, store: Store) -> tuple[MapDetails, dict[str, str]]:

@@ -5,7 +5,7 @@ position, or to either end, and return to it on the page.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -43,6 +43,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.bulk_actions import asked_ids, selected_ids
 from mapshelf.site.cards import Card
 from mapshelf.site.collections_shown import cards_of, collection_card
+from mapshelf.site.form_changes import Entered, changed, entered_again, shown_in
 from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.map_forms import BODY, LIMITS
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
@@ -202,7 +203,6 @@ class OwnCollectionPages:
         The forms move a map, take a map out, remove all hidden maps, add a map, or change the
         details.
         """
-        said = {name: form.text(name) for name in DETAILS}
         public_id, moved = request.parts["id"], ""
         try:
             if form.text("move"):
@@ -215,14 +215,26 @@ class OwnCollectionPages:
             elif "map" in form.fields:
                 work = partial(collected, [_id_in(form.text("map"), self._addresses)])
             else:
-                details = read_details(said)
-                work = partial(_said, details)
+                return await self._edit_details(request, session, form)
             found = await self._changed(request, session, public_id, work)
         except ALL_FORM_ERRORS as error:
-            return await self._edited(request, session, said, error, adding="map" in form.fields)
-        if "title" in form.fields:
-            return see_other(self._page_of(found))
+            return await self._edited(request, session, error, adding="map" in form.fields)
         return see_other(f"{self._page_of(found, 'edit')}#{f'm-{moved}' if moved else 'maps'}")
+
+    async def _edit_details(self, request: Request, session: Session, form: Form) -> Response:
+        """Save the details that were changed in the submitted form."""
+        entered = Entered({name: form.text(name) for name in DETAILS})
+        try:
+            entered = replace(entered, opened=shown_in(form, DETAILS))
+            changes = changed(entered.said, entered.opened)
+            if changes:
+                work = partial(_said, read_details(changes))
+                found = await self._changed(request, session, request.parts["id"], work)
+            else:
+                found = await self._own_one(request, session)
+        except ALL_FORM_ERRORS as error:
+            return await self._edited(request, session, error, entered)
+        return see_other(self._page_of(found))
 
     def _edited_by(self, public_id: str, user: User, store: Store) -> Edited:
         found = changeable_collection(store, public_id, user)
@@ -237,8 +249,8 @@ class OwnCollectionPages:
         self,
         request: Request,
         session: Session,
-        said: dict[str, str] | None = None,
         error: Exception | None = None,
+        entered: Entered | None = None,
         *,
         adding: bool = False,
     ) -> Response:
@@ -247,9 +259,11 @@ class OwnCollectionPages:
         )
         found = edited.found
         was = {"title": found.title, "text": found.text, "visibility": found.visibility.value}
+        said, opened = (entered.said, entered.opened) if entered else (was, was)
         values = {
             "edited": edited,
-            "said": said if said and said["title"] else was,
+            "said": said if opened else entered_again(said, was),
+            "opened": opened or was,
             "longest": (COLLECTION_TITLE_LENGTH, COLLECTION_TEXT_LENGTH),
         }
         shown = {"collection": collection_card(found, self._addresses), **values}

@@ -101,8 +101,10 @@ ONE_TIME_LINK: Final = "l.kind, l.digest, l.user_id, l.created, l.expires, a.nam
 FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id = l.created_by"
 """The columns for ``link_of_row``, and the tables they come from."""
 
-MADE_BY_SOMEBODY: Final = "a.disabled IS NOT TRUE"
-"""Condition: the creator of a link, unless it was a command, has not been disabled since."""
+MADE_RIGHTFULLY: Final = (
+    "(l.created_by IS NULL OR a.role = 'administrator' AND a.disabled IS NOT TRUE)"
+)
+"""Condition: a command created a link, or somebody who is still an administrator, and enabled."""
 
 
 RENEWED_TAGS: Final = (

@@ -23,6 +23,7 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.publishing import (
     Transaction,
     find_removed_too,
@@ -230,6 +231,7 @@ def _disable_owner(database: Transaction, file_id: int, administrator: int) -> i
     if disabled:
         raise AlreadyDecided("this user is disabled already")
     database.execute("UPDATE users SET disabled = (1 = 1) WHERE id = ?", (owner,))
+    database.execute(END_DEVICES, (owner,))
     return int(owner)
 
 

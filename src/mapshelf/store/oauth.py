@@ -43,6 +43,10 @@ used only once."""
 MOST_DEVICES: Final = 10_000
 """Maximum stored device requests: further ones replace the oldest."""
 
+END_DEVICES: Final = "DELETE FROM device_requests WHERE user_id = ?"
+"""Ends the requests that a user has allowed, when the user is disabled: whoever enables the user
+again does not know that a device waits."""
+
 PROGRAM: Final = "id, name, secret, redirect_uris, legacy, created"
 CODE: Final = ", ".join(field.name for field in fields(AuthorizationCode))
 DEVICE: Final = ", ".join(field.name for field in fields(DeviceRequest))

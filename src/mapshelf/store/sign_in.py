@@ -4,7 +4,7 @@ from typing import Final
 
 from mapshelf.errors import Conflict
 from mapshelf.model import DAY, SYSTEM_USER, User, name_key
-from mapshelf.store.columns import FROM_ONE_TIME_LINKS, MADE_BY_SOMEBODY, ONE_TIME_LINK
+from mapshelf.store.columns import FROM_ONE_TIME_LINKS, MADE_RIGHTFULLY, ONE_TIME_LINK
 from mapshelf.tokens import SCOPES
 
 SESSIONS_OF_USER: Final = 100
@@ -31,7 +31,7 @@ WAYS: Final = (
 """Counts the ways in which a user can sign in; ``{0}`` stands for the id of the user."""
 
 GOOD_LINKS: Final = (
-    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_BY_SOMEBODY}"
+    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_RIGHTFULLY}"
 )
 """The one-time links that are valid at a time."""
 

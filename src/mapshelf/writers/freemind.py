@@ -40,7 +40,7 @@ from mapshelf.writers.freemind_styles import look_attributes, look_elements
 from mapshelf.writers.markup import attribute, escaped, xhtml
 from mapshelf.writers.nesting import gathered, one_sheet, steps
 from mapshelf.writers.pictures import MOST_PICTURE_BYTES, NONE, Pictures, Shown, shown_in
-from mapshelf.writers.plain import one_line, sound
+from mapshelf.writers.plain import one_line, safe_links, sound
 
 # The same as [\x7f-\uffff], which takes each start of a process 5 ms to compile.
 _FAR: Final = re.compile("[^\x00-\x7e\U00010000-\U0010ffff]")
@@ -101,8 +101,8 @@ def _attributes(topic: Topic) -> str:
         attributes += attribute("TEXT", f"\\latex ${topic.formula}$")
     elif not _is_like_html(topic):
         attributes += attribute("TEXT", topic.text)
-    if topic.links:
-        attributes += attribute("LINK", topic.links[0])
+    for link in safe_links(topic.links)[:1]:
+        attributes += attribute("LINK", link)
     if topic.number:
         attributes += ' NUMBERED="true"'
     if topic.tags:

@@ -5,7 +5,7 @@ from typing import Final
 
 from mapshelf.model import Task, Topic
 from mapshelf.writers.facts import task_facts
-from mapshelf.writers.plain import one_line
+from mapshelf.writers.plain import one_line, safe_links
 
 TASKS: Final = {"todo": "unchecked", "done": "checked"}
 """The icons for states of a task."""
@@ -18,7 +18,7 @@ def attributes_of(topic: Topic) -> list[tuple[str, str]]:
     """Return the names and values of the attributes to write for a topic."""
     facts = [*topic.attributes, *_task(topic.task)]
     facts += (("file", file.name) for file in topic.attachments)
-    facts += (("link", one_line(link)) for link in topic.links[1:])
+    facts += (("link", one_line(link)) for link in safe_links(topic.links)[1:])
     return facts
 
 

@@ -24,7 +24,7 @@ from typing import Final
 from mapshelf.model import Outline, Topic
 from mapshelf.writers.facts import beside_text, is_formula, with_lines
 from mapshelf.writers.nesting import under_one_root
-from mapshelf.writers.plain import one_line, sound
+from mapshelf.writers.plain import one_line, safe_links, sound
 from mapshelf.writers.rich_text import Run, runs_of
 
 _FRONT_MATTER: Final = "---\nmarkmap:\n  colorFreezeLevel: 2\n---\n\n"
@@ -85,7 +85,7 @@ def _label(topic: Topic) -> str:
         return f"$${formula}$$"
     # An empty list item would end here and lose its note.
     text = _words(topic) or "&nbsp;"
-    addresses = [_address(link) for link in topic.links]
+    addresses = [_address(link) for link in safe_links(topic.links)]
     if addresses and len(text) <= _LONGEST_LABEL:
         text = f"[{text}]({addresses.pop(0)})"
     return " ".join((text, *(f"[]({address})" for address in addresses)))

@@ -21,7 +21,7 @@ from mapshelf.model import Outline, Topic
 from mapshelf.writers.facts import beside_text, with_lines
 from mapshelf.writers.markup import attribute, escaped
 from mapshelf.writers.nesting import gathered, steps, title
-from mapshelf.writers.plain import sound
+from mapshelf.writers.plain import safe_links, sound
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LINKS: Final = ("url", "htmlUrl", "xmlUrl")
@@ -61,9 +61,10 @@ def _attributes(topic: Topic) -> str:
         attributes += attribute("_status", "checked" if topic.task.state == "done" else "unchecked")
     if topic.folded and topic.children:
         attributes += attribute("collapse", "true")
-    if topic.links:
+    links = safe_links(topic.links)
+    if links:
         attributes += attribute("type", "link")
-    return attributes + "".join(map(attribute, _LINKS, topic.links))
+    return attributes + "".join(map(attribute, _LINKS, links))
 
 
 def _text(topic: Topic) -> str:

@@ -5,6 +5,7 @@ safe to open whatever the source of the text.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
@@ -13,6 +14,10 @@ _FORBIDDEN: Final = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\ud800-\udfff\ufffe\uffff]"
 )
+
+_SCRIPTS: Final = ("javascript:", "vbscript:")
+"""The schemes of links that run a script where they are opened. All others are kept: many programs
+have their own, such as ``zotero:``."""
 
 
 def sound(text: str) -> str:
@@ -27,3 +32,17 @@ def sound(text: str) -> str:
 def one_line(text: str) -> str:
     """Return ``text`` with every run of white space replaced by a space."""
     return " ".join(sound(text).split())
+
+
+def safe_links(links: Iterable[str]) -> tuple[str, ...]:
+    """Return the links of a topic without those that run scripts.
+
+    Other programs, and the pages that they export, may open any link. Nothing is lost for good: the
+    original file keeps all links.
+    """
+    return tuple(link for link in links if not _plain(link).startswith(_SCRIPTS))
+
+
+def _plain(link: str) -> str:
+    """Return a link as browsers read its scheme: they ignore what is not printable."""
+    return "".join(letter for letter in link if letter.isprintable()).strip().lower()

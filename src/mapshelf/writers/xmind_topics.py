@@ -9,7 +9,7 @@ from mapshelf.formats.xmind_ids import XMIND_IDS
 from mapshelf.model import Marker, Outline, Style, Task, Topic
 from mapshelf.writers.facts import beside_text, with_lines
 from mapshelf.writers.pictures import Pictures, Shown, shown_in
-from mapshelf.writers.plain import one_line, sound
+from mapshelf.writers.plain import one_line, safe_links, sound
 from mapshelf.writers.rich_text import Run, runs_of
 
 _SHAPES: Final = {
@@ -64,7 +64,7 @@ class TopicWriter:
             "markers": [{"markerId": marker} for marker in markers],
             "labels": [*map(one_line, topic.tags), *labels],
             "notes": _notes(topic, images[1:]),
-            "href": _address(topic.links[0]) if topic.links else "",
+            "href": "".join(map(_address, safe_links(topic.links)[:1])),
             "extensions": list(_extensions(topic)),
             "branch": "folded" if topic.folded and topic.children else "",
             "position": dict(zip("xy", topic.position, strict=True)) if topic.position else None,
@@ -122,7 +122,7 @@ def _image(image: Shown) -> dict[str, object]:
 
 
 def _notes(topic: Topic, images: Sequence[Shown]) -> dict[str, object]:
-    lines = [*map(one_line, topic.links[1:]), *_facts(topic)]
+    lines = [*map(one_line, safe_links(topic.links)[1:]), *_facts(topic)]
     plain = with_lines(sound(topic.note), lines)
     if not plain and not images:
         return {}

@@ -245,6 +245,8 @@ def test_registering(start: Start, shelf: Shelf) -> None:
         assert answer.status_code == 409
     answer = guest.fill("/register", name="a\tb", new=PASSWORD, again=PASSWORD)
     assert (answer.status_code, say("failure.name") in answer.text) == (400, True)
+    answer = guest.fill("/register", name="deleted user 5", new=PASSWORD, again=PASSWORD)
+    assert (answer.status_code, say("failure.name.unusable") in answer.text) == (400, True)
     assert guest.fill("/register", name="guest", new=PASSWORD, again=PASSWORD).status_code == 303
     guest.get("/account")
 

@@ -196,6 +196,8 @@ def test_the_name_comes_from_the_profile_if_the_token_has_none(
         ("@example.org", "user"),
         ("\u200b", "user"),
         ("", "user"),
+        ("..", "user"),
+        ("Deleted  user 5", "user"),
         ("x" * 1000, "x" * 92),
     ],
 )

@@ -138,6 +138,18 @@ def test_invalid_names_from_the_proxy_are_refused(
     assert shelf.store.users() == before
 
 
+@pytest.mark.parametrize("name", ["/", "..", "deleted user 5", "ann  lee"])
+def test_only_existing_users_may_have_an_unusable_name(
+    site: Service, shelf: Shelf, name: str
+) -> None:
+    before = shelf.store.users()
+    person = Behind(site, name)
+    assert say("proxy.unusable") in person.get("/signin", 403).text
+    assert shelf.store.users() == before
+    shelf.store.add_user(name)
+    assert enter(person).status_code == 200
+
+
 def test_a_disabled_user_gets_an_error_page(site: Service, shelf: Shelf) -> None:
     shelf.store.add_user("ann")
     shelf.store.disable_user("ann")

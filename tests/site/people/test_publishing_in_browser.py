@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.accounts.one_time_links import new_invitation
 from mapshelf.clock import milliseconds
+from mapshelf.model import MapDetails, MapDraft, Visibility
 from tests.harness import Shelf, shelf_with
 from tests.person import PASSWORD, link_of
 from tests.site.browser import Reader, served
@@ -237,3 +239,25 @@ def until_focused(page: Page, name: str) -> None:
         if re.fullmatch(name, page.locator(":focus").inner_text().strip()):
             return
     raise AssertionError(name)
+
+
+def test_an_edit_form_that_was_open_for_long_undoes_nothing(shelf: Shelf, strict: Reader) -> None:
+    shelf.put(MapDraft(id="edited", title="Two  words", owner="editor"))
+    page = enter(shelf, strict, "editor", "/")
+    found = shelf.store.find_map("edited")
+    assert found is not None
+    tricky = MapDetails(description="\n\n One\r\ntwo &amp; <b>\rthree \t\n", tags=("b & c", "a"))
+    shelf.store.edit_map(found.file_id, tricky)
+    strict.go(page, "/mindmaps/edited/two-words/edit")
+    changes = MapDetails(visibility=Visibility.PRIVATE, description="Other", tags=("a", "d"))
+    now = shelf.store.edit_map(found.file_id, changes)
+    page.get_by_role("button", name="Save").click()
+    heading(page, "Two words")
+    assert shelf.store.find_map("edited") == now, "the browser changed a field that nobody touched"
+    shelf.store.edit_map(found.file_id, tricky)
+    strict.go(page, "/mindmaps/edited/two-words/edit")
+    page.get_by_label("Tags").fill("b & c, a, e")
+    now = shelf.store.edit_map(found.file_id, changes)
+    page.get_by_role("button", name="Save").click()
+    heading(page, "Two words")
+    assert shelf.store.find_map("edited") == replace(now, tags=("a", "e", "d"))

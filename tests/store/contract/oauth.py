@@ -9,10 +9,13 @@ from mapshelf.model import (
     HOUR,
     SYSTEM_USER,
     AuthorizationCode,
+    DecisionKind,
     DeviceRequest,
     Grant,
+    MapDraft,
     NewTokens,
     Program,
+    Role,
     TokenKind,
     User,
 )
@@ -466,15 +469,30 @@ class DeviceRequestsContract(Suite):
         assert polled is not None
         assert (polled[0].user_id, polled[0].denied) == (asker.id, False)
         assert store.use_device_request(digest(1), tokens(2), LATER) is None
-        store.disable_user("bob")
-        assert store.use_device_request(digest(1), tokens(2), 5) is None
-        store.enable_user("bob")
         grant = store.use_device_request(digest(1), tokens(2), 5)
         assert grant is not None
         assert (grant.user_id, grant.scopes) == (asker.id, "account maps")
         assert known(store, 2) == [True]
         assert store.use_device_request(digest(1), tokens(3), 5) is None
         assert store.poll_device_request(digest(1), 5, 10) is None
+
+    def test_disabling_a_user_ends_what_the_user_allowed(self, store: Store, asker: User) -> None:
+        store.put_maps([MapDraft(id="plan", title="Plan", owner="Bob")])
+        found = store.find_map("plan")
+        assert found is not None
+        root = store.add_user("root", Role.ADMINISTRATOR)
+        for number in (1, 2):
+            store.add_device_request(self.request(number), 5)
+        store.decide_device_request("CODE1", asker.id, 5, allow=True)
+        store.disable_user("bob")
+        assert store.use_device_request(digest(1), tokens(3), 5) is None
+        store.enable_user("bob")
+        assert store.use_device_request(digest(1), tokens(3), 5) is None, "the device was let in"
+        assert store.poll_device_request(digest(1), 5, 10) is None
+        store.decide_device_request("CODE2", asker.id, 5, allow=True)
+        store.decide(found.file_id, DecisionKind.DISABLE, root.id)
+        store.enable_user("bob")
+        assert store.use_device_request(digest(2), tokens(3), 5) is None, "the device was let in"
 
     def test_a_request_is_denied(self, store: Store, asker: User) -> None:
         store.add_device_request(self.request(1), 5)

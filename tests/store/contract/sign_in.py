@@ -329,6 +329,31 @@ class InvitationsContract(Suite):
         store.enable_user("root")
         assert store.register(digest(1), "Eve", "x", clock.now).name == "Eve"
 
+    def test_links_of_former_administrators_are_refused(self, store: Store, clock: Clock) -> None:
+        store.add_user("chief", Role.ADMINISTRATOR)
+        root, bob = store.add_user("root", Role.ADMINISTRATOR), store.add_user("bob")
+        later = clock.now + 1
+        store.add_link(LinkKind.INVITATION, digest(1), None, later, root.id)
+        store.add_link(LinkKind.PASSWORD, digest(2), bob.id, later, root.id)
+        store.add_link(LinkKind.INVITATION, digest(3), None, later, None)
+        store.add_link(LinkKind.PASSWORD, digest(4), bob.id, later, None)
+
+        def checked() -> list[int]:
+            return [one for one in (1, 2, 3, 4) if store.link(digest(one), clock.now)]
+
+        assert checked() == [1, 2, 3, 4]
+        store.set_role("root", Role.MEMBER)
+        assert checked() == [3, 4], "a link of a former administrator is valid"
+        assert [one.digest for one in store.invitations(clock.now)] == [digest(3)]
+        with pytest.raises(NotFound):
+            store.register(digest(1), "Eve", "x", clock.now)
+        with pytest.raises(NotFound):
+            store.use_link(digest(2), "x", clock.now)
+        assert store.password_of("bob") == PasswordRecord(bob, None)
+        store.set_role("root", Role.ADMINISTRATOR)
+        assert checked() == [1, 2, 3, 4]
+        assert store.use_link(digest(4), "x", clock.now) == bob
+
     def test_registering_without_an_invitation(self, store: Store, clock: Clock) -> None:
         bob = store.register(None, "Bob", "encoded", clock.now)
         assert store.users()[-1] == bob

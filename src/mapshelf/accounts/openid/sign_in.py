@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from mapshelf.accounts.attempt_limits import attempt_key
 from mapshelf.accounts.audit import registering
-from mapshelf.accounts.names import is_lookalike, without_invisible
+from mapshelf.accounts.names import is_lookalike, is_unusable, without_invisible
 from mapshelf.accounts.openid.attempt import Attempt
 from mapshelf.accounts.openid.provider import DENIED, Provider, ProviderUser
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
@@ -122,7 +122,8 @@ def user_name_for(name: str) -> str:
     # Removing characters may have brought a letter and its combining accent together.
     kept = unicodedata.normalize("NFC", kept)
     found = " ".join(kept.split()).strip(" ._-")[:LONGEST_NAME].strip(" ._-")
-    return found if is_user_name(found) and not is_lookalike(found) else NAMELESS
+    usable = is_user_name(found) and not is_lookalike(found) and not is_unusable(found)
+    return found if usable else NAMELESS
 
 
 def _may_be_in_name(letter: str) -> bool:

@@ -86,12 +86,16 @@ FAILURES: Final[Mapping[str, str]] = {
     "failure.attempts": "Too many attempts. Try again in {wait}.",
     "failure.name": "A username must have 1 to 100 characters, all on one line, and each word"
     " in one alphabet.",
+    "failure.name.unusable": "This username cannot be used. It needs more than dots and slashes, "
+    "must not have two spaces in a row, and must not read like “deleted user 1”. Choose another.",
     "failure.name.taken": "This username is taken. Choose another.",
     "failure.last_way": "This is your only way to sign in. Choose a password first.",
     "failure.passkey": "This passkey cannot be used here, or it took too long. Try again.",
     "failure.passkey.name": "A passkey needs a name of at most 100 characters.",
     "failure.passkey.made": "Your browser did not use a passkey. Try again.",
     "failure.changed": "Something has changed in the meantime. Try again.",
+    "failure.outdated": "This page has been updated since you opened it, so nothing was saved yet. "
+    "Check every field, then save again.",
     "failure.too_many": "You have too many tokens. Revoke some first.",
     "failure.form": "This form was too old, or your browser does not accept cookies from this "
     "site. Try again.",

@@ -130,5 +130,6 @@ PEOPLE: Final[Mapping[str, str]] = {
     "provider.taken": "This {name} account is already linked to another account.",
     "provider.disabled": "You cannot use this account now. Ask an administrator.",
     "proxy.unlinked": "There is no account with your username. Ask an administrator for one.",
+    "proxy.unusable": "Nobody can have an account with your username here. Ask an administrator.",
     "proxy.disabled": "You cannot use this account now. Ask an administrator.",
 }

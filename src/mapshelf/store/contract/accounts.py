@@ -22,12 +22,14 @@ class Accounts(Protocol):
     def disable_user(self, name: str) -> User:
         """Disable a user. Their tokens, sessions and links are refused from then on.
 
+        Device requests that the user has allowed are deleted.
+
         Raises:
             NotFound: no user has this name.
         """
 
     def enable_user(self, name: str) -> User:
-        """Undo ``disable_user``: whatever has not expired since is valid again.
+        """Undo ``disable_user``: whatever has not expired or been deleted since is valid again.
 
         Raises:
             NotFound: no user has this name.

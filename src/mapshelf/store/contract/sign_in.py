@@ -82,7 +82,8 @@ class Passwords(Protocol):
     def link(self, digest: bytes, now: int) -> OneTimeLink | None:
         """Return a link that is valid at ``now``, without using it; ``None`` if there is none.
 
-        Links for, or created by, a disabled user are not valid. MUST be up to date.
+        Links for a disabled user are not valid, and neither are links whose creator is disabled
+        or no longer an administrator. MUST be up to date.
         """
 
     def invitations(self, now: int) -> list[OneTimeLink]:

@@ -13,7 +13,8 @@ from mapshelf.store.columns import (
     token_of_row,
     user_of_row,
 )
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.oauth import END_DEVICES
+from mapshelf.store.postgres.connections import Link, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.user_rows import add_user_row, require_user
@@ -37,7 +38,14 @@ class PostgresAccounts(DatabaseUser):
 
     def disable_user(self, name: str) -> User:
         """See ``Store``."""
-        return self._changed(name, "disabled = %s", value=True)
+        with self._connections.writing() as link:
+            user = require_user(link, name)
+            # Device requests are allowed and used while the row of the user is locked.
+            link.execute(
+                "UPDATE users SET disabled = TRUE WHERE id = %s AND closed IS NULL", (user.id,)
+            )
+            link.execute(with_placeholders(END_DEVICES), (user.id,))
+            return require_user(link, name)
 
     def enable_user(self, name: str) -> User:
         """See ``Store``."""

@@ -15,6 +15,7 @@ from mapshelf.store.columns import (
     token_of_row,
     user_of_row,
 )
+from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.user_rows import add_user_row, require_user
 
@@ -40,7 +41,13 @@ class SQLiteAccounts(DatabaseUser):
 
     def disable_user(self, name: str) -> User:
         """See ``Store``."""
-        return self._changed(name, "disabled = ?", 1)
+        with self._database.writing() as database:
+            user = require_user(database, name)
+            database.execute(
+                "UPDATE users SET disabled = 1 WHERE id = ? AND closed IS NULL", (user.id,)
+            )
+            database.execute(END_DEVICES, (user.id,))
+            return require_user(database, name)
 
     def enable_user(self, name: str) -> User:
         """See ``Store``."""
