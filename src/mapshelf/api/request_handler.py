@@ -121,6 +121,7 @@ class RequestHandler:
         request, status = None, 0
         try:
             request = read(asked)
+            request.find_owner = self._context.owners.of
             if self._carried is not None:
                 carried, request.traceparent = self._carried.names(request.sender)
                 request_id = carried or request_id
