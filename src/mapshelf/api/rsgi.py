@@ -143,11 +143,11 @@ class RSGIApplication:
         if route is None or self._handler.looks_closely or not route.refused_early:
             return False
         method = route.methods["GET"]
+        owner = partial(self._owner, scope)
         try:
-            self._handler.admission.check_room()
+            self._handler.admission.check_room(owner)
             if method.queue and method.queued in scope.query_string.encode():
-                queue = self._application.context.queues.by_name()[method.queue]
-                queue.check_room(partial(self._owner, scope))
+                self._application.context.queues.by_name()[method.queue].check_room(owner)
         except Overloaded as error:
             named = ((b"x-request-id", self._handler.request_id().encode()),)
             count(route.counts["GET"], self._refuse(protocol, error, named), 0.0)

@@ -8,6 +8,7 @@ Several owners may wait for the same work. It is done at the first turn that any
 the others keep their places.
 """
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
@@ -21,14 +22,23 @@ class Turns(Generic[W]):
         # Dictionaries, because they are sets in the order of insertion.
         self._rotation: dict[Hashable, dict[W, None]] = {}
         self._waiting: dict[W, dict[Hashable, None]] = {}
+        # How many owners wait for a number of works, and the largest such number.
+        self._owners_with: Counter[int] = Counter()
+        self._most = 0
 
     def __len__(self) -> int:
         """Return how many different works wait."""
         return len(self._waiting)
 
+    def __contains__(self, work: W) -> bool:
+        """Return whether somebody waits for this work."""
+        return work in self._waiting
+
     def add(self, owner: Hashable, work: W) -> None:
-        """Let an owner wait for work, for which others may already wait."""
-        self._rotation.setdefault(owner, {})[work] = None
+        """Let an owner wait for work that it does not wait for yet, but others may."""
+        own = self._rotation.setdefault(owner, {})
+        own[work] = None
+        self._note_size(len(own) - 1, len(own))
         self._waiting.setdefault(work, {})[owner] = None
 
     def remove(self, owner: Hashable, work: W) -> None:
@@ -56,19 +66,26 @@ class Turns(Generic[W]):
         Work of several owners counts like that of the one with the least.
         """
         enough = len(self._rotation.get(owner, ())) + 1
-        most = max(map(len, self._rotation.values()), default=0)
         found = None
-        if most > enough:  # usually it is not, and refusing must be cheap
+        if self._most > enough:  # usually it is not, and refusing must be cheap
             for work in reversed(self._waiting):
                 least = min(len(self._rotation[one]) for one in self._waiting[work])
                 if least > enough:
                     found, enough = work, least
-                if least == most:
+                if least == self._most:
                     break
         return found
 
     def _leave(self, owner: Hashable, work: W) -> None:
         own = self._rotation[owner]
         del own[work]
+        self._note_size(len(own) + 1, len(own))
         if not own:
             del self._rotation[owner]
+
+    def _note_size(self, before: int, now: int) -> None:
+        self._owners_with[before] -= 1
+        self._owners_with[now] += 1
+        self._most = max(self._most, now)
+        if not self._owners_with[self._most]:
+            self._most -= 1
