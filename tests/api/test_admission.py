@@ -96,6 +96,31 @@ def test_requests_of_one_client_do_not_keep_others_out(
     assert service.get("/maps?n=9").status_code == 200  # a moment later
 
 
+def test_a_client_that_hangs_up_leaves_its_place_at_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(admission, "FEWEST", 3)
+    monkeypatch.setattr(admission, "AT_ONCE", 0)
+
+    async def ask() -> list[int]:
+        async def asked(*numbers: int) -> list[asyncio.Task[httpx.Response]]:
+            tasks = [asyncio.create_task(service.client.get(f"/?n={number}")) for number in numbers]
+            await asyncio.sleep(0)
+            return tasks
+
+        served, waits, *left = await asked(1, 2, 3, 4)
+        for one in left:
+            one.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        further = await asked(5, 6, 7)
+        monkeypatch.setattr(admission, "AT_ONCE", 4)
+        answers = await asyncio.gather(served, waits, *further)
+        return [answer.status_code for answer in answers]
+
+    assert service.run(ask()) == [200, 200, 200, 200, 503]
+
+
 def client_at(service: Service, address: str) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(service.application, client=(address, 1234))
     return httpx.AsyncClient(transport=transport, base_url=service.client.base_url)
