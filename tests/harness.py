@@ -256,13 +256,19 @@ def serve(shelf: Shelf, pages: PageRoutes | None = None) -> Service:
 
 @contextmanager
 def full_queue(service: Service, name: str, tasks: int = 9) -> Iterator[None]:
-    """Keep a queue of a service full inside the ``with`` block; ``tasks`` is its capacity."""
+    """Keep a queue of a service full inside the ``with`` block; ``tasks`` is its capacity.
+
+    Each task has another owner, so that nobody makes room.
+    """
     going_on = threading.Event()
     queue = service.application.application.context.queues.by_name()[name]
 
     async def fill() -> list[asyncio.Task[bool]]:
         make = partial(going_on.wait, PATIENCE)
-        asked = [asyncio.create_task(queue.result(number, make)) for number in range(tasks)]
+        asked = [
+            asyncio.create_task(queue.result(number, make, owner=partial(str, number)))
+            for number in range(tasks)
+        ]
         await asyncio.sleep(0)
         return asked
 

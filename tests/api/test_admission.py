@@ -3,13 +3,14 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
 import orjson
 import pytest
 
-from mapshelf.api import request_handler, rsgi
+from mapshelf.api import admission, rsgi
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from mapshelf.snapshot.read.relevance_order import BLOCK
@@ -20,7 +21,7 @@ from tests.harness import Service, serve, shelf_with
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     """A service that is overloaded as soon as two requests arrive at the same moment."""
-    monkeypatch.setattr(request_handler, "CROWDED_AFTER", 0.0)
+    monkeypatch.setattr(admission, "CROWDED_AFTER", 0.0)
     drafts = (MapDraft(title=f"Soil {number}") for number in range(3))
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as running:
         running.get("/maps")
@@ -46,8 +47,8 @@ def test_requests_wait_for_their_turn(service: Service) -> None:
 def test_requests_that_would_wait_too_long_are_refused_at_once(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
-    monkeypatch.setattr(request_handler, "FEWEST", 0)
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(admission, "FEWEST", 0)
     first, second, page, cached, health = asked_at_once(
         service, "/maps?n=1", "/maps?n=2", "/?n=3", "/maps", "/healthz"
     )
@@ -67,9 +68,62 @@ def test_requests_that_would_wait_too_long_are_refused_at_once(
 def test_a_few_requests_are_never_refused(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_handler, "LONGEST_WAIT", -1.0)
-    paths = [f"/maps?n={number}" for number in range(request_handler.FEWEST)]
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    paths = [f"/maps?n={number}" for number in range(admission.FEWEST)]
     assert {answer.status_code for answer in asked_at_once(service, *paths)} == {200}
+
+
+def test_requests_of_one_client_do_not_keep_others_out(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(admission, "FEWEST", 3)
+
+    async def ask() -> list[int]:
+        async with (
+            client_at(service, "192.0.2.1") as greedy,
+            client_at(service, "192.0.2.2") as other,
+        ):
+            asking = [
+                asyncio.ensure_future(client.get(f"/?n={number}"))
+                for number, client in enumerate((*[greedy] * 5, other, greedy, other, other))
+            ]
+            return [answer.status_code for answer in await asyncio.gather(*asking)]
+
+    # The first one need not wait, and three may: in the end, two of the one and one of the other.
+    served = [True, True, True, False, False, True, False, False, False]
+    assert service.run(ask()) == [200 if one else 503 for one in served]
+    assert service.get("/maps?n=9").status_code == 200  # a moment later
+
+
+def test_a_client_that_hangs_up_leaves_its_place_at_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(admission, "FEWEST", 3)
+    monkeypatch.setattr(admission, "AT_ONCE", 0)
+
+    async def ask() -> list[int]:
+        async def asked(*numbers: int) -> list[asyncio.Task[httpx.Response]]:
+            tasks = [asyncio.create_task(service.client.get(f"/?n={number}")) for number in numbers]
+            await asyncio.sleep(0)
+            return tasks
+
+        served, waits, *left = await asked(1, 2, 3, 4)
+        for one in left:
+            one.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        further = await asked(5, 6, 7)
+        monkeypatch.setattr(admission, "AT_ONCE", 4)
+        answers = await asyncio.gather(served, waits, *further)
+        return [answer.status_code for answer in answers]
+
+    assert service.run(ask()) == [200, 200, 200, 200, 503]
+
+
+def client_at(service: Service, address: str) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(service.application, client=(address, 1234))
+    return httpx.AsyncClient(transport=transport, base_url=service.client.base_url)
 
 
 def test_a_client_that_hangs_up_takes_no_turn_in_the_queue(service: Service) -> None:
@@ -103,7 +157,9 @@ def test_searches_are_refused_unread_while_too_many_wait(tmp_path: Path, path: s
             return answer
 
         async def ask_while_full() -> list[Answer]:
-            tasks = (searches.result(object(), finish.wait) for _ in range(2 + 256))
+            # Each has another owner, so that nobody makes room.
+            owners = (partial(str, number) for number in range(2 + 256))
+            tasks = (searches.result(object(), finish.wait, owner=one) for one in owners)
             waiting = [asyncio.ensure_future(task) for task in tasks]
             await asyncio.sleep(0)  # now they wait, or run
             try:

@@ -4,13 +4,16 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mapshelf.api import work_queue
 from mapshelf.api.work_queue import LONGEST_RETRY, WorkQueue
 from mapshelf.errors import ClientDisconnected, Ending, Overloaded
+from tests.examples import examples
 
 SOON = 5.0
 """Seconds after which something does not happen any more."""
@@ -61,7 +64,9 @@ def test_owners_of_work_take_turns(work: Work) -> None:
         queue = WorkQueue("test", threads=1, waiting=20)
         order = ["a1", "a2", "a3", "b1", "b2", "a4", "c1", "c2"]
         asked = [
-            asyncio.create_task(queue.result(name, partial(work.make, name), owner=name[0]))
+            asyncio.create_task(
+                queue.result(name, partial(work.make, name), owner=partial(str, name[0]))
+            )
             for name in order
         ]
         await until(lambda: work.begun)
@@ -73,7 +78,171 @@ def test_owners_of_work_take_turns(work: Work) -> None:
     run(test())
     first, *others = work.begun
     assert first == "a1"
-    assert others == ["b1", "c1", "nobody's", "a2", "b2", "c2", "a3", "a4"]
+    assert others == ["a2", "b1", "c1", "nobody's", "a3", "b2", "c2", "a4"]
+
+
+def test_a_full_queue_makes_room_for_whoever_has_less_waiting(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=3)
+        asked = {
+            name: asyncio.create_task(
+                queue.result(name, partial(work.make, name), owner=partial(str, name[0]))
+            )
+            for name in ("a1", "a2", "a3", "a4")
+        }
+        await until(lambda: work.begun)
+        for name in ("b1", "c1"):
+            queue.check_room(partial(str, name[0]))
+            asked[name] = asyncio.create_task(
+                queue.result(name, partial(work.make, name), owner=partial(str, name[0]))
+            )
+            await asyncio.sleep(0)
+        for name in ("d1", "b2", "a5"):  # all have one waiting now
+            with pytest.raises(Overloaded):
+                queue.check_room(partial(str, name[0]))
+            with pytest.raises(Overloaded):
+                await queue.result(name, partial(work.make, name), owner=partial(str, name[0]))
+        for name in ("a4", "a3"):
+            with pytest.raises(Overloaded) as refused:
+                await asked.pop(name)
+            assert refused.value.retry_after > 0
+        assert queue.counts.refused == 2 + 2 * 3
+        work.may_end.set()
+        await asyncio.gather(*asked.values())
+        assert work.begun == ["a1", "a2", "b1", "c1"]
+        await queue.close()
+
+    run(test())
+
+
+def test_work_that_others_wait_for_is_not_refused_with_that_of_its_first_owner(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=2)
+        asked = [
+            asyncio.create_task(
+                queue.result(name, partial(work.make, name), owner=partial(str, "a"))
+            )
+            for name in ("a1", "a2", "a3")
+        ]
+        await until(lambda: work.begun)
+        also = asyncio.create_task(queue.result("a3", lambda: "unused", owner=partial(str, "b")))
+        await asyncio.sleep(0)
+        third = asyncio.create_task(
+            queue.result("c1", partial(work.make, "c1"), owner=partial(str, "c"))
+        )
+        await asyncio.sleep(0)
+        work.may_end.set()
+        with pytest.raises(Overloaded):
+            await asked[1]
+        assert [await also, await third] == ["a3 made", "c1 made"]
+        assert await asked[2] == "a3 made"
+        await queue.close()
+
+    run(test())
+
+
+class Later(asyncio.SelectorEventLoop):
+    """An event loop in which time passes faster when a test says so."""
+
+    passed = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.passed
+
+
+def test_whoever_joins_work_has_a_time_limit_of_its_own(work: Work) -> None:
+    loop = Later()
+
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=2, longest=8.0)
+        first = asyncio.create_task(queue.result("a", partial(work.make, "a")))
+        await until(lambda: work.begun)
+        make = partial(work.make, "b")
+        earlier = asyncio.create_task(queue.result("b", make, owner=partial(str, "a")))
+        await asyncio.sleep(0)
+        loop.passed += 6.0
+        later = asyncio.create_task(queue.result("b", make, owner=partial(str, "b")))
+        await asyncio.sleep(0)
+        loop.passed += 6.0
+        with pytest.raises(Overloaded):
+            await earlier
+        assert not later.done()
+        work.may_end.set()
+        assert await first == "a made"
+        assert await later == "b made"
+        await queue.close()
+
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(asyncio.wait_for(test(), 4 * SOON))
+
+
+THREADS: Final = 2
+
+STEPS: Final = st.lists(
+    st.tuples(
+        st.sampled_from(("ask", "ask", "watch", "cancel", "hang up", "turn of the loop", "finish")),
+        st.integers(0, 11),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=examples(200))
+@given(STEPS)
+def test_no_thread_is_lost_whenever_clients_leave(steps: list[tuple[str, int]]) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=THREADS, waiting=3)
+        gate = threading.Semaphore(0)
+        asked: list[asyncio.Task[bool]] = []
+        hang_ups: list[asyncio.Event] = []
+        for kind, number in steps:
+            if kind in ("ask", "watch"):
+                hang_ups.append(asyncio.Event())
+                watched = hang_ups[-1].wait if kind == "watch" else None
+                make = partial(gate.acquire, timeout=SOON)
+                task = queue.result(number % 4, make, watched, partial(int, number // 4))  # type: ignore[arg-type]
+                asked.append(asyncio.create_task(task))
+            elif kind == "cancel" and asked:
+                asked[number % len(asked)].cancel()
+            elif kind == "hang up" and hang_ups:
+                hang_ups[number % len(hang_ups)].set()
+            elif kind == "finish":
+                gate.release()
+            await asyncio.sleep(0)
+        gate.release(len(steps))
+        for ended in await asyncio.gather(*asked, return_exceptions=True):
+            assert ended is True or isinstance(
+                ended, Overloaded | ClientDisconnected | asyncio.CancelledError
+            )
+        await until(lambda: not queue.running)
+        assert not queue.waiting
+        together = threading.Barrier(THREADS)
+        wait = partial(together.wait, SOON)
+        await asyncio.gather(*(queue.result(object(), wait) for _ in range(THREADS)))
+        await queue.close()
+
+    run(test())
+
+
+def test_no_thread_is_lost_if_the_system_permits_no_more(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", fail)
+            asked = (queue.result("a", lambda: work.make("a")) for _ in range(2))
+            for ended in await asyncio.gather(*asked, return_exceptions=True):
+                assert isinstance(ended, Overloaded)
+        work.may_end.set()
+        assert await queue.result("a", lambda: work.make("a")) == "a made"
+        await queue.close()
+
+    run(test())
 
 
 def test_equal_work_is_done_once_for_all_who_ask(work: Work) -> None:

@@ -36,6 +36,7 @@ from mapshelf.tokens import (
     ACCESS_PREFIX,
     PROXY_SESSION_PREFIX,
     SESSION_PREFIX,
+    is_session_secret,
     is_valid,
     is_well_formed,
     scopes_of,
@@ -201,6 +202,17 @@ class Authenticator:
             return False
         self._used[found.credential.token.id] = 0
         return True
+
+    def known_user(self, header: bytes, secret: str) -> User | None:
+        """Return the user of a token in a header, or of a session, as last read from the store."""
+        digest = self._digests.get(header)
+        if digest is None and is_session_secret(secret):
+            digest = token_digest(secret)
+        found = self._cached_tokens.get(digest or b"")
+        if found is None or not is_valid(found.credential, milliseconds()):
+            return None
+        recent = found.until >= self._now() or found.version.value == self._version.value
+        return found.user if recent else None
 
     async def session(self, secret: str) -> Credential:
         """Return the session with this secret; see ``credential_of_secret``."""

@@ -119,6 +119,26 @@ class BrowserSessions:
             raise InsufficientScope(scope)
         return found
 
+    def known_user(self, sender: Sender, authorization: bytes) -> User | None:
+        """Return the user of a request if this worker knows it without asking the store.
+
+        This must not decide what the client may do: some checks are missing.
+
+        Args:
+            sender: the client.
+            authorization: the Authorization header, empty if there is none.
+        """
+        if self._authenticator is None:
+            return None
+        secret = self.session_cookie.read(sender.header(b"cookie"))
+        user = self._authenticator.known_user(authorization, secret)
+        try:
+            if user is not None:
+                self._check_proxy(sender, secret, user)
+        except InvalidToken:
+            return None
+        return user
+
     def _check_proxy(self, sender: Sender, secret: str, user: User) -> None:
         """Reject a session of a proxy sign-in, unless the proxy still names its user.
 

@@ -67,7 +67,7 @@ async def make_collection(context: Context, request: Request) -> Response:
         found = added(details, ids, user, entry, store)
         return new_collection_response(_shown(base_url, store, found, user), found, base_url)
 
-    return await context.queues.writing.result(object(), make, owner=user.id)
+    return await context.queues.writing.result(object(), make, owner=request.owner)
 
 
 async def edit_collection(context: Context, request: Request) -> Response:
@@ -219,7 +219,7 @@ async def _change(context: Context, request: Request, event: AuditEvent, work: C
     user, public_id = signed(request), request.parts["id"]
     entry = done_by(user, sender_address(context, request), event, about_collection(public_id))
     do = partial(change_collection, context.store.get(), public_id, user, work, entry)
-    return await context.queues.writing.result(object(), do, owner=user.id)
+    return await context.queues.writing.result(object(), do, owner=request.owner)
 
 
 def _shown(base_url: bytes, store: Store, found: Collection, user: User) -> bytes:

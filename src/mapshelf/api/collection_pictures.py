@@ -43,12 +43,15 @@ async def show_collection_picture(context: Context, request: Request) -> Respons
     first = islice(_shown(found), MOST_PICTURES)
     records = [Record(one.file_id, map_object(one, context.base_url)) for one in first]
     large = await context.queues.thumbnails.result(
-        object(), partial(_has_large, maker, records, asked), request.disconnection
+        object(),
+        partial(_has_large, maker, records, asked),
+        request.disconnection,
+        owner=request.owner,
     )
     queue = context.queues.documents if large else context.queues.drawings
     make = partial(_made, context, maker, found, records, asked)
     key = ("collage", *records, found.collection, asked)
-    picture = await queue.result(key, make, request.disconnection)
+    picture = await queue.result(key, make, request.disconnection, owner=request.owner)
     caching = PRIVATE if context.settings.private else PUBLIC
     headers = [(b"etag", f'"{picture.key}"'.encode()), *caching]
     response = body_response(200, b"image/png", picture.body, headers)

@@ -168,7 +168,7 @@ async def _version(
         raise no_version()
     read = partial(_read, context.upload_reader, context.store.get(), public_id, number, user)
     outline = await context.queues.uploads.result(
-        object(), read, request.disconnection, owner=user.id
+        object(), read, request.disconnection, owner=request.owner
     )
     return Side(found, number, outline)
 

@@ -13,6 +13,7 @@ from mapshelf.api.exports import Exports
 from mapshelf.api.http import Request
 from mapshelf.api.map_finder import MapFinder
 from mapshelf.api.node_health import NodeHealth
+from mapshelf.api.owners import Owners
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
@@ -49,6 +50,7 @@ class Context:
         store: the connection to the store.
         map_finder: finds maps that are not in the snapshot.
         sessions: finds the signed-in user of a request.
+        owners: finds whose work a request causes.
         bodies: receives request bodies.
         queues: the queues for work that is too slow for the event loop.
         documents: makes the pages and files of large maps.
@@ -70,6 +72,7 @@ class Context:
     store: StoreConnection
     map_finder: MapFinder
     sessions: BrowserSessions
+    owners: Owners
     bodies: Bodies
     queues: Queues
     documents: Documents
@@ -106,7 +109,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     store = StoreConnection(settings.database)
     proxy_user = ProxyUser(settings.proxy_user, settings.trusted_proxies)
     sessions = BrowserSessions(settings.base_url, store, proxy_user)
-    bodies = Bodies(settings.data, partial(address_of, settings.trusted_proxies))
+    address = partial(address_of, settings.trusted_proxies)
     queues = Queues()
     documents = DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS)
     thumbnails = DiskCache(settings.thumbnails, THUMBNAILS_SIZE)
@@ -117,7 +120,8 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         store=store,
         map_finder=MapFinder(store.get, queues.lookups),
         sessions=sessions,
-        bodies=bodies,
+        owners=Owners(sessions, address),
+        bodies=Bodies(settings.data, address),
         queues=queues,
         documents=Documents(documents, queues.documents, documents.turn),
         # Most take a fraction of a second, the largest PNGs a few seconds: they do not wait for

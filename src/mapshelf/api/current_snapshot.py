@@ -175,11 +175,13 @@ class CachedSnapshot:
         place = (self, *key)
         made: Response | Deferred | None = self._deferred.get(key)
         if made is None:
-            made = await queue.result(place, make, request.disconnection)
+            made = await queue.result(place, make, request.disconnection, owner=request.owner)
         if isinstance(made, Deferred):
             if made.lasting:  # the next equal request goes there directly
                 self._deferred.put(key, made)
-            made = await made.queue.result(place, made.make, request.disconnection)
+            made = await made.queue.result(
+                place, made.make, request.disconnection, owner=request.owner
+            )
         if not made.provisional:
             self.cache(key, made)
         return made

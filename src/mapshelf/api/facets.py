@@ -38,7 +38,9 @@ async def _table(
     current = context.snapshot.get()
     make = partial(_counted, current.snapshot, name, rows)
     key = (current, request.path)
-    return await context.queues.searches.result(key, make, request.disconnection)
+    return await context.queues.searches.result(
+        key, make, request.disconnection, owner=request.owner
+    )
 
 
 def _facets(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:

@@ -4,7 +4,7 @@ They do not come from a framework, because making a response takes a few microse
 the Request and Response objects of a framework would take longer.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -66,6 +66,7 @@ class Request:
         make_sender: makes a ``Sender`` of ``scope``, for the few requests that need one.
         disconnection: returns an awaitable that ends when the client disconnects.
         pieces: returns the pieces of the body.
+        find_owner: returns whose work the request causes (``owners``).
         user: the owner of the token, once it is known.
         token: the number of the token or session that authenticated the request, 0 without one.
         parts: the values of the variable parts of the path, by name.
@@ -86,6 +87,9 @@ class Request:
     make_sender: Callable[[Any], Sender]
     disconnection: Disconnection
     pieces: Pieces
+    find_owner: "Callable[[Request], Hashable]" = field(
+        default=lambda request: request.sender.address()
+    )
     user: User | None = None
     token: int = 0
     parts: dict[str, str] = field(default_factory=dict)
@@ -101,6 +105,10 @@ class Request:
     def sender(self) -> Sender:
         """The client that sent the request, with its other headers and its address."""
         return self.make_sender(self.scope)
+
+    def owner(self) -> Hashable:
+        """Return whose work this request causes, for the work queues (``owners.Owner``)."""
+        return self.find_owner(self)
 
     @property
     def is_navigation(self) -> bool:

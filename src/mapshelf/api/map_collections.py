@@ -33,7 +33,9 @@ async def list_collections(context: Context, request: Request) -> Response:
     asked = (owner, user.id, query.offset, query.limit)
     make = partial(context.store.get().collections, *asked)
     queue = context.queues.lookups
-    some, total = await queue.result(("collections", *asked), make, request.disconnection)
+    some, total = await queue.result(
+        ("collections", *asked), make, request.disconnection, owner=request.owner
+    )
     body = orjson.dumps([collection_facts(one, context.base_url) for one in some])
     return list_response(body, query, total, "", f"{context.base_url.decode()}/collections")
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from mapshelf.api.work_queue import Disconnection, WorkQueue
+from mapshelf.api.http import Request
+from mapshelf.api.work_queue import WorkQueue
 from mapshelf.lru_cache import LRUCache
 from mapshelf.model import Map, is_public_id
 from mapshelf.store.contract import MapsOfPeople
@@ -39,8 +40,12 @@ class MapFinder:
         """Forget that no map had this ID: the map has been restored."""
         self._missing.remove(public_id)
 
-    async def find(self, public_id: str, disconnection: Disconnection) -> Map | None:
+    async def find(self, public_id: str, request: Request) -> Map | None:
         """Return the map with this public ID, whatever its visibility, ``None`` if there is none.
+
+        Args:
+            public_id: the ID.
+            request: the request that needs it.
 
         Raises:
             StoreUnavailable: the store cannot be reached.
@@ -53,7 +58,7 @@ class MapFinder:
         if missing_until is not None and time.monotonic() < missing_until:
             return None
         ask = partial(self._store().find_map, public_id)
-        found = await self._queue.result(public_id, ask, disconnection)
+        found = await self._queue.result(public_id, ask, request.disconnection, request.owner)
         if found is None:
             self._missing.put(public_id, time.monotonic() + MISSING_FOR)
         return found

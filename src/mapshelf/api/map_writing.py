@@ -59,7 +59,7 @@ async def with_map(  # noqa: PLR0913 - who does what, where, and what is noted
         work = noted_change(done_by(user, sender_address(context, request), event), work)
     do = partial(change_map, store, public_id, user, work, own)
     # A unique key: two equal changes are still two changes.
-    return await queue.result(object(), do, owner=user.id)
+    return await queue.result(object(), do, owner=request.owner)
 
 
 def noted_change(entry: AuditEntry, work: Change[T]) -> Change[T]:

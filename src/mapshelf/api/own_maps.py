@@ -72,7 +72,9 @@ async def list_own_maps(context: Context, request: Request) -> Response:
     snapshot = context.snapshot.get().snapshot
     lister = OwnMaps(context.store.get(), snapshot, signed(request), context.base_url)
     make = partial(lister.page, query, wanted)
-    return await context.queues.own_maps.result(object(), make, request.disconnection)
+    return await context.queues.own_maps.result(
+        object(), make, request.disconnection, owner=request.owner
+    )
 
 
 def read_visibility(query_string: bytes) -> Visibility | None:

@@ -48,7 +48,7 @@ async def report_collection(context: Context, request: Request) -> Response:
     entry = done_by(user, address, AuditEvent.COLLECTION_REPORTED, about_collection(public_id))
     work = partial(add_collection_report, public_id, user, reason, note)
     do = partial(noted, entry, work, context.store.get())
-    await context.queues.writing.result(object(), do, owner=user.id)
+    await context.queues.writing.result(object(), do, owner=request.owner)
     return json_response(201, orjson.dumps({"reason": reason, "note": note}), NO_STORE)
 
 

@@ -8,12 +8,14 @@ the same with any ASGI server.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from functools import partial
 from time import perf_counter
 from typing import Any, Final, Protocol
 
 from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Headers, Request, Response
+from mapshelf.api.owners import Owner
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.request_handler import count
 from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, open_body, whole_body
@@ -141,15 +143,22 @@ class RSGIApplication:
         if route is None or self._handler.looks_closely or not route.refused_early:
             return False
         method = route.methods["GET"]
+        owner = partial(self._owner, scope)
         try:
-            self._handler.admission.check_room()
+            self._handler.admission.check_room(owner)
             if method.queue and method.queued in scope.query_string.encode():
-                self._application.context.queues.by_name()[method.queue].check_room()
+                self._application.context.queues.by_name()[method.queue].check_room(owner)
         except Overloaded as error:
             named = ((b"x-request-id", self._handler.request_id().encode()),)
             count(route.counts["GET"], self._refuse(protocol, error, named), 0.0)
             return True
         return False
+
+    def _owner(self, scope: HTTPScope) -> Owner:
+        """Return the owner of a request that has not been read."""
+        tokens = scope.headers.get_all("authorization")
+        authorization = tokens[0].encode() if tokens else b""
+        return self._application.context.owners.of_sender(RSGISender(scope), authorization)
 
     async def _send_other(
         self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers

@@ -45,7 +45,9 @@ async def list_saved_searches(context: Context, request: Request) -> Response:
     """Return all saved searches of the token's owner."""
     read = partial(context.store.get().saved_searches_of, signed(request).id)
     # A unique key: a client that has just saved a search must find it in the list.
-    found = await context.queues.lookups.result(object(), read, request.disconnection)
+    found = await context.queues.lookups.result(
+        object(), read, request.disconnection, owner=request.owner
+    )
     body = orjson.dumps([search_facts(one, context.base_url.decode()) for one in found])
     return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])
 
@@ -67,7 +69,7 @@ async def save_search(context: Context, request: Request) -> Response:
         location: Headers = ((b"location", context.base_url + path),)
         return _response(context, 201, found, location)
 
-    return await context.queues.writing.result(object(), save, owner=user.id)
+    return await context.queues.writing.result(object(), save, owner=request.owner)
 
 
 async def edit_saved_search(context: Context, request: Request) -> Response:
@@ -87,7 +89,7 @@ async def edit_saved_search(context: Context, request: Request) -> Response:
             raise no_search() from error
         return _response(context, 200, found)
 
-    return await context.queues.writing.result(object(), edit, owner=user.id)
+    return await context.queues.writing.result(object(), edit, owner=request.owner)
 
 
 async def remove_saved_search(context: Context, request: Request) -> Response:
@@ -104,7 +106,7 @@ async def remove_saved_search(context: Context, request: Request) -> Response:
             raise no_search() from error
 
     work = partial(remove, context.store.get())
-    await context.queues.writing.result(object(), work, owner=user.id)
+    await context.queues.writing.result(object(), work, owner=request.owner)
     return Response(204, NO_STORE)
 
 

@@ -69,7 +69,7 @@ async def publish_map(context: Context, request: Request) -> Response:
         publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
         user, address = signed(request), sender_address(context, request)
         publish = partial(publisher.publish, file, said, user, key, address=address)
-        found, new = await context.queues.uploads.result(object(), publish, owner=user.id)
+        found, new = await context.queues.uploads.result(object(), publish, owner=request.owner)
     return published_response(found, context.base_url, new=new)
 
 

@@ -60,7 +60,9 @@ async def find_collection(
     await context.sessions.authenticator()  # once the store is open
     make = partial(seen_collection, context.store.get(), public_id, user)
     key = ("collection", public_id, user)
-    return await context.queues.lookups.result(key, make, request.disconnection)
+    return await context.queues.lookups.result(
+        key, make, request.disconnection, owner=request.owner
+    )
 
 
 def seen_collection(store: ReadCollections, public_id: str, user: User | None) -> SeenCollection:

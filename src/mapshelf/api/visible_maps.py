@@ -96,9 +96,13 @@ class FoundMap:
                 return await found.response(request, queue, make, query_string)
         key = request.path, request.query_string if query_string is None else query_string
         place = (self.record.file_id, self.visibility, *key)
-        made: Response | Deferred = await queue.result(place, checked, request.disconnection)
+        made: Response | Deferred = await queue.result(
+            place, checked, request.disconnection, owner=request.owner
+        )
         if isinstance(made, Deferred):
-            made = await made.queue.result(place, made.make, request.disconnection)
+            made = await made.queue.result(
+                place, made.make, request.disconnection, owner=request.owner
+            )
         return self.guarded(made)
 
     def checked(self, make: MakeResponse) -> MakeResponse:
@@ -157,7 +161,7 @@ async def _find_in_store(
     context: Context, request: Request, public_id: str, base_url: bytes
 ) -> FoundMap:
     current = context.snapshot.get()
-    found = await context.map_finder.find(public_id, request.disconnection)
+    found = await context.map_finder.find(public_id, request)
     if found is None:
         raise no_map()
     if found.visibility is Visibility.PRIVATE:
@@ -187,7 +191,9 @@ async def until_hidden(context: Context, request: Request) -> None:
     public_id = request.parts["id"]
     ask = partial(context.store.get().find_map, public_id)
     # A unique key: the result of an earlier request may be from before the map was hidden.
-    found = await context.queues.lookups.result(object(), ask, request.disconnection)
+    found = await context.queues.lookups.result(
+        object(), ask, request.disconnection, owner=request.owner
+    )
     if found is None or found.visibility is Visibility.PUBLISHED:
         return
     deadline = time.monotonic() + HIDDEN_WITHIN

@@ -9,14 +9,14 @@ Clients that request the same thing while it is being made share the result. Wor
 started is dropped when its last waiting client disconnects. Work that has started is finished,
 because threads cannot be stopped, and the result is cached for the next client.
 
-If the owners of work are known, they take turns: each task waits for at most one task of each other
-user, not for all that one user has requested before.
+Whoever requests most must not crowd out the others. So the owners of waiting work take turns
+(``turns.py``), and new work is accepted by a full queue if its owner has less waiting than another:
+then the newest work of the other is refused instead.
 
 A ``ThreadPoolExecutor`` by itself has no limit, and holds cancelled work until a thread is free.
 """
 
 import asyncio
-import itertools
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,6 +25,7 @@ from math import ceil
 from time import monotonic
 from typing import Any, Final, TypeVar
 
+from mapshelf.api.turns import Turns
 from mapshelf.errors import ClientDisconnected, Ending, Overloaded
 from mapshelf.metrics.counts import TaskCounts
 
@@ -39,23 +40,44 @@ LONGEST_RETRY: Final = 60
 _LATEST_SHARE: Final = 0.25
 """The weight of the last task in the moving average of task durations."""
 
-MOST_OWNERS: Final = 1000
-"""Most owners whose last turn is remembered; at the limit, all are forgotten."""
-
 Disconnection = Callable[[], Awaitable[None]]
 """Returns an awaitable that ends when the client of a request disconnects."""
 
 
+FindOwner = Callable[[], Hashable]
+"""Returns the owner of work. It is called only if the work has to wait."""
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
+    """Work to do once, for all who wait for it."""
+
+    key: Hashable
     make: Callable[[], Any]
-    result: "asyncio.Future[Any]"
-    owner: Hashable = None
+    claims: "dict[Hashable, _Claim]" = field(default_factory=dict)
     asked: float = field(default_factory=monotonic)
     begun: bool = False
     began: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Claim:
+    """The clients of one owner that wait for the same job."""
+
+    job: _Job
+    owner: Hashable
+    result: "asyncio.Future[Any]"
     clients: int = 0
     expiry: asyncio.TimerHandle | None = None
+
+    def is_waiting(self) -> bool:
+        """Return whether the job has not begun, and this owner still wants it."""
+        return not self.job.begun and self.job.claims.get(self.owner) is self
+
+    def end_waiting(self) -> None:
+        """Stop the time limit for waiting."""
+        if self.expiry is not None:
+            self.expiry.cancel()
 
 
 class WorkQueue:
@@ -84,15 +106,13 @@ class WorkQueue:
         self._longest = longest
         self._closed = False
         self._jobs: dict[Hashable, _Job] = {}
-        self._queue: dict[Hashable, _Job] = {}
+        self._turns: Turns[_Job] = Turns()
         self._running: set[_Job] = set()
-        self._turns = itertools.count(1)
-        self._last_turns: dict[Hashable, int] = {}
 
     @property
     def waiting(self) -> int:
         """The number of waiting tasks."""
-        return len(self._queue)
+        return len(self._turns)
 
     @property
     def running(self) -> int:
@@ -104,7 +124,7 @@ class WorkQueue:
         key: Hashable,
         make: Callable[[], T],
         disconnection: Disconnection | None = None,
-        owner: Hashable = None,
+        owner: FindOwner | None = None,
     ) -> T:
         """Return the result of ``make``, run in a thread, or of an equal task that is pending.
 
@@ -112,85 +132,122 @@ class WorkQueue:
             key: equal for work that has the same result.
             make: called without arguments in a thread.
             disconnection: reports when the client disconnects, if known.
-            owner: the owner of the work; owners take turns. Work without an owner takes no turns.
+            owner: returns whose work it is; without it, it is that of the service itself.
 
         Raises:
-            Overloaded: the queue is full, or the work did not start in time.
+            Overloaded: the queue is full, others have less waiting in it, or the work did not start
+                in time.
             Ending: the queue is closed.
             ClientDisconnected: the client disconnected while it waited for its own task, or for an
                 equal task of another client.
         """
         joined = self._jobs.get(key)
-        job = joined or self._add(key, make, owner)
-        job.clients += 1
+        claim = self._join(joined, owner) if joined else self._add(key, make, owner)
+        claim.clients += 1
         try:
             # Disconnected clients must not wait for the result of another request: when it is
             # ready, all of them would be answered at once.
-            if (joined or not job.begun) and disconnection is not None:
-                await until_done(job.result, disconnection)
+            if (joined or not claim.job.begun) and disconnection is not None:
+                await until_done(claim.result, disconnection)
             # Shielded: others may wait for the same result.
-            result: T = await asyncio.shield(job.result)
+            result: T = await asyncio.shield(claim.result)
             return result
         finally:
-            job.clients -= 1
-            if not job.clients and not job.begun:
-                self._drop(key, job)
+            claim.clients -= 1
+            if not claim.clients and claim.is_waiting():
+                self._withdraw(claim)
 
-    def check_room(self) -> None:
-        """Reject work early if the queue is full, before preparing anything for it.
+    def check_room(self, owner: FindOwner | None = None) -> None:
+        """Reject work early if it cannot wait, before preparing anything for it.
 
         Raises:
-            Overloaded: the queue is full.
+            Overloaded: the queue is full, and no other owner has more waiting in it.
         """
-        if not self._free and len(self._queue) >= self._waiting:
-            self.counts.refused += 1
-            raise Overloaded("there is more to do than can be done soon", self._retry_after())
+        if self._is_full():
+            self._displaced_by(owner() if owner else None)
 
     async def close(self) -> None:
         """Finish running work, drop waiting work, and accept no more."""
         self._closed = True
-        for key, job in list(self._queue.items()):
-            self._drop(key, job)
+        waiting = [job for job in self._jobs.values() if not job.begun]
+        for claim in [claim for job in waiting for claim in job.claims.values()]:
+            self._withdraw(claim)
+            claim.result.cancel()
         await asyncio.to_thread(self._executor.shutdown)
 
-    def _add(self, key: Hashable, make: Callable[[], Any], owner: Hashable) -> _Job:
+    def _is_full(self) -> bool:
+        return not self._free and len(self._turns) >= self._waiting
+
+    def _displaced_by(self, owner: Hashable) -> _Job:
+        """Return the waiting work that is to make room for new work of an owner.
+
+        Raises:
+            Overloaded: no other owner has more waiting.
+        """
+        displaced = self._turns.displaced_by(owner)
+        if displaced is None:
+            raise self._refusal()
+        return displaced
+
+    def _refusal(self) -> Overloaded:
+        self.counts.refused += 1
+        return Overloaded("there is more to do than can be done soon", self._retry_after())
+
+    def _add(self, key: Hashable, make: Callable[[], Any], owner: FindOwner | None) -> _Claim:
+        """Begin work, or let it wait.
+
+        Raises:
+            Overloaded: the queue is full, and no other owner has more waiting.
+            Ending: the queue is closed.
+        """
         if self._closed:
             raise Ending("the service is shutting down")
-        self.check_room()
-        job = _Job(make, asyncio.get_running_loop().create_future(), owner)
-        self._jobs[key] = self._queue[key] = job
-        self._begin()
-        if not job.begun:
-            later = asyncio.get_running_loop().call_later
-            job.expiry = later(self._longest, self._give_up, key, job)
-        return job
+        job = _Job(key, make)
+        if self._free:
+            self._jobs[key] = job
+            claim = _claim(job, None)
+            self._begin(job)
+            return claim
+        whose = owner() if owner else None
+        if self._is_full():
+            displaced = self._displaced_by(whose)
+            for claim in list(displaced.claims.values()):
+                self._refuse(claim, self._refusal())
+        self._jobs[key] = job
+        return self._wait(job, whose)
 
-    def _begin(self) -> None:
-        """Start waiting work while threads are free."""
-        while self._free and self._queue:
-            key = self._next()
-            job = self._queue.pop(key)
-            if job.owner is not None:
-                self._note_turn(job.owner)
-            job.begun, job.began = True, monotonic()
-            _end_waiting(job)
-            self._free -= 1
-            self._running.add(job)
-            working = asyncio.get_running_loop().run_in_executor(self._executor, job.make)
-            working.add_done_callback(partial(self._end, key, job))
+    def _join(self, job: _Job, owner: FindOwner | None) -> _Claim:
+        """Let a further client wait for pending work."""
+        # Once it runs, it makes no difference who waits for it.
+        whose = None if job.begun or owner is None else owner()
+        if job.begun or whose in job.claims:
+            return _claim(job, whose)
+        return self._wait(job, whose)
 
-    def _next(self) -> Hashable:
-        """Return the key of the next work: of the owner whose last turn was longest ago."""
-        if not self._last_turns:
-            return next(iter(self._queue))
-        return min(self._queue, key=lambda key: self._last_turns.get(self._queue[key].owner, 0))
+    def _wait(self, job: _Job, owner: Hashable) -> _Claim:
+        """Let an owner wait for work that has not begun."""
+        claim = _claim(job, owner)
+        self._turns.add(owner, job)
+        later = asyncio.get_running_loop().call_later
+        claim.expiry = later(self._longest, self._give_up, claim)
+        return claim
 
-    def _note_turn(self, owner: Hashable) -> None:
-        if len(self._last_turns) >= MOST_OWNERS:
-            self._last_turns.clear()
-        self._last_turns[owner] = next(self._turns)
+    def _begin(self, job: _Job) -> None:
+        """Start work in a free thread."""
+        job.begun, job.began = True, monotonic()
+        self._free -= 1
+        self._running.add(job)
+        for claim in job.claims.values():
+            claim.end_waiting()
+        loop = asyncio.get_running_loop()
+        try:
+            working = loop.run_in_executor(self._executor, job.make)
+        except RuntimeError:  # the system does not permit another thread
+            working = loop.create_future()
+            working.set_exception(Overloaded("no thread can be started"))
+        working.add_done_callback(partial(self._end, job))
 
-    def _end(self, key: Hashable, job: _Job, done: "asyncio.Future[Any]") -> None:
+    def _end(self, job: _Job, done: "asyncio.Future[Any]") -> None:
         self._free += 1
         self._running.discard(job)
         took = monotonic() - job.began
@@ -198,21 +255,31 @@ class WorkQueue:
         self.counts.waited += job.began - job.asked
         self.counts.worked += took
         self._usual += _LATEST_SHARE * (took - self._usual) if self._usual else took
-        del self._jobs[key]
-        if done.cancelled():
-            job.result.cancel()
-        elif error := done.exception():
-            job.result.set_exception(error)
-            job.result.exception()  # retrieve it, since all clients may have gone
-        else:
-            job.result.set_result(done.result())
-        self._begin()
+        del self._jobs[job.key]
+        for claim in job.claims.values():
+            _pass_on(done, claim.result)
+        while self._free and self._turns:
+            self._begin(self._turns.take())
 
-    def _drop(self, key: Hashable, job: _Job) -> None:
-        if self._queue.get(key) is job:  # not a later job with the same key
-            del self._queue[key], self._jobs[key]
-            _end_waiting(job)
-            job.result.cancel()
+    def _withdraw(self, claim: _Claim) -> None:
+        """Let an owner no longer wait for work that has not begun."""
+        job = claim.job
+        claim.end_waiting()
+        self._turns.remove(claim.owner, job)
+        del job.claims[claim.owner]
+        if not job.claims:
+            del self._jobs[job.key]
+
+    def _refuse(self, claim: _Claim, error: Overloaded) -> None:
+        """Tell the clients of an owner that their work will not be done."""
+        self._withdraw(claim)
+        claim.result.set_exception(error)
+        claim.result.exception()  # retrieve it, since all clients may have gone
+
+    def _give_up(self, claim: _Claim) -> None:
+        self.counts.late += 1
+        late = Overloaded("what is done before takes too long", self._retry_after())
+        self._refuse(claim, late)
 
     def _retry_after(self) -> int:
         """Return the estimated seconds until the waiting work is done."""
@@ -220,20 +287,28 @@ class WorkQueue:
         now = monotonic()
         running = [now - job.began for job in self._running]
         usual = max([self._usual, *running])
-        waiting = len(self._queue) + len(running)
+        waiting = len(self._turns) + len(running)
         return min(LONGEST_RETRY, max(1, ceil(waiting * usual / self._threads)))
 
-    def _give_up(self, key: Hashable, job: _Job) -> None:
-        del self._queue[key], self._jobs[key]
-        self.counts.late += 1
-        late = Overloaded("what is done before takes too long", self._retry_after())
-        job.result.set_exception(late)
-        job.result.exception()  # retrieve it, since all clients may have gone
+
+def _claim(job: _Job, owner: Hashable) -> _Claim:
+    """Return the claim of an owner to work, a new one if there is none."""
+    claim = job.claims.get(owner)
+    if claim is None:
+        result = asyncio.get_running_loop().create_future()
+        claim = job.claims[owner] = _Claim(job, owner, result)
+    return claim
 
 
-def _end_waiting(job: _Job) -> None:
-    if job.expiry is not None:
-        job.expiry.cancel()
+def _pass_on(done: "asyncio.Future[Any]", result: "asyncio.Future[Any]") -> None:
+    """Let a future have the result of another, which is done."""
+    if done.cancelled():
+        result.cancel()
+    elif error := done.exception():
+        result.set_exception(error)
+        result.exception()  # retrieve it, since all clients may have gone
+    else:
+        result.set_result(done.result())
 
 
 async def until_done(result: "asyncio.Future[Any]", disconnection: Disconnection) -> None:

@@ -104,7 +104,9 @@ class BulkActionPages:
         await context.sessions.authenticator()  # wait until the store is open
         make = partial(self._made, context.store.get(), ids, user)
         key = ("chosen", tuple(ids), user)
-        maps, file = await context.queues.selections.result(key, make, request.disconnection)
+        maps, file = await context.queues.selections.result(
+            key, make, request.disconnection, owner=request.owner
+        )
         if file is None:
             raise Overloaded("the zip cannot be written")
         for one in maps:

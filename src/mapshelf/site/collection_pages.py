@@ -80,7 +80,9 @@ class CollectionPages:
         await self._context.sessions.authenticator()  # wait until the store is open
         make = partial(self._list, self._context.store.get(), owner, offset)
         key = ("collections", owner, offset)
-        return await self._queues.pages.result(key, make, request.disconnection)
+        return await self._queues.pages.result(
+            key, make, request.disconnection, owner=request.owner
+        )
 
     async def collection(self, request: Request) -> Response:
         """Answer the page of a collection, or its embed; redirect if the URL is not current."""
@@ -92,7 +94,9 @@ class CollectionPages:
         if self._addresses.root + request.path != unquote(right):
             return found.guarded(redirect(right, request.query_string))
         make = partial(self._embedded if embedded else self._page, found)
-        response = await self._queues.pages.result(object(), make, request.disconnection)
+        response = await self._queues.pages.result(
+            object(), make, request.disconnection, owner=request.owner
+        )
         if found.reader is not None:
             response = private_response(response)
         return found.guarded(response)
@@ -101,7 +105,9 @@ class CollectionPages:
         """Answer the maps of a collection as a feed."""
         found = await find_collection(self._context, request, for_anybody=True)
         make = partial(self._feed, found)
-        response = await self._queues.pages.result(object(), make, request.disconnection)
+        response = await self._queues.pages.result(
+            object(), make, request.disconnection, owner=request.owner
+        )
         return found.guarded(response)
 
     async def own_feed(self, request: Request) -> Response:
@@ -112,7 +118,9 @@ class CollectionPages:
         found = await find_collection(self._context, request)
         maps = [one for one in found.maps if is_shown(one, found.collection, None)]
         make = partial(self._feed, replace(found, maps=maps), own=True)
-        return await self._queues.pages.result(object(), make, request.disconnection)
+        return await self._queues.pages.result(
+            object(), make, request.disconnection, owner=request.owner
+        )
 
     async def oembed(self, request: Request, public_id: str) -> Response:
         """Answer the oEmbed description of a published collection.

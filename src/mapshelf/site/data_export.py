@@ -58,7 +58,9 @@ class DataExportPages:
         entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
         make = partial(self._made, user, entry, context.store.get())
         # Concurrent requests of one user share an export.
-        file = await context.queues.exports.result(("export", user.id), make, request.disconnection)
+        file = await context.queues.exports.result(
+            ("export", user.id), make, request.disconnection, owner=request.owner
+        )
         if file is None:
             raise Overloaded("the export cannot be written")
         headers = (

@@ -142,7 +142,9 @@ class MapActionPages:
         done = given if given == DONE and standing.own else ""
         values = {"standing": standing, "form_token": session.form_token(), "done": done}
         make = partial(self._templates.text, "_standing.html", values)
-        text = await self._context.queues.accounts.result(object(), make, request.disconnection)
+        text = await self._context.queues.accounts.result(
+            object(), make, request.disconnection, owner=request.owner
+        )
         return Part(text.encode(), f"{session.token.id} {standing} {done}".encode())
 
     # -- rating ---------------------------------------------------------------------------
@@ -260,7 +262,7 @@ class MapActionPages:
         number, file_id = int(request.parts["number"]), standing.found.file_id
         read = partial(self._file_of, self._context.store.get(), file_id, number)
         queue = self._context.queues.files
-        return await queue.result(object(), read, request.disconnection)
+        return await queue.result(object(), read, request.disconnection, owner=request.owner)
 
     def _file_of(self, store: Store, file_id: int, number: int) -> Response:
         kept = store.version_file(file_id, number)
@@ -316,7 +318,7 @@ class MapActionPages:
             work = noted_change(done_by(user, self._personal.client(request).address, event), work)
         store = self._context.store.get()
         change = partial(change_map, store, request.parts["id"], user, work, own)
-        return await queue.result(object(), change, owner=user.id)
+        return await queue.result(object(), change, owner=request.owner)
 
     async def _standing(self, request: Request, session: Session, *, own: bool = False) -> Standing:
         """Return a user's permissions on the map in the path of a request.

@@ -98,7 +98,9 @@ class Pages:
         snapshot = self._context.snapshot.get().snapshot
         query = parse_query(request.query_string)
         make = partial(self._feed, query, snapshot, own=True)
-        return await self._queues.pages.result(object(), make, request.disconnection)
+        return await self._queues.pages.result(
+            object(), make, request.disconnection, owner=request.owner
+        )
 
     async def map(self, request: Request) -> Response:
         """Respond with the page of a map, or redirect to its canonical URL."""
@@ -160,7 +162,9 @@ class Pages:
     async def reference(self, request: Request) -> Response:
         """Respond with the API reference."""
         return await self._queues.pages.result(
-            request.path, partial(self._templates.page, "reference.html", {}, REFERENCE)
+            request.path,
+            partial(self._templates.page, "reference.html", {}, REFERENCE),
+            owner=request.owner,
         )
 
     async def asset(self, request: Request) -> Response:
@@ -169,7 +173,7 @@ class Pages:
         make = partial(self._assets.response, edition, name)
         if self._assets.is_made(edition, name):
             return make()
-        return await self._queues.pages.result((request.path,), make)
+        return await self._queues.pages.result((request.path,), make, owner=request.owner)
 
     # -- rendered in threads --------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from mapshelf.api.errors import error_headers, error_row
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
 from mapshelf.api.http import BodyRule, Headers, Request, Response, body_response
 from mapshelf.api.routes import Method, Operation
-from mapshelf.api.work_queue import WorkQueue
+from mapshelf.api.work_queue import FindOwner, WorkQueue
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import SECOND, Access, AuditEvent, Credential, Token
@@ -171,7 +171,7 @@ class Personal:
 
         async def guard(context: Context, request: Request) -> Response:
             if hashing:
-                context.queues.passwords.check_room()
+                context.queues.passwords.check_room(request.owner)
             async with context.bodies.form(request, LIMITS) as form:
                 return await take(request, form)
 
@@ -262,7 +262,7 @@ class Personal:
         await self.context.sessions.authenticator()  # wait until the store is open
         make = partial(work, self.context.store.get())
         # A unique key, so that two equal requests are not merged.
-        return await queue.result(object(), make, request.disconnection)
+        return await queue.result(object(), make, request.disconnection, owner=request.owner)
 
     async def own_secret(
         self, request: Request, session: Session, prefix: str, fits: Callable[[Token], bool]
@@ -300,22 +300,24 @@ class Personal:
         Raises:
             Overloaded: the queue is full.
         """
-        response = await self._made(page, session.form_token())
+        response = await self._made(page, session.form_token(), lambda: session.user.id)
         return with_publish_link(response, self.addresses)
 
     async def open_page(self, page: Page, request: Request) -> Response:
         """Return a page that requires no session; see ``page``."""
         secret, cookies = self.context.sessions.form_secret(request)
-        return await self._made(page, form_token(secret), cookies)
+        return await self._made(page, form_token(secret), request.owner, cookies)
 
     def signed_in(self, session: NewSession, address: str) -> Response:
         """Return the response after signing in: a redirect to ``address``."""
         cookie = self.context.sessions.session_cookie
         return see_other(address, cookie.set(session.secret, LIFETIME // SECOND))
 
-    async def _made(self, page: Page, token: str, cookies: Headers = ()) -> Response:
+    async def _made(
+        self, page: Page, token: str, owner: FindOwner, cookies: Headers = ()
+    ) -> Response:
         make = partial(self._page, page, token, cookies)
-        return await self.context.queues.accounts.result(object(), make)
+        return await self.context.queues.accounts.result(object(), make, owner=owner)
 
     def _page(self, page: Page, token: str, cookies: Headers) -> Response:
         status, headers, told = 200, (*page.headers, *cookies), ""

@@ -200,7 +200,9 @@ class PublishPages:
         address = self._personal.client(request).address
         work = partial(publisher.publish, sent, DRAFT, user, None, address=address)
         try:
-            found, _ = await self._context.queues.uploads.result(object(), work, owner=user.id)
+            found, _ = await self._context.queues.uploads.result(
+                object(), work, owner=request.owner
+            )
         except ALL_FORM_ERRORS as error:
             return _refusal(file.name, error)
         return found

@@ -52,7 +52,9 @@ class SavedSearchFeeds:
         public_id = request.parts["id"]
         find = partial(self._context.store.get().find_saved_search, public_id)
         key = ("saved search", public_id)
-        found = await self._context.queues.lookups.result(key, find, request.disconnection)
+        found = await self._context.queues.lookups.result(
+            key, find, request.disconnection, owner=request.owner
+        )
         if found is None:
             raise no_search()
         return found
@@ -62,7 +64,7 @@ class SavedSearchFeeds:
         snapshot = self._context.snapshot.get().snapshot
         make = partial(self._feed, found, limit, snapshot, own)
         queue = self._context.queues.pages
-        return await queue.result(object(), make, request.disconnection)
+        return await queue.result(object(), make, request.disconnection, owner=request.owner)
 
     def _feed(self, found: SavedSearch, limit: int, snapshot: Snapshot, own: bool) -> Response:
         query = replace(parse_query(found.parameters.encode()), limit=limit)

@@ -80,7 +80,7 @@ def for_signed_in(
             part = await make_part(request, session) if make_part else None
             work = partial(_changed, response, addresses, part)
             queue = context.queues.files if size > LARGE else context.queues.accounts
-            return await queue.result(object(), work, request.disconnection)
+            return await queue.result(object(), work, request.disconnection, owner=request.owner)
         except (Overloaded, StoreUnavailable, OSError):
             return response  # pages stay readable while the database is down
 

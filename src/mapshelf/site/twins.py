@@ -124,7 +124,9 @@ class DuplicatePages:
         current = context.snapshot.get()
         make = partial(_duplicates, current.snapshot, self._personal.addresses)
         key = (current, "duplicates")  # computed once for concurrent requests
-        groups, more = await context.queues.pages.result(key, make, request.disconnection)
+        groups, more = await context.queues.pages.result(
+            key, make, request.disconnection, owner=request.owner
+        )
         values = {"groups": groups, "more": more}
         return await self._personal.page(Page("duplicates.html", values), session)
 

@@ -129,13 +129,13 @@ def alert(page: httpx.Response) -> str:
 def test_uploads_are_queued_by_owner(
     site: Service, shelf: Shelf, ann: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The queue knows the owner of each file: files without an owner would go first."""
+    """The queue knows the owner of each file."""
     owners: list[object] = []
     queue = site.application.application.context.queues.uploads
     result = queue.result
 
     async def noted(key: Hashable, make: Callable[[], Any], **more: Any) -> Any:
-        owners.append(more["owner"])
+        owners.append(more["owner"]())
         return await result(key, make, **more)
 
     monkeypatch.setattr(queue, "result", noted)

@@ -124,7 +124,9 @@ class Endpoints:
         def make() -> Mapping[str, object]:
             return answer(store, identified(store, who), form, address)
 
-        found = await self._context.queues.programs.result(object(), make, request.disconnection)
+        found = await self._context.queues.programs.result(
+            object(), make, request.disconnection, owner=request.owner
+        )
         return json_response(200, orjson.dumps(found), WITH_SECRET)
 
     async def _form(self, request: Request) -> Mapping[str, str]:

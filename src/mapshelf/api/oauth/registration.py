@@ -28,7 +28,9 @@ async def register_program(context: Context, request: Request) -> Response:
     address = address_of(context.settings.trusted_proxies, request.sender)
     store, now = context.store.get(), milliseconds()
     make = partial(register_itself, store, metadata, address, now)
-    registered = await context.queues.programs.result(object(), make, request.disconnection)
+    registered = await context.queues.programs.result(
+        object(), make, request.disconnection, owner=request.owner
+    )
     return json_response(201, orjson.dumps(registered.answer()), WITH_SECRET)
 
 

@@ -1,0 +1,91 @@
+"""The order of waiting work: its owners take turns, so that nobody waits for all work of another.
+
+Owners form a rotation. The first one gets the next turn, for the work that it has waited with for
+longest, and goes to the end if more of its work waits. New owners begin at the end, too: if they
+came first, a stream of them would leave no turns for the others.
+
+Several owners may wait for the same work. It is done at the first turn that any of them gets, and
+the others keep their places.
+"""
+
+from collections import Counter
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+W = TypeVar("W", bound=Hashable)
+
+
+class Turns(Generic[W]):
+    """Waiting work, by owner. Not thread-safe."""
+
+    def __init__(self) -> None:
+        # Dictionaries, because they are sets in the order of insertion.
+        self._rotation: dict[Hashable, dict[W, None]] = {}
+        self._waiting: dict[W, dict[Hashable, None]] = {}
+        # How many owners wait for a number of works, and the largest such number.
+        self._owners_with: Counter[int] = Counter()
+        self._most = 0
+
+    def __len__(self) -> int:
+        """Return how many different works wait."""
+        return len(self._waiting)
+
+    def __contains__(self, work: W) -> bool:
+        """Return whether somebody waits for this work."""
+        return work in self._waiting
+
+    def add(self, owner: Hashable, work: W) -> None:
+        """Let an owner wait for work that it does not wait for yet, but others may."""
+        own = self._rotation.setdefault(owner, {})
+        own[work] = None
+        self._note_size(len(own) - 1, len(own))
+        self._waiting.setdefault(work, {})[owner] = None
+
+    def remove(self, owner: Hashable, work: W) -> None:
+        """Let an owner no longer wait for this work."""
+        self._leave(owner, work)
+        owners = self._waiting[work]
+        del owners[owner]
+        if not owners:
+            del self._waiting[work]
+
+    def take(self) -> W:
+        """Remove and return the work whose turn it is; there must be some."""
+        owner, own = next(iter(self._rotation.items()))
+        work = next(iter(own))
+        for one in self._waiting.pop(work):
+            self._leave(one, work)
+        if own:
+            self._rotation[owner] = self._rotation.pop(owner)
+        return work
+
+    def displaced_by(self, owner: Hashable) -> W | None:
+        """Return the work that should give its place to new work of ``owner``, if there is any.
+
+        It is the newest of the owner with the most, if that is more than ``owner`` would then have.
+        Work of several owners counts like that of the one with the least.
+        """
+        enough = len(self._rotation.get(owner, ())) + 1
+        found = None
+        if self._most > enough:  # usually it is not, and refusing must be cheap
+            for work in reversed(self._waiting):
+                least = min(len(self._rotation[one]) for one in self._waiting[work])
+                if least > enough:
+                    found, enough = work, least
+                if least == self._most:
+                    break
+        return found
+
+    def _leave(self, owner: Hashable, work: W) -> None:
+        own = self._rotation[owner]
+        del own[work]
+        self._note_size(len(own) + 1, len(own))
+        if not own:
+            del self._rotation[owner]
+
+    def _note_size(self, before: int, now: int) -> None:
+        self._owners_with[before] -= 1
+        self._owners_with[now] += 1
+        self._most = max(self._most, now)
+        if not self._owners_with[self._most]:
+            self._most -= 1
