@@ -39,6 +39,7 @@ class Library:
         corrected: the corrected query text, if ``text`` matches nothing and its results replace
             those of ``text``.
         cards: the maps of this page.
+        is_folded: whether a card has twins folded into it.
         each: whether each twin has its own card.
         other: URL of this page with twins folded if they are not, and vice versa.
         facets: the filters with their values.
@@ -69,6 +70,7 @@ class Library:
     total: int
     corrected: str
     cards: list[Card]
+    is_folded: bool
     each: bool
     other: str
     facets: list[Facet]
@@ -125,6 +127,7 @@ def library_page(
         total=hits.total,
         corrected=hits.corrected,
         cards=cards,
+        is_folded=any(one.versions for one in cards),
         each=EACH in query.given,
         other=addresses.library(_toggled(given), query.offset),
         facets=facets,

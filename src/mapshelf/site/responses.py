@@ -19,7 +19,7 @@ from mapshelf.site.card_html import (
     related_rows,
     shelf_rows,
 )
-from mapshelf.site.choices import choice_rows
+from mapshelf.site.choices import letter_links, links
 from mapshelf.site.escaping import breakable
 from mapshelf.site.messages import ENGLISH, counted, say
 from mapshelf.site.messages.scripts import SCRIPT_ENGLISH
@@ -97,8 +97,11 @@ HTML: Final = b"text/html; charset=utf-8"
 FRESH: Final = (b"cache-control", b"public, no-cache")
 """Any cache may keep a copy, and must revalidate it before each use."""
 
-_CARDS: Final = (card_facts, card_picture, card_versions, pick, related_rows, shelf_rows)
-"""Functions that templates use for cards."""
+_RENDERING: Final = (
+    *(card_facts, card_picture, card_versions, pick, related_rows, shelf_rows),
+    *(letter_links, links),
+)
+"""Functions that templates use instead of macros, which take longer."""
 
 Values = Mapping[str, Any]
 """The variables of a template."""
@@ -134,9 +137,9 @@ class Templates:
             lstrip_blocks=True,
         )
         environment.globals.update(
-            self._common, say=say, counted=counted, messages=ENGLISH, rows=choice_rows
+            self._common, say=say, counted=counted, messages=ENGLISH
         )
-        environment.globals.update({one.__name__: one for one in _CARDS})
+        environment.globals.update({one.__name__: one for one in _RENDERING})
         environment.filters["breakable"] = breakable
         environment.globals["script_messages"] = htmlsafe_json_dumps(
             dict(SCRIPT_ENGLISH),
