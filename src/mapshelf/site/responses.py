@@ -119,16 +119,16 @@ class Templates:
         # Jinja is imported and set up on first use: some processes never render a template.
         from jinja2 import (  # noqa: PLC0415
             Environment,
-            PackageLoader,
             StrictUndefined,
             select_autoescape,
         )
         from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415
 
         from mapshelf.site.compiled_templates import compiled_templates  # noqa: PLC0415
+        from mapshelf.site.template_loader import TemplateLoader  # noqa: PLC0415
 
         environment = Environment(
-            loader=PackageLoader("mapshelf.site"),
+            loader=TemplateLoader(),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
             bytecode_cache=compiled_templates(),
