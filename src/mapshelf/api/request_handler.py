@@ -156,8 +156,9 @@ class RequestHandler:
         It can be sent to every client that ``admits`` accepts, if the request has no header that
         the service reads except Host. ``None`` implies nothing about the response: call ``answer``.
         """
-        cached = None if self.looks_closely else self._snapshot.cached_response(path, query_string)
-        return cached if cached is not None and cached.counts is not None else None
+        snapshot = None if self.looks_closely else self._snapshot.in_use
+        cached = snapshot and snapshot.response_under((path, query_string))
+        return cached if cached and cached.counts else None
 
     def admits(self, authorization: bytes, cached: CachedResponse) -> bool:
         """Return whether an Authorization header, which may be empty, permits a response."""

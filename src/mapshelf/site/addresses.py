@@ -86,20 +86,13 @@ class Addresses:
             rest["offset"] = str(offset)
         return self.root + place + (f"?{_encoded(rest)}" if rest else "")
 
-    def owner(self, name: str) -> str:
-        """Return the URL of the list of an owner's maps."""
-        # A path segment of only dots would refer to a parent folder.
-        if name.strip("."):
-            return f"{self.root}/owners/{_in_path(name)}"
-        return self.library({"owner": name})
-
-    def category(self, category_id: str) -> str:
-        """Return the URL of the list of maps in a category."""
-        return f"{self.root}/categories/{category_id}"
-
-    def folder(self, path: str) -> str:
-        """Return the URL of the list of maps in a folder and its subfolders."""
-        return f"{self.root}/?folder={quoted(path)}"
+    def list_of(self, name: str, value: str) -> str:
+        """Return the URL of the list of maps with one parameter, faster than ``library``."""
+        if name == "owner" and value.strip("."):
+            return f"{self.root}/owners/{_in_path(value)}"
+        if name == "category":
+            return f"{self.root}/categories/{value}"
+        return f"{self.root}/?{name}={_quoted(value)}"
 
     def narrowed(self, given: Mapping[str, str], name: str) -> Callable[[str], str]:
         """Return a function that builds the URL of a list for each value of parameter ``name``.
@@ -120,7 +113,7 @@ class Addresses:
             )
         if in_path:  # a category
             return lambda value: f"{before}{value}{after}"
-        return lambda value: f"{before}{quoted(value)}{after}"
+        return lambda value: f"{before}{_quoted(value)}{after}"
 
     def feed(self, given: Mapping[str, str]) -> str:
         """Return the URL of the feed of a list."""
@@ -180,7 +173,7 @@ def _encoded(given: Mapping[str, str]) -> str:
     )
 
 
-def quoted(value: str) -> str:
+def _quoted(value: str) -> str:
     """Quote the value of a parameter like ``quote_plus``, but simple values three times as fast."""
     if _PLAIN.fullmatch(value):
         return value.replace("/", "%2F").replace(" ", "+")
@@ -188,7 +181,7 @@ def quoted(value: str) -> str:
 
 
 def _pair(name: str, value: str) -> str:
-    return f"{quoted(name)}={quoted(value)}"
+    return f"{_quoted(name)}={_quoted(value)}"
 
 
 _known_pair = lru_cache(MOST_NAMES)(_pair)

@@ -113,17 +113,17 @@ class Card:
     @property
     def owner_address(self) -> str:
         """URL of the list of its owner's maps."""
-        return self.addresses.owner(self.owner)
+        return self.addresses.list_of("owner", self.owner)
 
     @property
     def category_address(self) -> str:
         """URL of the list of maps in its category."""
-        return self.addresses.category(self.category_id)
+        return self.addresses.list_of("category", self.category_id)
 
     @property
     def folder_address(self) -> str:
         """URL of the list of maps in its folder and the subfolders, empty without a folder."""
-        return self.addresses.folder(self.folder) if self.folder else ""
+        return self.addresses.list_of("folder", self.folder) if self.folder else ""
 
     @property
     def is_of_system(self) -> bool:
