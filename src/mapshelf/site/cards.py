@@ -20,7 +20,6 @@ from mapshelf.site.escaping import breakable
 from mapshelf.snapshot.read import Record
 from mapshelf.text.normalize import normalize
 
-
 NO_PLACE: Final = Markup("")
 """The path of a card that shows none."""
 

@@ -59,6 +59,6 @@ def _current(choice: Choice) -> str:
 
 def _row(choice: Choice) -> str:
     return (
-        f'<li><a href="{escaped(choice.address)}"{_current(choice)}><bdi>{escaped(choice.name)}</bdi>'
-        f' <span class="count">{choice.count}</span></a></li>\n'
+        f'<li><a href="{escaped(choice.address)}"{_current(choice)}>'
+        f'<bdi>{escaped(choice.name)}</bdi> <span class="count">{choice.count}</span></a></li>\n'
     )

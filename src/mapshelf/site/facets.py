@@ -43,6 +43,10 @@ LONGEST_CACHED: Final = 200
 """Maximum characters of the parameters of such a list, which are part of a hundred links."""
 
 
+NO_ROWS: Final = Markup("")
+"""The HTML of no values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facet:
     """The values of one filter with their counts, the selected one first.
@@ -68,8 +72,8 @@ class Facet:
     more: list[Choice]
     above: tuple[Choice, ...] = ()
     everything: str = ""
-    first_rows: Markup = Markup()
-    more_rows: Markup = Markup()
+    first_rows: Markup = NO_ROWS
+    more_rows: Markup = NO_ROWS
 
 
 _Key = tuple[str, MapQuery]

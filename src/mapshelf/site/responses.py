@@ -136,9 +136,7 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.globals.update(
-            self._common, say=say, counted=counted, messages=ENGLISH
-        )
+        environment.globals.update(self._common, say=say, counted=counted, messages=ENGLISH)
         environment.globals.update({one.__name__: one for one in _RENDERING})
         environment.filters["breakable"] = breakable
         environment.globals["script_messages"] = htmlsafe_json_dumps(

@@ -188,7 +188,8 @@ class _Fingerprint:
         """Return whether both maps have the same or nearly the same topics."""
         if self._outline and self._outline == other._outline:
             return True
-        return sum(map(eq, self._bands, other._bands)) >= NEAR
+        equal: int = sum(map(eq, self._bands, other._bands))
+        return equal >= NEAR
 
 
 def _has_equal(ranked: Array) -> bool:
