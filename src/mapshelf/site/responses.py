@@ -124,8 +124,10 @@ class Templates:
         )
         from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415
 
-        from mapshelf.site.compiled_templates import compiled_templates  # noqa: PLC0415
-        from mapshelf.site.template_loader import TemplateLoader  # noqa: PLC0415
+        from mapshelf.site.compiled_templates import (  # noqa: PLC0415
+            TemplateLoader,
+            compiled_templates,
+        )
 
         environment = Environment(
             loader=TemplateLoader(),
