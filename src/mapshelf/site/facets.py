@@ -36,7 +36,7 @@ KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
 """Filters whose values are fixed words such as ``small``, with labels in ``messages``."""
 
 
-LISTS_IN_MEMORY: Final = 64
+LISTS_IN_MEMORY: Final = 32
 """Number of lists of a snapshot whose facets are cached; they take about 50 kB each."""
 
 LONGEST_CACHED: Final = 200
