@@ -36,15 +36,16 @@ def categories(site: Service, path: str) -> dict[str, tuple[str, str]]:
     return {name: (count, unescape(address)) for address, name, count in found}
 
 
-def test_each_page_links_to_the_categories_in_its_own_order(site: Service) -> None:
+def test_each_page_links_to_the_categories_of_its_own_list(site: Service) -> None:
     plain = categories(site, "/")
     assert {name: count for name, (count, _) in plain.items()} == {"History": "30", "Science": "30"}
     assert categories(site, "/?offset=24") == plain
-    by_title = categories(site, "/?order_by=alpha")
-    assert categories(site, "/?order_by=alpha&offset=48") == by_title
-    assert {name: f"{address}?order_by=alpha" for name, (_, address) in plain.items()} == {
-        name: address for name, (_, address) in by_title.items()
-    }
+    for parameter in ("order_by=alpha", "view=table"):
+        others = categories(site, f"/?{parameter}")
+        assert categories(site, f"/?{parameter}&offset=48") == others
+        assert {name: address for name, (_, address) in others.items()} == {
+            name: f"{address}?{parameter}" for name, (_, address) in plain.items()
+        }
 
 
 def test_long_parameters_are_in_the_links_too(site: Service) -> None:
