@@ -10,7 +10,6 @@ import pytest
 from mapshelf.backup_status import BackupStatusFile
 from mapshelf.service.backup_folder import (
     INTERVAL,
-    BackupPlan,
     KeptBackup,
     delete_old,
     delete_unfinished,
@@ -19,6 +18,7 @@ from mapshelf.service.backup_folder import (
     only_one,
     seconds_until_due,
 )
+from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.service.backup_process import keep_backing_up
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 

@@ -125,7 +125,7 @@ class SlowSnapshot:
         began = thread_time()
         while thread_time() - began < LONGEST_SEARCH / 2.5:
             pass
-        return Hits(2, [], Highlighter((), ()))
+        return Hits(2, [], [], Highlighter((), ()))
 
 
 @pytest.mark.slow

@@ -208,11 +208,15 @@ class _Ahead:
 
 
 class CurrentSnapshot:
-    """The current snapshot of a directory."""
+    """The current snapshot of a directory.
+
+    Attributes:
+        in_use: the snapshot that requests are answered from, ``None`` before the first.
+    """
 
     def __init__(self, directory: SnapshotDirectory) -> None:
         self._directory = directory
-        self._snapshot: CachedSnapshot | None = None
+        self.in_use: CachedSnapshot | None = None
         self._withdrawn: dict[str, int] = {}
         self._refused = ""
         self._lacks_resources = False
@@ -229,18 +233,14 @@ class CurrentSnapshot:
         Raises:
             SnapshotMissing: there is none yet.
         """
-        if self._snapshot is None:
+        if self.in_use is None:
             # Another worker may already use the first snapshot, and its client must not get a "not
             # ready" from this one. So all requests wait here once, but not while the snapshot is
             # being verified, when no worker has it.
             self._open_first()
-        if self._snapshot is None:
+        if self.in_use is None:
             raise SnapshotMissing("no snapshot has been published yet")
-        return self._snapshot
-
-    def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
-        """Return the cached response to a request, ``None`` if there is none."""
-        return self._snapshot.response_under((path, query_string)) if self._snapshot else None
+        return self.in_use
 
     def make_ahead(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
         """Prepare the response to this request with each new snapshot, for a while.
@@ -253,9 +253,9 @@ class CurrentSnapshot:
     @property
     def withdrawals_after(self) -> int | None:
         """The revision up to which withdrawals are known, ``None`` if there is no snapshot."""
-        if self._snapshot is None:
+        if self.in_use is None:
             return None
-        return max((self._snapshot.snapshot.revision, *self._withdrawn.values()))
+        return max((self.in_use.snapshot.revision, *self._withdrawn.values()))
 
     def withdraw(self, maps: Mapping[str, int]) -> None:
         """Hide these maps from all snapshots made before they were withdrawn.
@@ -269,13 +269,13 @@ class CurrentSnapshot:
             known = self._withdrawn
             newer = {one: at for one, at in maps.items() if at > known.get(one, 0)}
             self._withdrawn = {**known, **newer}
-            if self._snapshot is not None:
-                present = self._snapshot.snapshot
+            if self.in_use is not None:
+                present = self.in_use.snapshot
                 # A map may have been published again meanwhile, and be in a newer snapshot.
                 later = (one for one, revision in maps.items() if revision > present.revision)
                 shown = {one for one in later if present.find(one, b"") is not None}
-                if shown - self._snapshot.withdrawn:
-                    self._snapshot = CachedSnapshot(present, self._snapshot.withdrawn | shown)
+                if shown - self.in_use.withdrawn:
+                    self.in_use = CachedSnapshot(present, self.in_use.withdrawn | shown)
 
     def refresh(self) -> None:
         """Switch to the current snapshot if it is not the one in use.
@@ -303,7 +303,7 @@ class CurrentSnapshot:
                 raise SnapshotMissing("the snapshot is being verified")
             locked = self._refreshing.acquire(timeout=LOOK_INTERVAL)
         try:
-            if self._snapshot is None:
+            if self.in_use is None:
                 self._refresh_locked()
         finally:
             self._refreshing.release()
@@ -321,7 +321,7 @@ class CurrentSnapshot:
         name, stamp, self._seen = "", self._directory.stamp(), None
         try:
             name = self._directory.current()
-            in_use = self._snapshot.snapshot.name if self._snapshot else None
+            in_use = self.in_use.snapshot.name if self.in_use else None
             if name not in (in_use, self._refused):
                 self._verify(name)
                 new = self._without_withdrawn(Snapshot(self._directory.folder(name)))
@@ -367,7 +367,7 @@ class CurrentSnapshot:
             revision = new.snapshot.revision
             now = self._without_withdrawn(new.snapshot)
             self._withdrawn = {one: at for one, at in self._withdrawn.items() if at > revision}
-            self._snapshot = new if new.withdrawn == now.withdrawn else now
+            self.in_use = new if new.withdrawn == now.withdrawn else now
 
     def _verify(self, name: str) -> None:
         self._verifying = True

@@ -57,7 +57,15 @@ T = TypeVar("T")
 
 
 class RequestHandler:
-    """Handles requests."""
+    """Handles requests.
+
+    Attributes:
+        router: the operations.
+        admission: makes requests wait or refuses them under overload.
+        authenticator: knows the tokens, ``None`` until the store is open.
+        request_ids: yields a new id for each request.
+        looks_closely: whether each request is noted, so that none may be answered without reading.
+    """
 
     def __init__(
         self, context: Context, router: Router, limits: RateLimits, measurements: Measurements
@@ -68,7 +76,7 @@ class RequestHandler:
         self.router = router
         self._limits = limits
         self._measurements = measurements
-        self._request_ids = _request_ids()
+        self.request_ids = _request_ids()
         trusted = context.settings.trusted_proxies
         self._carried = CarriedNames(trusted) if trusted else None
         self._access_log = AccessLog(trusted) if context.settings.access_log else None
@@ -76,11 +84,11 @@ class RequestHandler:
         noting = self._carried, self._access_log, self._spans
         self.looks_closely = any(one is not None for one in noting)
         self.admission = Admission()
-        self._authenticator: Authenticator | None = None
+        self.authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
         """Use ``authenticator`` from now on: the store is open."""
-        self._authenticator = authenticator
+        self.authenticator = authenticator
 
     def close(self) -> None:
         """Send the remaining spans."""
@@ -95,7 +103,7 @@ class RequestHandler:
             asked: the request in the format of the server interface.
         """
         began = perf_counter()
-        request_id = next(self._request_ids)
+        request_id = next(self.request_ids)
         request, status = None, 0
         try:
             request = read(asked)
@@ -132,23 +140,12 @@ class RequestHandler:
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
         """Return the response to an earlier ``GET`` if it can be sent again unchanged.
 
-        It can be sent to every client that ``admits`` accepts, if the request has no header that
+        It can be sent to every client whose token has its scope, if the request has no header that
         the service reads except Host. ``None`` implies nothing about the response: call ``answer``.
         """
-        cached = None if self.looks_closely else self._snapshot.cached_response(path, query_string)
-        return cached if cached is not None and cached.counts is not None else None
-
-    def admits(self, authorization: bytes, cached: CachedResponse) -> bool:
-        """Return whether an Authorization header, which may be empty, permits a response."""
-        if cached.scope is None:
-            return True
-        return self._authenticator is not None and self._authenticator.allows(
-            authorization, cached.scope
-        )
-
-    def request_id(self) -> str:
-        """Return a new request id."""
-        return next(self._request_ids)
+        snapshot = None if self.looks_closely else self._snapshot.in_use
+        cached = snapshot and snapshot.response_under((path, query_string))
+        return cached if cached and cached.counts else None
 
     async def _respond(self, request: Request) -> Response:
         route = self._route(request)
@@ -243,10 +240,10 @@ class RequestHandler:
         try:
             if header is None:
                 return await self._context.sessions.credential_of_page(request, scope)
-            if self._authenticator is None:
+            if self.authenticator is None:
                 await self._context.sessions.authenticator()
-            assert self._authenticator is not None
-            return await self._authenticator.credential(header, scope)
+            assert self.authenticator is not None
+            return await self.authenticator.credential(header, scope)
         except (InvalidToken, InsufficientScope):
             if limit is not None:
                 self._limits.count(limit, request)
@@ -295,6 +292,5 @@ def _check_size(request: Request) -> None:
 
 
 def _request_ids() -> Iterator[str]:
-    """Yield ids that are unique among workers: a random prefix and a count."""
-    beginning = secrets.token_hex(6)
-    return (f"{beginning}-{number:x}" for number in itertools.count(1))
+    """Return ids that are unique among workers: a random prefix and a count."""
+    return map(f"{secrets.token_hex(6)}-{{:x}}".format, itertools.count(1))

@@ -20,6 +20,7 @@ from mapshelf.formats.outline_size import size_up_to
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line
+from mapshelf.snapshot.format.records import record_ids
 from mapshelf.snapshot.read import Details, Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import normalize
@@ -77,10 +78,11 @@ def topics_of_open(
     *after* reading whether everybody may still see the maps.
     """
     found = [read(record) for record in records]
-    ids = [str(orjson.loads(record.body)["ID"]) for record in records]
-    asked = [public_id for public_id, some in zip(ids, found, strict=True) if some]
-    shown = store.open_ids(asked) if asked else frozenset()
-    return [some if public_id in shown else [] for public_id, some in zip(ids, found, strict=True)]
+    if not any(found):  # true of every list without a search
+        return found
+    ids = [record_ids(record.body)[1] for record in records]
+    shown = store.open_ids([one for one, some in zip(ids, found, strict=True) if some])
+    return [some if one in shown else [] for one, some in zip(ids, found, strict=True)]
 
 
 def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:

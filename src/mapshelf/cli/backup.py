@@ -5,14 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.backup_status import BackupStatusFile
-from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
+from mapshelf.cli.catalogue_options import DUMP, add_catalogue_options, sqlite_database
 from mapshelf.errors import MapshelfError
 from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.plurals import noun
 from mapshelf.store.backup_file import write_backup
-
-INSTEAD: Final = "pg_dump --format=custom --no-unlogged-table-data --schema=mapshelf"
-"""The command to use instead for a catalogue in PostgreSQL, for the error message."""
 
 MEGABYTE: Final = 1_000_000
 
@@ -49,7 +46,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    database = sqlite_database(given.database, INSTEAD)
+    database = sqlite_database(given.database, DUMP)
     status = BackupStatusFile(given.data)
     try:
         with ProgressBar() as bar:

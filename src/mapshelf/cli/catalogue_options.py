@@ -4,9 +4,13 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from mapshelf.errors import InvalidSetting
 from mapshelf.store import Store, open_store, sqlite_path
+
+DUMP: Final = "pg_dump --format=custom --no-unlogged-table-data --schema=mapshelf"
+"""The command that backs up a catalogue in PostgreSQL, for error messages."""
 
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
-from mapshelf.cli.backup import INSTEAD
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
-from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
+from mapshelf.cli.catalogue_options import DUMP, add_catalogue_options, sqlite_database
 from mapshelf.cli.rate_limit_option import add_rate_limit_option, rate_limits
 from mapshelf.cli.sign_in_options import (
     add_sign_in_options,
@@ -20,7 +19,7 @@ from mapshelf.cli.sign_in_options import (
 )
 from mapshelf.errors import InvalidSetting
 from mapshelf.importer.attribution import Attribution
-from mapshelf.service.backup_folder import BackupPlan
+from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.service.listening import ListenAddress, resolve_address
 from mapshelf.service.process_setup import line_start, set_up_logging
 from mapshelf.service.startup import ServeOptions, serve
@@ -195,7 +194,7 @@ def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
         if given.backup_keep is not None:
             raise InvalidSetting("--backup-keep needs --backup-dir")
         return None
-    sqlite_database(given.database, INSTEAD)
+    sqlite_database(given.database, DUMP)
     folder = given.backup_dir.expanduser().absolute()
     if folder.exists() and not folder.is_dir():
         raise InvalidSetting(f"{folder} is not a folder")

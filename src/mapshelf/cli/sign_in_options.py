@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from mapshelf.accounts.openid.fetching import checked_url
+from mapshelf.accounts.openid.provider_urls import checked_url
 from mapshelf.cli.argument_types import one_line
 from mapshelf.errors import InvalidSetting
 from mapshelf.settings import ProviderSettings, ProxyUserSettings, Registration

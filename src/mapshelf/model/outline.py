@@ -188,13 +188,21 @@ class Topic:
 
     def walk(self) -> Iterator[tuple[int, "Topic"]]:
         """Yield this topic and its descendants in document order, with their depth from 0."""
-        stack: list[tuple[int, Topic]] = [(0, self)]
-        while stack:
-            depth, topic = stack.pop()
-            yield depth, topic
-            if topic.children:
-                below = depth + 1
-                stack += [(below, child) for child in reversed(topic.children)]
+        yield 0, self
+        above: list[Iterator[Topic]] = []  # the siblings that are still to come, level by level
+        siblings = iter(self.children)
+        while True:
+            depth = len(above) + 1
+            for topic in siblings:
+                yield depth, topic
+                if topic.children:
+                    above.append(siblings)
+                    siblings = iter(topic.children)
+                    break
+            else:
+                if not above:
+                    return
+                siblings = above.pop()
 
 
 def topic_facts(

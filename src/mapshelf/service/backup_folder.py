@@ -16,6 +16,7 @@ from typing import Final
 
 from mapshelf.durable import make_folder
 from mapshelf.file_lock import locked_file
+from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.store.backup_file import UNFINISHED
 
 INTERVAL: Final = 86_400.0
@@ -25,14 +26,6 @@ _NAME: Final = re.compile(r"mapshelf-([0-9]{6,12})-([0-9-]{10}T[0-9]{6}Z)\.backu
 _TIME: Final = "%Y-%m-%dT%H%M%SZ"
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class BackupPlan:
-    """Where to back up to, and how many backups to keep there."""
-
-    folder: Path
-    keep: int
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -17,7 +17,6 @@ from mapshelf.plurals import noun
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.backup_folder import (
     INTERVAL,
-    BackupPlan,
     delete_old,
     delete_unfinished,
     kept_backups,
@@ -25,6 +24,7 @@ from mapshelf.service.backup_folder import (
     only_one,
     seconds_until_due,
 )
+from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.service.pauses import Pauses
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.settings import LogFormat

@@ -5,6 +5,7 @@ programs (feeds, link previews, embeds) use the configured base URL. Each list h
 URL: that of an owner is ``/owners/…``, not ``/?owner=…``.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
@@ -21,6 +22,10 @@ MOST_NAMES: Final = 2048
 
 LONGEST_CACHED: Final = 64
 """Maximum length of a cached parameter in characters, so that the cache stays small."""
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/ -]*")
+"""Values in which only slashes and spaces need quoting."""
 
 
 class Addresses:
@@ -81,6 +86,14 @@ class Addresses:
             rest["offset"] = str(offset)
         return self.root + place + (f"?{_encoded(rest)}" if rest else "")
 
+    def list_of(self, name: str, value: str) -> str:
+        """Return the URL of the list of maps with one parameter, faster than ``library``."""
+        if name == "owner" and value.strip("."):
+            return f"{self.root}/owners/{_in_path(value)}"
+        if name == "category":
+            return f"{self.root}/categories/{value}"
+        return f"{self.root}/?{name}={_quoted(value)}"
+
     def narrowed(self, given: Mapping[str, str], name: str) -> Callable[[str], str]:
         """Return a function that builds the URL of a list for each value of parameter ``name``.
 
@@ -100,7 +113,7 @@ class Addresses:
             )
         if in_path:  # a category
             return lambda value: f"{before}{value}{after}"
-        return lambda value: f"{before}{quote_plus(value)}{after}"
+        return lambda value: f"{before}{_quoted(value)}{after}"
 
     def feed(self, given: Mapping[str, str]) -> str:
         """Return the URL of the feed of a list."""
@@ -160,8 +173,15 @@ def _encoded(given: Mapping[str, str]) -> str:
     )
 
 
+def _quoted(value: str) -> str:
+    """Quote the value of a parameter like ``quote_plus``, but simple values three times as fast."""
+    if _PLAIN.fullmatch(value):
+        return value.replace("/", "%2F").replace(" ", "+")
+    return quote_plus(value)
+
+
 def _pair(name: str, value: str) -> str:
-    return f"{quote_plus(name)}={quote_plus(value)}"
+    return f"{_quoted(name)}={_quoted(value)}"
 
 
 _known_pair = lru_cache(MOST_NAMES)(_pair)

@@ -6,8 +6,8 @@ untrusted, and loading an image from another host would reveal to it who views w
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import orjson
 from markupsafe import Markup
@@ -19,6 +19,9 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.escaping import breakable
 from mapshelf.snapshot.read import Record
 from mapshelf.text.normalize import normalize
+
+NO_PLACE: Final = Markup("")
+"""The path of a card that shows none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +41,21 @@ class FoundTopic:
     note: Markup
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Card:
     """A map in a list; counts such as ``views`` come from the record.
 
+    The list that a card is in sets ``place``, ``within``, ``number`` and ``versions``. A changed
+    copy would take longer than the card itself.
+
     Attributes:
+        addresses: builds its URLs; most lists need few of them.
         edited: time of the last edit (RFC 3339), empty if unknown.
         edited_date: the date of ``edited``.
         file: path of its file relative to the imported folder, empty if unknown.
         place: the path to display, with highlights. Set only if it matches a search, or if another
             map in the list has the same title; then it is relative to ``within``.
         folder: path of the folder of its file, empty if unknown.
-        folder_address: URL of the list of maps in that folder and its subfolders.
         size: size of its file in kilobytes, empty if unknown.
         topic_count: number of topics, 0 if unknown.
         versions: maps with the same topics that are folded into this card.
@@ -61,14 +67,10 @@ class Card:
     title: str
     description: str
     address: str
-    small: str
-    large: str
-    small_dark: str
-    large_dark: str
+    addresses: Addresses
     owner: str
-    owner_address: str
     category: str
-    category_address: str
+    category_id: str
     software: str
     added: str
     date: str
@@ -81,12 +83,46 @@ class Card:
     file: str
     place: Markup
     folder: str
-    folder_address: str
     size: str
     topic_count: int
     versions: "Sequence[Card]" = ()
     within: str = ""
     number: int = 0
+
+    @property
+    def small(self) -> str:
+        """URL of its thumbnail."""
+        return self.addresses.thumbnail(self.id, 320)
+
+    @property
+    def large(self) -> str:
+        """URL of its thumbnail in twice the size."""
+        return self.addresses.thumbnail(self.id, 640)
+
+    @property
+    def small_dark(self) -> str:
+        """URL of its thumbnail in dark colours."""
+        return self.addresses.thumbnail(self.id, 320, theme="dark")
+
+    @property
+    def large_dark(self) -> str:
+        """URL of its thumbnail in twice the size, in dark colours."""
+        return self.addresses.thumbnail(self.id, 640, theme="dark")
+
+    @property
+    def owner_address(self) -> str:
+        """URL of the list of its owner's maps."""
+        return self.addresses.list_of("owner", self.owner)
+
+    @property
+    def category_address(self) -> str:
+        """URL of the list of maps in its category."""
+        return self.addresses.list_of("category", self.category_id)
+
+    @property
+    def folder_address(self) -> str:
+        """URL of the list of maps in its folder and the subfolders, empty without a folder."""
+        return self.addresses.list_of("folder", self.folder) if self.folder else ""
 
     @property
     def is_of_system(self) -> bool:
@@ -109,8 +145,8 @@ class Card:
         return _below(self.within, f"{self.folder}/").removesuffix("/")
 
 
-def with_places(cards: list[Card], within: str = "") -> list[Card]:
-    """Return the cards of a folder, adding file paths to those that share a title.
+def add_places(cards: Sequence[Card], within: str = "") -> None:
+    """Set the listed folder of cards, and the file paths of those that share a title.
 
     Args:
         cards: the cards.
@@ -118,14 +154,10 @@ def with_places(cards: list[Card], within: str = "") -> list[Card]:
     """
     titles = [normalize(one.title) for one in cards]
     counts = Counter(titles)
-    return [
-        replace(
-            one,
-            place=one.place or breakable(_below(within, one.file) if alike else ""),
-            within=within,
-        )
-        for one, alike in zip(cards, (counts[title] > 1 for title in titles), strict=True)
-    ]
+    for one, title in zip(cards, titles, strict=True):
+        one.within = within
+        if counts[title] > 1 and not one.place:
+            one.place = breakable(_below(within, one.file))
 
 
 def _below(folder: str, path: str) -> str:
@@ -152,14 +184,10 @@ def card(
         title=title,
         description=found["Description"],
         address=addresses.map(public_id, title),
-        small=addresses.thumbnail(public_id, 320),
-        large=addresses.thumbnail(public_id, 640),
-        small_dark=addresses.thumbnail(public_id, 320, theme="dark"),
-        large_dark=addresses.thumbnail(public_id, 640, theme="dark"),
+        addresses=addresses,
         owner=found["Owner"],
-        owner_address=addresses.library({"owner": found["Owner"]}),
         category=found["Category"],
-        category_address=addresses.library({"category": found["CategoryID"]}),
+        category_id=found["CategoryID"],
         software=found["Software"],
         added=iso_date(found["DateAdded"]),
         date=found["DateAdded"][:10],
@@ -171,9 +199,8 @@ def card(
         edited_date=edited[:10],
         file=details.source,
         # ``snippets.marked_line`` escapes it, except for its highlights.
-        place=breakable(Markup(marked_file)),  # noqa: S704
+        place=breakable(Markup(marked_file)) if marked_file else NO_PLACE,  # noqa: S704
         folder=details.folder,
-        folder_address=addresses.library({"folder": details.folder}) if details.folder else "",
         size=found["Size"],
         topic_count=details.topics,
     )

@@ -34,9 +34,31 @@ def choice_rows(choices: Iterable[Choice]) -> Markup:
     return Markup("".join(map(_row, choices)))  # noqa: S704 - every text in it is escaped
 
 
+def links(choices: Iterable[Choice]) -> Markup:
+    """Return links as HTML list items, without counts."""
+    rows = [
+        f'<li><a href="{escaped(one.address)}"{_current(one)}>{escaped(one.name)}</a></li>\n'
+        for one in choices
+    ]
+    return Markup("".join(rows))  # noqa: S704 - every text in it is escaped
+
+
+def letter_links(choices: Iterable[Choice]) -> Markup:
+    """Return links to letters of any script as HTML list items."""
+    rows = [
+        f'<li><a href="{escaped(one.address)}"{_current(one)}><bdi>{escaped(one.name)}</bdi></a>'
+        "</li>\n"
+        for one in choices
+    ]
+    return Markup("".join(rows))  # noqa: S704 - every text in it is escaped
+
+
+def _current(choice: Choice) -> str:
+    return ' aria-current="true"' if choice.chosen else ""
+
+
 def _row(choice: Choice) -> str:
-    current = ' aria-current="true"' if choice.chosen else ""
     return (
-        f'<li><a href="{escaped(choice.address)}"{current}><bdi>{escaped(choice.name)}</bdi>'
-        f' <span class="count">{choice.count}</span></a></li>\n'
+        f'<li><a href="{escaped(choice.address)}"{_current(choice)}>'
+        f'<bdi>{escaped(choice.name)}</bdi> <span class="count">{choice.count}</span></a></li>\n'
     )

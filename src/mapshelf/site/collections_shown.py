@@ -7,7 +7,7 @@ from mapshelf.api.map_writing import map_object
 from mapshelf.model import Collection, Map
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.cards import Card, card, with_places
+from mapshelf.site.cards import Card, add_places, card
 from mapshelf.snapshot.read import Details, Record, Snapshot
 
 
@@ -70,7 +70,9 @@ def cards_of(maps: Sequence[Map], addresses: Addresses, snapshot: Snapshot) -> l
 
     Only the snapshot knows the files of maps, so maps that it does not list show none.
     """
-    return with_places([_card_of(one, addresses, snapshot) for one in maps])
+    cards = [_card_of(one, addresses, snapshot) for one in maps]
+    add_places(cards)
+    return cards
 
 
 def _card_of(found: Map, addresses: Addresses, snapshot: Snapshot) -> Card:

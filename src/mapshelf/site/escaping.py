@@ -20,6 +20,11 @@ def escaped(text: str) -> str:
     return str(escape(text)) if _SPECIAL.search(text) else text
 
 
+def breakable_text(path: str) -> str:
+    """Return a path, which is text, like ``breakable``."""
+    return escaped(path).replace("/", "/<wbr>")
+
+
 def breakable(path: str) -> Markup:
     """Return a path that may wrap after slashes; a name wraps only if it is too long for a line.
 

@@ -1,13 +1,20 @@
-"""Prepare the facets of lists for templates: their values with counts, and the active filters."""
+"""Prepare the facets of lists for templates: their values with counts, and the active filters.
+
+The pages of a list have the same facets, so these are cached with their snapshot.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
+from weakref import WeakKeyDictionary
 
+from markupsafe import Markup
+
+from mapshelf.lru_cache import LRUCache
 from mapshelf.model import clean_path, paths_to
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.choices import Choice
+from mapshelf.site.choices import Choice, choice_rows
 from mapshelf.site.messages import ENGLISH, say
 from mapshelf.site.search_filters import is_on
 from mapshelf.snapshot.read import Facets, Snapshot
@@ -29,6 +36,17 @@ KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
 """Filters whose values are fixed words such as ``small``, with labels in ``messages``."""
 
 
+LISTS_IN_MEMORY: Final = 32
+"""Number of lists of a snapshot whose facets are cached; they take about 50 kB each."""
+
+LONGEST_CACHED: Final = 200
+"""Maximum characters of the parameters of such a list, which are part of a hundred links."""
+
+
+NO_ROWS: Final = Markup("")
+"""The HTML of no values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facet:
     """The values of one filter with their counts, the selected one first.
@@ -44,6 +62,8 @@ class Facet:
             outermost first.
         everything: in the folder facet, the URL of the page of all subfolders; empty if no values
             are folded away.
+        first_rows: ``first`` as HTML.
+        more_rows: ``more`` as HTML.
     """
 
     name: str
@@ -52,6 +72,13 @@ class Facet:
     more: list[Choice]
     above: tuple[Choice, ...] = ()
     everything: str = ""
+    first_rows: Markup = NO_ROWS
+    more_rows: Markup = NO_ROWS
+
+
+_Key = tuple[str, MapQuery]
+_known: WeakKeyDictionary[Snapshot, LRUCache[_Key, list[Facet]]] = WeakKeyDictionary()
+"""The facets of recent lists, by the root of the URLs and the query of the list."""
 
 
 def facets_of(
@@ -62,6 +89,20 @@ def facets_of(
     Raises:
         StoreUnavailable: the store cannot be reached.
     """
+    if sum(len(value) for _, value in query.given) > LONGEST_CACHED:
+        return _facets_of(query, snapshot, store, addresses)
+    lists = _known.setdefault(snapshot, LRUCache(LISTS_IN_MEMORY))
+    key = addresses.root, replace(query, offset=0)
+    facets = lists.get(key)
+    if facets is None:
+        facets = _facets_of(query, snapshot, store, addresses)
+        lists.put(key, facets)
+    return facets
+
+
+def _facets_of(
+    query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses
+) -> list[Facet]:
     given = dict(query.given)
     counted = snapshot.facets(query, FACETS)
     folder = clean_path(given.get("folder", ""))
@@ -83,7 +124,8 @@ def facets_of(
             title = say(f"facet.{name}")
             first, more = choices[:AT_ONCE], choices[AT_ONCE:]
             everything = addresses.folders(folder) if name == "folder" and more else ""
-            facets.append(Facet(name, title, first, more, above, everything))
+            rows = choice_rows(first), choice_rows(more)
+            facets.append(Facet(name, title, first, more, above, everything, *rows))
     return _without_repetition(facets)
 
 
@@ -175,6 +217,8 @@ def _choices(
     addresses: Addresses,
 ) -> list[Choice]:
     address, wanted = addresses.narrowed(given, name), given.get(name, "").casefold()
+    if not wanted:
+        return [Choice(label, address(key), count) for key, label, count in values]
     choices = [
         Choice(label, address(key), count, chosen=wanted == key.casefold())
         for key, label, count in values

@@ -14,14 +14,14 @@ from mapshelf.model import clean_path
 from mapshelf.query import ORDERS, PARAMETERS, MapQuery
 from mapshelf.search.snippets import PAGE_BUDGET, Snippet, SnippetFinder, marked_line
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.cards import Card, card, with_places
+from mapshelf.site.cards import Card, add_places, card
 from mapshelf.site.choices import Choice
 from mapshelf.site.facets import Facet, facets_of, removals_of
 from mapshelf.site.list_navigation import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.site.messages import say
 from mapshelf.site.search_filters import SEARCH_FILTERS, SearchFilter, search_filters
 from mapshelf.site.twins import EACH, folded
-from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.snapshot.read import Hits, Record, Snapshot
 from mapshelf.store.contract import Maps
 
 PAGE_SIZE: Final = 24  # maps on a page: fills two, three, four or six columns
@@ -39,6 +39,7 @@ class Library:
         corrected: the corrected query text, if ``text`` matches nothing and its results replace
             those of ``text``.
         cards: the maps of this page.
+        is_folded: whether a card has twins folded into it.
         each: whether each twin has its own card.
         other: URL of this page with twins folded if they are not, and vice versa.
         facets: the filters with their values.
@@ -69,6 +70,7 @@ class Library:
     total: int
     corrected: str
     cards: list[Card]
+    is_folded: bool
     each: bool
     other: str
     facets: list[Facet]
@@ -112,18 +114,10 @@ def library_page(
     facets = facets_of(query, snapshot, store, addresses)
     removals = removals_of(given, facets, addresses)
     snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
-    cards = [
-        card(
-            record,
-            addresses,
-            some,
-            marked_line(record.details.source, hits.highlighter.within(record.details.language)),
-        )
-        for record, some in zip(hits.records, snippets, strict=True)
-    ]
-    cards = [replace(one, number=number) for number, one in enumerate(cards, 1)]
+    cards = _cards(hits, snippets, addresses)
     if EACH not in query.given and view != TABLE:
-        cards = folded(cards, snapshot)
+        cards = folded(cards, hits.slots, snapshot)
+    add_places(cards, clean_path(given.get("folder", "")))
     pages = max(1, -(-hits.total // PAGE_SIZE))
     page = query.offset // PAGE_SIZE + 1
     return Library(
@@ -132,7 +126,8 @@ def library_page(
         typed=given.get("query", ""),
         total=hits.total,
         corrected=hits.corrected,
-        cards=with_places(cards, clean_path(given.get("folder", ""))),
+        cards=cards,
+        is_folded=any(one.versions for one in cards),
         each=EACH in query.given,
         other=addresses.library(_toggled(given), query.offset),
         facets=facets,
@@ -160,6 +155,19 @@ def library_page(
         if hits.total and page > pages
         else "",
     )
+
+
+def _cards(hits: Hits, snippets: list[list[Snippet]], addresses: Addresses) -> list[Card]:
+    """Return the cards of all maps of a page, numbered."""
+    highlighter = hits.highlighter
+    cards = []
+    for number, (record, some) in enumerate(zip(hits.records, snippets, strict=True), 1):
+        details = record.details
+        marked = marked_line(details.source, highlighter.within(details.language))
+        one = card(record, addresses, some, marked)
+        one.number = number
+        cards.append(one)
+    return cards
 
 
 def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippet]:

@@ -14,6 +14,7 @@ from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.site.addresses import Addresses, safe_link
 from mapshelf.site.cards import Card, card
 from mapshelf.site.choices import Choice
+from mapshelf.site.escaping import escaped
 from mapshelf.site.facets import folder_steps
 from mapshelf.site.map_facts import Fact, facts_of
 from mapshelf.site.messages import say
@@ -32,15 +33,6 @@ LONGEST_SUMMARY: Final = 200  # characters of the description for other sites
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
-    """A downloadable file of a map: format name, extension and URL."""
-
-    name: str
-    suffix: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
 class MapPage:
     """The variables of the template of a map's page.
 
@@ -51,7 +43,7 @@ class MapPage:
         folders: the folders that contain its file, the outermost first.
         facts: facts about it.
         elsewhere: URL of its page on another site, empty if it has none.
-        downloads: its files.
+        downloads: links to its files as HTML list items, empty if there are none.
         outline: all topics as HTML, ``None`` without an outline.
         map_data: URL of the data for the script, empty without an outline.
         images: URL of the pictures in topics, without the digest.
@@ -73,7 +65,7 @@ class MapPage:
     folders: tuple[Choice, ...]
     facts: list[Fact]
     elsewhere: str
-    downloads: list[Download]
+    downloads: Markup
     outline: Markup | None
     map_data: str
     images: str
@@ -258,20 +250,28 @@ def _elsewhere(url: str, addresses: Addresses) -> str:
     return "" if url.startswith((own, "/mindmaps/")) else address
 
 
-def _downloads(known: Known, outline: Outline | None, addresses: Addresses) -> list[Download]:
+def _downloads(known: Known, outline: Outline | None, addresses: Addresses) -> Markup:
     page = known.card.address
     files = []
     if known.has_file:
-        files.append(Download(say("map.original"), "", f"{page}/original"))
+        files.append(_download(f"{page}/original", say("map.original")))
     if outline:
         files += [
-            Download(writer.name, writer.suffix, f"{page}.{writer.suffix}") for writer in WRITERS
+            _download(f"{page}.{writer.suffix}", writer.name, writer.suffix) for writer in WRITERS
         ]
         files += [
-            Download(say("map.drawing"), suffix, addresses.drawing(known.card.id, suffix))
+            _download(addresses.drawing(known.card.id, suffix), say("map.drawing"), suffix)
             for suffix in DRAWING_FORMATS
         ]
-    return files
+    return Markup("".join(files))  # noqa: S704 - every text in it is escaped
+
+
+def _download(address: str, name: str, suffix: str = "") -> str:
+    ending = f' <span class="suffix">.{suffix}</span>' if suffix else ""
+    return (
+        f'<li><a href="{escaped(address)}" download rel="nofollow">{escaped(name)}{ending}</a>'
+        "</li>\n"
+    )
 
 
 def _preview(

@@ -132,5 +132,5 @@ def _main(main: Topic, details: Details, opened: str) -> Iterable[str]:
         else:
             yield "</li>\n" + "</ul></li>\n" * (depth - wanted)
         depth = wanted
-        yield f'<li id="{anchor(topic)}">{details.text(topic)}{details.beside(topic)}'
+        yield details.element(topic)
     yield "</li></ul>" * depth + "</details>\n"

@@ -6,7 +6,6 @@ from typing import Final
 from urllib.parse import quote, unquote, urlencode
 
 from mapshelf.api.http import Request
-from mapshelf.site.responses import quoted_query
 
 _PATH: Final = re.compile(r"/(?!/)[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*", re.ASCII)
 """A path with an optional query, as browsers send it.
@@ -14,6 +13,9 @@ _PATH: Final = re.compile(r"/(?!/)[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*", re.ASCII)
 It must not start with two slashes, after which browsers expect a host name. Backslashes are not
 allowed, because browsers treat them as slashes.
 """
+
+_STRAY_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+"""A percent sign that starts no escape sequence; parsers of query strings take it literally."""
 
 LONGEST_RETURN: Final = 2000
 """Maximum length of a URL to return to after signing in, in characters."""
@@ -102,3 +104,11 @@ class PeopleAddresses:
     def save_search(self, given: Mapping[str, str]) -> str:
         """Return the URL of the page for saving a search with these list parameters."""
         return self.account("searches") + f"?{urlencode(given)}"
+
+
+def quoted_query(query_string: bytes) -> str:
+    """Return an equivalent query string with only the characters of RFC 3986, section 3.4.
+
+    Clients may send any bytes, some of which would end the header that the result is used in.
+    """
+    return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")

@@ -5,18 +5,25 @@ not be framed, unless it is made to be embedded. JSON-LD and other data are in `
 with a type that is not a script type: browsers do not run them, so the policy does not apply.
 """
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
 from mapshelf.api.compression import also_compressed
 from mapshelf.api.http import NO_STORE, Headers, Response, body_response, etag
-from mapshelf.site.choices import choice_rows
+from mapshelf.site.card_html import (
+    card_facts,
+    card_picture,
+    card_versions,
+    pick,
+    related_rows,
+    shelf_rows,
+)
+from mapshelf.site.choices import letter_links, links
 from mapshelf.site.escaping import breakable
 from mapshelf.site.messages import ENGLISH, counted, say
 from mapshelf.site.messages.scripts import SCRIPT_ENGLISH
+from mapshelf.site.people_addresses import quoted_query
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -90,8 +97,11 @@ HTML: Final = b"text/html; charset=utf-8"
 FRESH: Final = (b"cache-control", b"public, no-cache")
 """Any cache may keep a copy, and must revalidate it before each use."""
 
-_STRAY_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-"""A percent sign that starts no escape sequence; parsers of query strings take it literally."""
+_RENDERING: Final = (
+    *(card_facts, card_picture, card_versions, pick, related_rows, shelf_rows),
+    *(letter_links, links),
+)
+"""Functions that templates use instead of macros, which take longer."""
 
 Values = Mapping[str, Any]
 """The variables of a template."""
@@ -109,16 +119,18 @@ class Templates:
         # Jinja is imported and set up on first use: some processes never render a template.
         from jinja2 import (  # noqa: PLC0415
             Environment,
-            PackageLoader,
             StrictUndefined,
             select_autoescape,
         )
         from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415
 
-        from mapshelf.site.compiled_templates import compiled_templates  # noqa: PLC0415
+        from mapshelf.site.compiled_templates import (  # noqa: PLC0415
+            TemplateLoader,
+            compiled_templates,
+        )
 
         environment = Environment(
-            loader=PackageLoader("mapshelf.site"),
+            loader=TemplateLoader(),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
             bytecode_cache=compiled_templates(),
@@ -126,9 +138,8 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.globals.update(
-            self._common, say=say, counted=counted, messages=ENGLISH, rows=choice_rows
-        )
+        environment.globals.update(self._common, say=say, counted=counted, messages=ENGLISH)
+        environment.globals.update({one.__name__: one for one in _RENDERING})
         environment.filters["breakable"] = breakable
         environment.globals["script_messages"] = htmlsafe_json_dumps(
             dict(SCRIPT_ENGLISH),
@@ -188,11 +199,3 @@ def see_other(address: str, *headers: tuple[bytes, bytes]) -> Response:
     """Return a 303 redirect: the browser requests ``address`` with GET, whatever the method was."""
     own = ((b"location", address.encode()), (b"content-length", b"0"))
     return Response(303, (*own, *NO_STORE, *headers))
-
-
-def quoted_query(query_string: bytes) -> str:
-    """Return an equivalent query string with only the characters of RFC 3986, section 3.4.
-
-    Clients may send any bytes, some of which would end the header that the result is used in.
-    """
-    return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")

@@ -5,7 +5,7 @@ page with all groups of twins.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -94,16 +94,19 @@ def about_the_same(
     return [card(one, addresses, []) for one in snapshot.about_the_same(public_id, limit, b"")]
 
 
-def folded(cards: Sequence[Card], snapshot: Snapshot) -> list[Card]:
-    """Return the cards of a page, with each group of twins folded into the card of the first."""
-    groups = snapshot.twins_among([one.id for one in cards])
-    others = {first: [cards[place] for place in rest] for first, *rest in groups}
-    hidden = {place for _, *rest in groups for place in rest}
-    return [
-        replace(one, versions=others[place]) if place in others else one
-        for place, one in enumerate(cards)
-        if place not in hidden
-    ]
+def folded(cards: Sequence[Card], slots: Sequence[int], snapshot: Snapshot) -> list[Card]:
+    """Return the cards of a page, with each group of twins folded into the card of the first.
+
+    Args:
+        cards: the cards; those that others are folded into are changed.
+        slots: the slots of their maps.
+        snapshot: the snapshot.
+    """
+    hidden: set[int] = set()
+    for first, *rest in snapshot.twins_among(slots):
+        cards[first].versions = [cards[place] for place in rest]
+        hidden.update(rest)
+    return [one for place, one in enumerate(cards) if place not in hidden]
 
 
 class DuplicatePages:

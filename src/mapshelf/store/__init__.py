@@ -8,7 +8,6 @@ from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
 
 from mapshelf.errors import InvalidSetting
 from mapshelf.store.contract import Store
-from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 __all__ = ["Store", "open_store", "sqlite_path"]
 
@@ -28,10 +27,12 @@ def open_store(url: str, *, create: bool = True) -> Store:
             version.
     """
     path = sqlite_path(url)
+    # Each is imported only if needed: some processes read options without opening the store.
     if path is not None:
+        from mapshelf.store.sqlite.sqlite_store import SQLiteStore  # noqa: PLC0415
+
         return SQLiteStore(path, create=create)
     if _parts(url).scheme in ("postgresql", "postgres"):
-        # Imported only if needed: most catalogues are in SQLite.
         from mapshelf.store.postgres.postgres_store import PostgresStore  # noqa: PLC0415
 
         return PostgresStore(url, create=create)

@@ -5,7 +5,6 @@ proxy settings from the environment, and has explicit timeouts. Each request end
 seconds, whatever the server sends.
 """
 
-import ipaddress
 import json
 import ssl
 from collections.abc import Iterator, Mapping
@@ -15,8 +14,9 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from socket import SHUT_RDWR, socket
 from threading import Event, Timer
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
+from mapshelf.accounts.openid.provider_urls import checked_url
 from mapshelf.errors import InvalidSetting
 
 PATIENCE: Final = 5.0
@@ -42,26 +42,6 @@ class Fetched:
 
     status: int
     content: Mapping[str, Any]
-
-
-def checked_url(url: str) -> SplitResult:
-    """Return the parts of a provider URL: HTTPS, or HTTP to the loopback address.
-
-    Raises:
-        InvalidSetting: the URL is neither.
-    """
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise InvalidSetting(f"{url!r} is not a URL") from error
-    usable = url.isascii() and url.isprintable() and not parts.fragment and "@" not in parts.netloc
-    safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
-    if not (usable and safe and host and port != 0):
-        raise InvalidSetting(
-            f"a provider must be reached by https (or, on this machine, by http), not by {url!r}"
-        )
-    return parts
 
 
 def fetch(url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Fetched:
@@ -134,13 +114,6 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
         done.set()
         timer.cancel()
         connection.close()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _place(parts: SplitResult) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 from mapshelf.accounts.openid.attempt import Attempt
-from mapshelf.accounts.openid.fetching import Fetched, FetchError, checked_url, fetch
+from mapshelf.accounts.openid.fetching import Fetched, FetchError, fetch
 from mapshelf.accounts.openid.id_tokens import (
     Expected,
     Key,
@@ -24,6 +24,7 @@ from mapshelf.accounts.openid.id_tokens import (
     read_keys,
     verified_claims,
 )
+from mapshelf.accounts.openid.provider_urls import checked_url
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidSetting, ProviderRefusal, ProviderUnavailable
 from mapshelf.settings import ProviderSettings

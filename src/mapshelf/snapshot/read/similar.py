@@ -7,6 +7,8 @@ map and its candidates. Only ``groups`` compares the fingerprints of all the map
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import nan
+from operator import eq
 from typing import Final
 
 import numpy as np
@@ -88,17 +90,19 @@ class SimilarMaps:
         most = max(2, min(_FEWEST_MAPS, maps // 2), min(maps // _FREQUENT, _MOST_MAPS))
         rare = [term for count, term in sorted(known) if 1 < count <= most][:_TELLING]
         found = self._text.about(rare, _LOOKED_AT) if rare else []
-        slots = np.array([other for other in found if other != slot], "<u4")
-        rows = self._column[slots]
-        words = own["words"][own["words"] > 0]
-        common = (rows["words"][:, :, None] == words).any(axis=1).sum(axis=1)
-        left = (common >= _COMMON) & ~_twins_of(own, rows)
+        words = set(own["words"].tolist()) - {0}
+        first = [_Fingerprint(own)]
         kept: list[int] = []
-        while len(kept) < limit and left.any():
-            first = int(left.argmax())
-            kept.append(int(slots[first]))
-            left &= ~_twins_of(rows[first], rows)
-            left[first] = False
+        for other in found:
+            if len(kept) == limit:  # so most of the maps that were found are never looked at
+                break
+            row = self._column[other]
+            if other == slot or len(words.intersection(row["words"].tolist())) < _COMMON:
+                continue
+            fingerprint = _Fingerprint(row)
+            if not any(map(fingerprint.is_twin_of, first)):
+                first.append(fingerprint)
+                kept.append(other)
         return kept
 
     def may_be_twins(self, slots: Array) -> bool:
@@ -173,15 +177,24 @@ class _Groups:
         return number
 
 
+class _Fingerprint:
+    """The fingerprint of one map, in Python's own numbers: faster than NumPy for a few maps."""
+
+    def __init__(self, row: Array) -> None:
+        self._outline = int(row["outline"])
+        self._bands = [band or nan for band in row["bands"].tolist()]  # 0 is equal to nothing
+
+    def is_twin_of(self, other: "_Fingerprint") -> bool:
+        """Return whether both maps have the same or nearly the same topics."""
+        if self._outline and self._outline == other._outline:
+            return True
+        equal: int = sum(map(eq, self._bands, other._bands))
+        return equal >= NEAR
+
+
 def _has_equal(ranked: Array) -> bool:
     """Return whether any column of sorted numbers has equal, non-zero neighbours."""
     return bool(((ranked[1:] == ranked[:-1]) & (ranked[1:] > 0)).any())
-
-
-def _twins_of(one: Array, rows: Array) -> Array:
-    """Return, for each row, whether its map is a twin of the map with fingerprint ``one``."""
-    same = (rows["outline"] == one["outline"]) & (one["outline"] > 0)
-    return np.asarray(same | (_equal_bands(one, rows) >= NEAR))
 
 
 def _equal_bands(one: Array, others: Array) -> Array:

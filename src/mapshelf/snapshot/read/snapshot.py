@@ -4,7 +4,7 @@ A worker opens each new snapshot, and drops the old one when the last request th
 The files stay readable until then, even if they have been deleted.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -100,12 +100,14 @@ class Hits:
     Attributes:
         total: the number of all matches.
         records: the maps of the page.
+        slots: their slots.
         highlighter: highlights the words of the search.
         corrected: the corrected search text, empty if it was not corrected.
     """
 
     total: int
     records: list[Record]
+    slots: list[int]
     highlighter: Highlighter
     corrected: str = ""
 
@@ -191,7 +193,7 @@ class Snapshot:
         found = self._search_engine.select(query, correct=correct)
         records = self.at(found.slots, base_url)
         highlighter = Highlighter(found.terms, self._text.languages)
-        return Hits(found.total, records, highlighter, _correction(found, query))
+        return Hits(found.total, records, found.slots, highlighter, _correction(found, query))
 
     def highlighter(self, text: str) -> Highlighter:
         """Return a highlighter for the words of a search text."""
@@ -262,16 +264,13 @@ class Snapshot:
         """Groups of slots of twins, largest first. Finding them takes up to a second."""
         return self._similar.groups(np.sort(self._listing.all_matching(MapQuery())))
 
-    def twins_among(self, public_ids: list[str]) -> list[list[int]]:
-        """Return groups of twins among these maps, as indexes in ``public_ids``.
-
-        Maps that are not in the snapshot are ignored.
-        """
-        slots = [self._slot(one) for one in public_ids]
-        places = {slot: place for place, slot in enumerate(slots) if slot is not None}
-        chosen = np.array(list(places), "<u4")
-        groups = self._similar.groups(chosen) if self._similar.may_be_twins(chosen) else []
-        return [sorted(places[slot] for slot in group) for group in groups]
+    def twins_among(self, slots: Sequence[int]) -> list[list[int]]:
+        """Return groups of twins among the maps in these slots, as indexes in ``slots``."""
+        chosen = np.array(slots, "<u4")
+        if not self._similar.may_be_twins(chosen):
+            return []
+        places = {slot: place for place, slot in enumerate(slots)}
+        return [sorted(places[slot] for slot in group) for group in self._similar.groups(chosen)]
 
     def outline_key(self, slot: int) -> int:
         """Return a number that is equal for maps with the same outline."""

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Final
 
+import orjson
+
 from mapshelf.model import LinkOfMap, MapFile, MapLink
 from mapshelf.store.sqlite.database import DatabaseUser
 
@@ -35,13 +37,15 @@ class SQLiteLinks(DatabaseUser):
 
     def paths_of(self, file_ids: Collection[int]) -> dict[int, list[bytes]]:
         """See ``Store``."""
-        query = "SELECT path FROM sources WHERE file_id = ? ORDER BY path"
-        with self._database.reading() as database:
-            found = {
-                file_id: [path for (path,) in database.execute(query, (file_id,))]
-                for file_id in file_ids
-            }
-        return {file_id: paths for file_id, paths in found.items() if paths}
+        rows = self._database.rows(
+            "SELECT file_id, path FROM sources"
+            " WHERE file_id IN (SELECT value FROM json_each(?)) ORDER BY path",
+            (orjson.dumps(list(file_ids)).decode(),),
+        )
+        found: dict[int, list[bytes]] = {}
+        for file_id, path in rows:
+            found.setdefault(file_id, []).append(path)
+        return found
 
     def files_at(self, paths: Collection[bytes]) -> list[MapFile]:
         """See ``Store``."""
