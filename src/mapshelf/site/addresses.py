@@ -88,7 +88,7 @@ class Addresses:
 
     def list_of(self, name: str, value: str) -> str:
         """Return the URL of the list of maps with one parameter, faster than ``library``."""
-        if name == "owner" and value.strip("."):
+        if name == "owner" and _may_be_in_path(value):
             return f"{self.root}/owners/{_in_path(value)}"
         if name == "category":
             return f"{self.root}/categories/{value}"
@@ -155,8 +155,7 @@ class Addresses:
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         rest = dict(given)
-        # A path segment of only dots would refer to a parent folder, and one has no slash.
-        if "owner" in rest and rest["owner"].strip(".") and "/" not in rest["owner"]:
+        if "owner" in rest and _may_be_in_path(rest["owner"]):
             return f"/owners/{_in_path(rest.pop('owner'))}", rest
         if "category" in rest:
             return f"/categories/{rest.pop('category')}", rest
@@ -171,6 +170,11 @@ def _encoded(given: Mapping[str, str]) -> str:
             for name, value in given.items()
         ]
     )
+
+
+def _may_be_in_path(value: str) -> bool:
+    """Return whether a value can be a path segment: one has no slash, and ``..`` would go up."""
+    return "/" not in value and bool(value.strip("."))
 
 
 def _quoted(value: str) -> str:
