@@ -30,7 +30,7 @@ from benchmarks.requests import FILTERS, library_paths, listing_paths, search_pa
 from benchmarks.serving import PAGE, Target, service, worker_processes, wrk
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.query_parser import parse_query_text
-from mapshelf.site.library import library_page
+from mapshelf.site.library import LibraryPages
 from mapshelf.site.page_resources import PageResources
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import TEXT
@@ -205,8 +205,10 @@ def _first_pages(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
     resources, store = PageResources(BASE_URL), open_store(catalogue.settings.database)
     resources.templates.load()
 
+    pages = LibraryPages(resources.addresses)
+
     def page(snapshot: Snapshot) -> object:
-        values = {"library": library_page(MapQuery(), snapshot, store, resources.addresses)}
+        values = {"library": pages.page(MapQuery(), snapshot, store)}
         return resources.templates.page("library.html", values)
 
     page(Snapshot(folder))

@@ -76,28 +76,30 @@ class Facet:
     more_rows: Markup = NO_ROWS
 
 
-_Key = tuple[str, MapQuery]
-_known: WeakKeyDictionary[Snapshot, LRUCache[_Key, list[Facet]]] = WeakKeyDictionary()
-"""The facets of recent lists, by the root of the URLs and the query of the list."""
+class CachedFacets:
+    """The facets of lists, with a cache for each snapshot."""
 
+    def __init__(self, addresses: Addresses) -> None:
+        """Begin with an empty cache."""
+        self._addresses = addresses
+        self._known: WeakKeyDictionary[Snapshot, LRUCache[MapQuery, list[Facet]]]
+        self._known = WeakKeyDictionary()
 
-def facets_of(
-    query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses
-) -> list[Facet]:
-    """Return the facets of a list that can narrow it, or that have a selected value.
+    def of(self, query: MapQuery, snapshot: Snapshot, store: Maps) -> list[Facet]:
+        """Return the facets of a list that can narrow it, or that have a selected value.
 
-    Raises:
-        StoreUnavailable: the store cannot be reached.
-    """
-    if sum(len(value) for _, value in query.given) > LONGEST_CACHED:
-        return _facets_of(query, snapshot, store, addresses)
-    lists = _known.setdefault(snapshot, LRUCache(LISTS_IN_MEMORY))
-    key = addresses.root, replace(query, offset=0)
-    facets = lists.get(key)
-    if facets is None:
-        facets = _facets_of(query, snapshot, store, addresses)
-        lists.put(key, facets)
-    return facets
+        Raises:
+            StoreUnavailable: the store cannot be reached.
+        """
+        if sum(len(value) for _, value in query.given) > LONGEST_CACHED:
+            return _facets_of(query, snapshot, store, self._addresses)
+        lists = self._known.setdefault(snapshot, LRUCache(LISTS_IN_MEMORY))
+        key = replace(query, offset=0)
+        facets = lists.get(key)
+        if facets is None:
+            facets = _facets_of(query, snapshot, store, self._addresses)
+            lists.put(key, facets)
+        return facets
 
 
 def _facets_of(

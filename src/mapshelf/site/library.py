@@ -16,7 +16,7 @@ from mapshelf.search.snippets import PAGE_BUDGET, Snippet, SnippetFinder, marked
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, add_places, card
 from mapshelf.site.choices import Choice
-from mapshelf.site.facets import Facet, facets_of, removals_of
+from mapshelf.site.facets import CachedFacets, Facet, removals_of
 from mapshelf.site.list_navigation import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.site.messages import say
 from mapshelf.site.search_filters import SEARCH_FILTERS, SearchFilter, search_filters
@@ -95,66 +95,76 @@ class Library:
     last: str
 
 
-def library_page(
-    query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses, view: str = CARDS
-) -> Library:
-    """Return the library page for ``query``, in one of ``VIEWS``.
+class LibraryPages:
+    """Makes library pages, with a cache of their facets."""
 
-    Raises:
-        StoreUnavailable: the store cannot be reached.
-        StoreDamaged: an outline cannot be read.
-    """
-    query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
-    plain = dict(query.given)
-    if view != CARDS:  # preserved by all links on the page
-        query = replace(query, given=(*query.given, (VIEW, view)))
-    given = dict(query.given)
-    hits = snapshot.search(query, b"")
-    finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
-    facets = facets_of(query, snapshot, store, addresses)
-    removals = removals_of(given, facets, addresses)
-    snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
-    cards = _cards(hits, snippets, addresses)
-    if EACH not in query.given and view != TABLE:
-        cards = folded(cards, hits.slots, snapshot)
-    add_places(cards, clean_path(given.get("folder", "")))
-    pages = max(1, -(-hits.total // PAGE_SIZE))
-    page = query.offset // PAGE_SIZE + 1
-    return Library(
-        title=_title(query, removals),
-        text=query.text,
-        typed=given.get("query", ""),
-        total=hits.total,
-        corrected=hits.corrected,
-        cards=cards,
-        is_folded=any(one.versions for one in cards),
-        each=EACH in query.given,
-        other=addresses.library(_toggled(given), query.offset),
-        facets=facets,
-        removals=removals,
-        orders=_orders(query, addresses),
-        in_folder="folder" in given,
-        anywhere=addresses.library(_without(given, "folder")),
-        hidden={
-            name: value for name, value in given.items() if name not in ("query", *SEARCH_FILTERS)
-        },
-        narrowing=search_filters(given),
-        address=addresses.library(given, query.offset),
-        feed=addresses.feed(plain),
-        save=addresses.people.save_search(_saveable(plain)) if _saveable(plain) else "",
-        page=page,
-        pages=pages,
-        previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",
-        following=addresses.library(given, page * PAGE_SIZE) if page < pages else "",
-        numbers=numbered(page, pages, lambda one: addresses.library(given, (one - 1) * PAGE_SIZE)),
-        letters=letters_of(query, PAGE_SIZE, snapshot, addresses),
-        views=views_of(view, plain, query.offset, addresses),
-        is_table=view == TABLE,
-        canonical=addresses.library(plain, query.offset),
-        last=addresses.library(given, (pages - 1) * PAGE_SIZE)
-        if hits.total and page > pages
-        else "",
-    )
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
+        self._facets = CachedFacets(addresses)
+
+    def page(self, query: MapQuery, snapshot: Snapshot, store: Maps, view: str = CARDS) -> Library:
+        """Return the page for ``query``, in one of ``VIEWS``.
+
+        Raises:
+            StoreUnavailable: the store cannot be reached.
+            StoreDamaged: an outline cannot be read.
+        """
+        addresses = self._addresses
+        query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
+        plain = dict(query.given)
+        if view != CARDS:  # preserved by all links on the page
+            query = replace(query, given=(*query.given, (VIEW, view)))
+        given = dict(query.given)
+        hits = snapshot.search(query, b"")
+        finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
+        facets = self._facets.of(query, snapshot, store)
+        removals = removals_of(given, facets, addresses)
+        snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
+        cards = _cards(hits, snippets, addresses)
+        if EACH not in query.given and view != TABLE:
+            cards = folded(cards, hits.slots, snapshot)
+        add_places(cards, clean_path(given.get("folder", "")))
+        pages = max(1, -(-hits.total // PAGE_SIZE))
+        page = query.offset // PAGE_SIZE + 1
+        return Library(
+            title=_title(query, removals),
+            text=query.text,
+            typed=given.get("query", ""),
+            total=hits.total,
+            corrected=hits.corrected,
+            cards=cards,
+            is_folded=any(one.versions for one in cards),
+            each=EACH in query.given,
+            other=addresses.library(_toggled(given), query.offset),
+            facets=facets,
+            removals=removals,
+            orders=_orders(query, addresses),
+            in_folder="folder" in given,
+            anywhere=addresses.library(_without(given, "folder")),
+            hidden={
+                name: value
+                for name, value in given.items()
+                if name not in ("query", *SEARCH_FILTERS)
+            },
+            narrowing=search_filters(given),
+            address=addresses.library(given, query.offset),
+            feed=addresses.feed(plain),
+            save=addresses.people.save_search(_saveable(plain)) if _saveable(plain) else "",
+            page=page,
+            pages=pages,
+            previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",
+            following=addresses.library(given, page * PAGE_SIZE) if page < pages else "",
+            numbers=numbered(
+                page, pages, lambda one: addresses.library(given, (one - 1) * PAGE_SIZE)
+            ),
+            letters=letters_of(query, PAGE_SIZE, snapshot, addresses),
+            views=views_of(view, plain, query.offset, addresses),
+            is_table=view == TABLE,
+            canonical=addresses.library(plain, query.offset),
+            last=addresses.library(given, (pages - 1) * PAGE_SIZE)
+            if hits.total and page > pages
+            else "",
+        )
 
 
 def _cards(hits: Hits, snippets: list[list[Snippet]], addresses: Addresses) -> list[Card]:

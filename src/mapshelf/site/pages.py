@@ -31,7 +31,7 @@ from mapshelf.site.cards import card
 from mapshelf.site.choices import Choice
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.feed import feed_values
-from mapshelf.site.library import Library, library_page
+from mapshelf.site.library import Library, LibraryPages
 from mapshelf.site.list_navigation import CARDS, VIEW, VIEWS
 from mapshelf.site.map_data import large_map_data, map_data
 from mapshelf.site.map_page import Known, PageContent, known_of, large_map_body, map_body
@@ -69,6 +69,7 @@ class Pages:
         self._collections = collections
         self._queues = context.queues
         self._addresses = resources.addresses
+        self._library_pages = LibraryPages(resources.addresses)
         self._assets = resources.assets
         self._common = resources.common
         self._templates = resources.templates
@@ -178,7 +179,7 @@ class Pages:
     # -- rendered in threads --------------------------------------------------------------
 
     def _listed(self, query: MapQuery, view: str, snapshot: Snapshot) -> Library:
-        return library_page(query, snapshot, self._context.store.get(), self._addresses, view)
+        return self._library_pages.page(query, snapshot, self._context.store.get(), view)
 
     def _library(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
         values = {"library": self._listed(query, view, snapshot)}
