@@ -1,8 +1,9 @@
 """The order of waiting work: its owners take turns, so that nobody waits for all work of another.
 
 Owners form a rotation. The first one gets the next turn, for the work that it has waited with for
-longest, and goes to the end if more of its work waits. New owners begin at the end, too: if they
-came first, a stream of them would leave no turns for the others.
+longest. If more of its work waits, it goes to the end when the turn after that is given: so whoever
+comes during a turn waits for no second one of the same owner. New owners begin at the end, too: if
+they came first, a stream of them would leave no turns for the others.
 
 Several owners may wait for the same work. It is done at the first turn that any of them gets, and
 the others keep their places.
@@ -22,6 +23,7 @@ class Turns(Generic[W]):
         # Dictionaries, because they are sets in the order of insertion.
         self._rotation: dict[Hashable, dict[W, None]] = {}
         self._waiting: dict[W, dict[Hashable, None]] = {}
+        self._last: Hashable = None  # who had the last turn
         # How many owners wait for a number of works, and the largest such number.
         self._owners_with: Counter[int] = Counter()
         self._most = 0
@@ -51,13 +53,18 @@ class Turns(Generic[W]):
 
     def take(self) -> W:
         """Remove and return the work whose turn it is; there must be some."""
+        if self._last in self._rotation:
+            self._rotation[self._last] = self._rotation.pop(self._last)
         owner, own = next(iter(self._rotation.items()))
         work = next(iter(own))
         for one in self._waiting.pop(work):
             self._leave(one, work)
-        if own:
-            self._rotation[owner] = self._rotation.pop(owner)
+        self._last = owner
         return work
+
+    def note_turn(self, owner: Hashable) -> None:
+        """Note that work of an owner has begun that did not have to wait."""
+        self._last = owner
 
     def displaced_by(self, owner: Hashable) -> W | None:
         """Return the work that should give its place to new work of ``owner``, if there is any.

@@ -108,6 +108,7 @@ class WorkQueue:
         self._jobs: dict[Hashable, _Job] = {}
         self._turns: Turns[_Job] = Turns()
         self._running: set[_Job] = set()
+        self._began_at_once: FindOwner | None = None
 
     @property
     def waiting(self) -> int:
@@ -207,6 +208,7 @@ class WorkQueue:
             self._jobs[key] = job
             claim = _claim(job, None)
             self._begin(job)
+            self._began_at_once = owner
             return claim
         whose = owner() if owner else None
         if self._is_full():
@@ -227,6 +229,9 @@ class WorkQueue:
     def _wait(self, job: _Job, owner: Hashable) -> _Claim:
         """Let an owner wait for work that has not begun."""
         claim = _claim(job, owner)
+        if self._began_at_once is not None:  # who had that turn matters only now
+            self._turns.note_turn(self._began_at_once())
+            self._began_at_once = None
         self._turns.add(owner, job)
         later = asyncio.get_running_loop().call_later
         claim.expiry = later(self._longest, self._give_up, claim)
