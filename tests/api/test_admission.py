@@ -10,7 +10,7 @@ import httpx
 import orjson
 import pytest
 
-from mapshelf.api import admission, rsgi
+from mapshelf.api import admission, request_handler, rsgi
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from mapshelf.snapshot.read.relevance_order import BLOCK
@@ -21,7 +21,7 @@ from tests.harness import Service, serve, shelf_with
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     """A service that is overloaded as soon as two requests arrive at the same moment."""
-    monkeypatch.setattr(admission, "CROWDED_AFTER", 0.0)
+    monkeypatch.setattr(request_handler, "CROWDED_AFTER", 0.0)
     drafts = (MapDraft(title=f"Soil {number}") for number in range(3))
     with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as running:
         running.get("/maps")

@@ -13,12 +13,6 @@ from mapshelf.api.turns import Turns
 from mapshelf.api.work_queue import FindOwner
 from mapshelf.errors import Overloaded
 
-CROWDED_AFTER: Final = 0.01
-"""Delay of the marker in seconds that counts as overload."""
-
-CALM_FOR: Final = 0.002
-"""Seconds until the next marker if the last one was not delayed."""
-
 LONGEST_WAIT: Final = 0.2
 """Maximum waiting time of a request, in seconds."""
 
@@ -56,30 +50,16 @@ class Admission:
     would wait too long is refused at once, unless its owner has less waiting than another: then the
     newest request of the other is refused. Owners take turns (``turns.py``).
 
-    A marker that waits among the requests measures their delay.
+    Attributes:
+        is_giving: whether turns are being given, because requests wait.
     """
 
     def __init__(self) -> None:
-        self._calm_until = 0.0
-        self._marked = 0.0
+        self.is_giving = False
         self._waiting: Turns[_Place] = Turns()
         self._each = 0.0  # seconds from one turn to the next
-        self._giving = False  # whether turns are being given
         self._given = 0
         self._since = 0.0
-
-    def is_crowded(self) -> bool:
-        """Return whether a request must wait for a turn; usually the only call."""
-        now = perf_counter()
-        if self._waiting:
-            return True
-        if now < self._calm_until:
-            return False
-        if not self._marked:
-            self._marked = now
-            asyncio.get_running_loop().call_soon(self._end_mark)
-            return False
-        return now - self._marked > CROWDED_AFTER
 
     def check_room(self, owner: FindOwner) -> None:
         """Refuse a request that would wait too long for its turn.
@@ -106,8 +86,8 @@ class Admission:
             if not displaced.turn.done():  # it may have been cancelled
                 displaced.turn.set_exception(_overloaded())
         loop = asyncio.get_running_loop()
-        if not self._giving:
-            self._giving, self._given, self._since = True, 0, perf_counter()
+        if not self.is_giving:
+            self.is_giving, self._given, self._since = True, 0, perf_counter()
             loop.call_soon(self._give_turns)
         mine = _Place(whose, loop.create_future())
         self._waiting.add(whose, mine)
@@ -132,12 +112,6 @@ class Admission:
             raise _overloaded()
         return displaced
 
-    def _end_mark(self) -> None:
-        now = perf_counter()
-        if now - self._marked < CROWDED_AFTER:
-            self._calm_until = now + CALM_FOR
-        self._marked = 0.0
-
     def _give_turns(self) -> None:
         for _ in range(min(AT_ONCE, len(self._waiting))):
             first = self._waiting.take().turn
@@ -148,8 +122,8 @@ class Admission:
         if passed > MEASURED_FOR and self._given:
             self._each = passed / self._given
             self._given, self._since = 0, self._since + passed
-        self._giving = bool(self._waiting)
-        if self._giving:
+        self.is_giving = bool(self._waiting)
+        if self.is_giving:
             asyncio.get_running_loop().call_soon(self._give_turns)
 
 

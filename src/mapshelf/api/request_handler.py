@@ -9,13 +9,14 @@ Under overload, requests that are not cached wait for their turn after these che
 (``admission.py``).
 """
 
+import asyncio
 import itertools
 import secrets
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from mapshelf.api.access_log import AccessLog
 from mapshelf.api.admission import Admission
@@ -55,6 +56,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+CROWDED_AFTER: Final = 0.01
+"""Delay of the marker in seconds that counts as overload."""
+
+CALM_FOR: Final = 0.002
+"""Seconds until the next marker if the last one was not delayed."""
+
 
 class RequestHandler:
     """Handles requests.
@@ -84,6 +91,7 @@ class RequestHandler:
         noting = self._carried, self._access_log, self._spans
         self.looks_closely = any(one is not None for one in noting)
         self.admission = Admission()
+        self._delay = _RequestDelay()
         self.authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
@@ -168,7 +176,8 @@ class RequestHandler:
         if response is None:
             # A cached response is cheaper than a refusal, and monitoring must see that the service
             # is alive.
-            if self.admission.is_crowded() and method.budget is not None:
+            crowded = self.admission.is_giving or self._delay.is_long()
+            if crowded and method.budget is not None:
                 await self.admission.turn(request.owner)
             response = await method.answer(self._context, request)
         compressed = response.compressed
@@ -259,6 +268,31 @@ def count(counts: OperationCounts, status: int, seconds: float) -> None:
         statuses[status] = 1
     counts.buckets[bisect_left(BOUNDS, seconds)] += 1
     counts.seconds += seconds
+
+
+class _RequestDelay:
+    """Measures how long requests wait in the event loop, with a marker that waits among them."""
+
+    def __init__(self) -> None:
+        self._calm_until = 0.0
+        self._marked = 0.0
+
+    def is_long(self) -> bool:
+        """Return whether requests are noticeably delayed."""
+        now = perf_counter()
+        if now < self._calm_until:
+            return False
+        if not self._marked:
+            self._marked = now
+            asyncio.get_running_loop().call_soon(self._end_mark)
+            return False
+        return now - self._marked > CROWDED_AFTER
+
+    def _end_mark(self) -> None:
+        now = perf_counter()
+        if now - self._marked < CROWDED_AFTER:
+            self._calm_until = now + CALM_FOR
+        self._marked = 0.0
 
 
 def _spans() -> "Spans":

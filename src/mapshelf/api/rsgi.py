@@ -143,9 +143,10 @@ class RSGIApplication:
         if route is None or self._handler.looks_closely or not route.refused_early:
             return False
         method = route.methods["GET"]
-        owner = partial(self._owner, scope)
+        owner, admission = partial(self._owner, scope), self._handler.admission
         try:
-            self._handler.admission.check_room(owner)
+            if admission.is_giving:
+                admission.check_room(owner)
             if method.queue and method.queued in scope.query_string.encode():
                 self._application.context.queues.by_name()[method.queue].check_room(owner)
         except Overloaded as error:
