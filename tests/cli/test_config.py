@@ -108,6 +108,16 @@ def test_an_ignored_database_is_reported_and_not_shown_as_the_source(
     assert not capsys.readouterr().err
 
 
+def test_an_unknown_home_folder_is_reported_whatever_the_variables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for database in ("", "postgresql://db/maps"):
+        monkeypatch.setenv("MAPSHELF_DATABASE", database)
+        assert main(["config", "--data", "~nobody-here/x"]) == 2
+        said = capsys.readouterr().err
+        assert said == "mapshelf: the home folder in '~nobody-here/x' does not exist\n"
+
+
 def test_a_database_in_the_data_folder_has_the_source_of_the_folder(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,7 +101,7 @@ def _ignored_database(given: argparse.Namespace) -> str:
     database = os.environ.get(VARIABLES["database"])
     if given.data is None or given.database is not None or not database:
         return ""
-    if database == sqlite_url(given.data.expanduser()):
+    if database == sqlite_url(_checked_folder(given.data)):
         return ""
     by_file = VARIABLES["database"] not in given.variables
     return str(given.config_file.path) if by_file else VARIABLES["database"]
