@@ -178,7 +178,7 @@ def _may_be_in_path(value: str) -> bool:
 
 
 def _quoted(value: str) -> str:
-    """Quote the value of a parameter like ``quote_plus``, but simple values three times as fast."""
+    """Quote the value of a parameter like ``quote_plus``, but simple values twice as fast."""
     if _PLAIN.fullmatch(value):
         return value.replace("/", "%2F").replace(" ", "+")
     return quote_plus(value)

@@ -1,7 +1,6 @@
 """Render map cards as HTML.
 
-A page has two dozen of them. A template would take three times as long, a fifth of the time to
-render a page.
+A page has two dozen of them, and a template takes about twice as long for each.
 """
 
 from collections.abc import Iterable

@@ -37,7 +37,7 @@ KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
 
 
 LISTS_IN_MEMORY: Final = 32
-"""Number of lists of a snapshot whose facets are cached; they take about 50 kB each."""
+"""Number of lists of a snapshot whose facets are cached; they take some tens of kilobytes each."""
 
 LONGEST_CACHED: Final = 200
 """Maximum characters of the parameters of such a list, which are part of a hundred links."""

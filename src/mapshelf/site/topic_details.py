@@ -94,7 +94,7 @@ class Details:
         """Return a topic as a list item without its end, followed by everything beside it."""
         text = topic.text.strip()
         if text and not (topic.number or topic.markers or topic.tags or _has_more(topic)):
-            # As most topics are: the same as below in half the time.
+            # As most topics are: the same as below, with fewer calls.
             return f'<li id="{anchor(topic)}"><span class="t" dir="auto">{escaped(text)}</span>'
         return f'<li id="{anchor(topic)}">{self.text(topic)}{self.beside(topic)}'
 
