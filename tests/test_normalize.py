@@ -1,12 +1,21 @@
 """When two texts count as the same, and into which words they are split."""
 
 import unicodedata
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.text.normalize import LONGEST_WORD, SEPARATOR, normalize, query_words
+from mapshelf.text.normalize import (
+    LONGEST_WORD,
+    MOST_MARKS,
+    SEPARATOR,
+    normalize,
+    normalize_keeping_accents,
+    query_words,
+    stream_safe,
+)
 from tests.indexing import index_words
 
 
@@ -131,3 +140,42 @@ def follows(indexed: list[str], asked: list[str]) -> bool:
         indexed[i : i + len(whole)] == whole and indexed[i + len(whole)].startswith(last)
         for i in range(len(indexed) - len(whole))
     )
+
+
+def longest_run(text: str) -> int:
+    """Return the length of the longest run of characters that normalization may have to sort."""
+    longest = current = 0
+    for character in unicodedata.normalize("NFKD", text):
+        current = current + 1 if unicodedata.combining(character) else 0
+        longest = max(longest, current)
+    return longest
+
+
+# Marks of several classes, some of which become two, letters that become marks, and others between.
+MARKS: Final = "\u0301\u0316\u0344\u0f73\uff9e\u3099\u20d0"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*MARKS, "z", "か", "—", "😀", "\u0915", "ﾂ"]), st.integers(1, 70)
+        ),
+        max_size=8,
+    )
+)
+def test_no_run_of_marks_is_long_enough_to_take_long(parts: list[tuple[str, int]]) -> None:
+    text = "".join(character * count for character, count in parts)
+    safe = stream_safe(text)
+    assert longest_run(safe) <= 2 * MOST_MARKS, "each mark becomes two at most"
+    assert normalize(text) == normalize(safe)
+    assert normalize_keeping_accents(text) == normalize_keeping_accents(safe)
+    if max((count for _, count in parts), default=0) * len(parts) <= MOST_MARKS:
+        assert safe == text
+
+
+def test_only_the_marks_that_follow_thirty_others_are_dropped() -> None:
+    few, many = "a" + "\u0301" * MOST_MARKS, "a" + "\u0301" * 64_000
+    assert stream_safe(few) == few
+    assert stream_safe(f"{many} b{many}") == f"{few} b{few}"
+    assert stream_safe("—" * 500) == "—" * 500
+    assert normalize(many) == "a"

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from mapshelf.formats.links import MAP_SUFFIXES, file_path
 from mapshelf.model import MapLink, Outline
+from mapshelf.text.normalize import stream_safe
 
 SHARED_SUFFIXES: Final = frozenset(
     {".markdown", ".md", ".mermaid", ".mmd", ".plantuml", ".pu", ".puml"}
@@ -82,7 +83,7 @@ def spellings(name: str) -> tuple[str, ...]:
     """
     if name.isascii():
         return (name,)
-    return (name, unicodedata.normalize("NFD", name).translate(_LOWER))
+    return (name, unicodedata.normalize("NFD", stream_safe(name)).translate(_LOWER))
 
 
 def topic_of(link: str) -> str:
@@ -134,4 +135,4 @@ def _folded(path: str) -> str:
 
 
 def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", stream_safe(text))

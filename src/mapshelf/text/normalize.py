@@ -35,6 +35,18 @@ _UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 _BEYOND: Final = re.compile("[^\x00-\u08ff]")
 _PLAIN_WORD: Final = re.compile(r"[^\W_]+|\x1f")
 
+MOST_MARKS: Final = 30
+"""Maximum number of combining marks in a row that are kept, as in Unicode's Stream-Safe Text
+Format (UAX #15, section 13). No language needs as many."""
+
+_WIDTH_MARKS: Final = "\uff9e\uff9f"
+"""Letters that normalization turns into marks; there are no others."""
+
+_MAYBE_MARK: Final = re.compile(rf"[^\w\s\x00-\x7f]|[{_WIDTH_MARKS}]")
+"""Marks are neither letters nor ASCII. Some other characters are not either."""
+
+_MANY_MARKS: Final = re.compile(rf"(?:{_MAYBE_MARK.pattern}){{{MOST_MARKS + 1},}}")
+
 SEPARATOR: Final = "\x1f"
 """Separates unrelated texts, so that no phrase matches across them."""
 
@@ -48,7 +60,7 @@ def normalize(text: str) -> str:
     """Return ``text`` without case, accents, width and compatibility forms."""
     if text.isascii():
         return text.lower()
-    casefolded = unicodedata.normalize("NFKC", text).casefold()
+    casefolded = unicodedata.normalize("NFKC", stream_safe(text)).casefold()
     decomposed = unicodedata.normalize("NFD", casefolded)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
@@ -57,8 +69,31 @@ def normalize_keeping_accents(text: str) -> str:
     """Return ``text`` normalized except for its accents, which stemmers need."""
     if text.isascii():
         return text.lower()
-    casefolded = unicodedata.normalize("NFKC", text).casefold()
+    casefolded = unicodedata.normalize("NFKC", stream_safe(text)).casefold()
     return _ACCENTS.sub("", unicodedata.normalize("NFC", casefolded))
+
+
+def stream_safe(text: str) -> str:
+    """Return ``text`` without the combining marks that follow ``MOST_MARKS`` others.
+
+    Use it before ``unicodedata.normalize`` where a text may be long: sorting marks takes time that
+    grows with the square of their number, three seconds for 64 KB, and no other thread runs
+    meanwhile.
+    """
+    # Each run that is too long has a character at one of these places.
+    if len(text) <= MOST_MARKS or not _MAYBE_MARK.search(text[:: MOST_MARKS + 1]):
+        return text
+    return _MANY_MARKS.sub(_with_few_marks, text)
+
+
+def _with_few_marks(run: re.Match[str]) -> str:
+    kept, marks = [], 0
+    for character in run[0]:
+        is_mark = unicodedata.category(character)[0] == "M" or character in _WIDTH_MARKS
+        marks = marks + 1 if is_mark else 0
+        if marks <= MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 def split_words(text: str) -> list[str]:
