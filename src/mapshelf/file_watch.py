@@ -51,9 +51,10 @@ class FileWatch:
         return -1 if self._descriptor is None else self._descriptor
 
     def wait(self, seconds: float) -> None:
-        """Wait for an event for at most this long; only if ``begin`` returned ``True``."""
+        """Wait for an event for at most this long, or all the time while not watching."""
         poll = select.poll()
-        poll.register(self.fileno(), select.POLLIN)
+        if self._descriptor is not None:
+            poll.register(self._descriptor, select.POLLIN)
         poll.poll(max(0.0, seconds) * 1000)
 
     def clear(self) -> None:

@@ -241,6 +241,7 @@ def test_no_thread_is_lost_if_the_system_permits_no_more(
         work.may_end.set()
         assert await queue.result("a", lambda: work.make("a")) == "a made"
         await queue.close()
+        assert work.begun == ["a"], "what was refused is not done later"
 
     run(test())
 

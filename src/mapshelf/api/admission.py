@@ -85,6 +85,7 @@ class Admission:
             self._waiting.remove(displaced.owner, displaced)
             if not displaced.turn.done():  # it may have been cancelled
                 displaced.turn.set_exception(_overloaded())
+                displaced.turn.exception()  # retrieve it, since the client may be leaving
         loop = asyncio.get_running_loop()
         if not self.is_giving:
             self.is_giving, self._given, self._since = True, 0, perf_counter()

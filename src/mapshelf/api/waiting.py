@@ -22,6 +22,8 @@ class FileChanges:
     async def wait(self, longest: float = LONGEST) -> bool:
         """Wait for a change since the last call, and return whether there may have been one.
 
+        The first call, and the first after the file was missing, only knows changes during it.
+
         Returns ``False`` after ``longest`` seconds. Where changes are not reported, it returns
         ``True`` after ``POLL_INTERVAL`` seconds.
         """

@@ -57,6 +57,7 @@ class _Job:
     claims: "dict[Hashable, _Claim]" = field(default_factory=dict)
     asked: float = field(default_factory=monotonic)
     begun: bool = False
+    is_refused: bool = False
     began: float = 0.0
 
 
@@ -246,8 +247,9 @@ class WorkQueue:
             claim.end_waiting()
         loop = asyncio.get_running_loop()
         try:
-            working = loop.run_in_executor(self._executor, job.make)
+            working = loop.run_in_executor(self._executor, _do, job)
         except RuntimeError:  # the system does not permit another thread
+            job.is_refused = True  # for the executor keeps it for its next thread
             working = loop.create_future()
             working.set_exception(Overloaded("no thread can be started"))
         working.add_done_callback(partial(self._end, job))
@@ -294,6 +296,11 @@ class WorkQueue:
         usual = max([self._usual, *running])
         waiting = len(self._turns) + len(running)
         return min(LONGEST_RETRY, max(1, ceil(waiting * usual / self._threads)))
+
+
+def _do(job: _Job) -> Any:
+    """Do work, unless its clients were told that it would not be done."""
+    return None if job.is_refused else job.make()
 
 
 def _claim(job: _Job, owner: Hashable) -> _Claim:

@@ -102,6 +102,7 @@ class AcceptQueue:
     def end(self) -> None:
         """Stop monitoring."""
         self._ended.set()
+        self._begin_end.shutdown(socket.SHUT_RDWR)  # closing would not do if a child had a copy
         self._begin_end.close()
         if self._thread.is_alive():
             self._thread.join()

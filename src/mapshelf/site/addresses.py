@@ -23,7 +23,6 @@ MOST_NAMES: Final = 2048
 LONGEST_CACHED: Final = 64
 """Maximum length of a cached parameter in characters, so that the cache stays small."""
 
-
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/ -]*")
 """Values in which only slashes and spaces need quoting."""
 
@@ -108,7 +107,7 @@ class Addresses:
         if name == "owner" and in_path:
             return lambda value: (
                 f"{before}{_in_path(value)}{after}"
-                if value.strip(".")
+                if _may_be_in_path(value)
                 else self.library({**given, name: value})
             )
         if in_path:  # a category

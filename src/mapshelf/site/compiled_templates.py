@@ -27,7 +27,6 @@ from mapshelf.site.messages import ENGLISH
 
 _UNREADABLE: Final = (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError)
 
-
 _FIXED: Final = re.compile(r'\{\{ say\("([^"]+)"\) \}\}')
 """A message without values. A page has fifty of them: to look up and escape each of them again for
 every page would take a tenth of the time to render a template."""

@@ -35,13 +35,11 @@ so the values could not be links.
 KEYWORD_FILTERS: Final = ("size", "with_notes", "with_tasks")
 """Filters whose values are fixed words such as ``small``, with labels in ``messages``."""
 
-
 LISTS_IN_MEMORY: Final = 32
 """Number of lists of a snapshot whose facets are cached; they take some tens of kilobytes each."""
 
 LONGEST_CACHED: Final = 200
 """Maximum characters of the parameters of such a list, which are part of a hundred links."""
-
 
 NO_ROWS: Final = Markup("")
 """The HTML of no values."""

@@ -43,6 +43,7 @@ class Database:
         self.path = path
         self._watch = FileWatch(path)
         self._watching = Lock()
+        self._closed = False
         version = apsw.sqlite_lib_version()
         if tuple(map(int, version.split("."))) < SAFE_VERSION:
             raise InvalidSetting(f"SQLite {version} is too old; 3.51.3 or newer is needed")
@@ -64,8 +65,8 @@ class Database:
         """Close both connections; may be called twice."""
         self.writer.close()
         self.reader.close()
-        with self._watching:
-            self._watch.close()
+        self._closed = True
+        self._close_watch()
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -94,6 +95,14 @@ class Database:
         try:
             yield self._watch if self._watch.begin() else None
         finally:
+            self._watching.release()
+            if self._closed:
+                self._close_watch()
+
+    def _close_watch(self) -> None:
+        """Close the watch, unless a thread uses it, which then does it."""
+        if self._watching.acquire(blocking=False):
+            self._watch.close()
             self._watching.release()
 
     def rows(self, sql: str, bindings: Row = ()) -> list[Row]:
