@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Final, Protocol
 
@@ -153,7 +154,7 @@ class _Import:
         )
         category, added = self._attribution.category, None
         if not reading.known:
-            if not self._detect_rename(source):
+            if not self._detect_rename(source, reading.folder):
                 added = self._dates_added.date_of(found, reading.folder)
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
@@ -174,14 +175,17 @@ class _Import:
             links=found.links,
         )
 
-    def _detect_rename(self, source: Source) -> bool:
+    def _detect_rename(self, source: Source, folder: str) -> bool:
         """If ``source`` is a known file under a new name, move its map; return whether it is.
 
         It counts as unread until the draft is written: if this process ends first, the file is read
-        again.
+        again. A file that had been missing before only comes back in the same ``folder``, so that
+        a similar file elsewhere does not get its map.
         """
         moved = replace(source, modified=UNREAD)
-        for known in self._store.sources_of(source.digest):
+        for known in sorted(self._store.sources_of(source.digest), key=partial(_distance, source)):
+            if known.is_gone and not (folder and known.path.startswith(_prefix(folder))):
+                continue
             if is_gone(known.path) and self._store.move_source(known.path, moved):
                 return True
         return False
@@ -193,6 +197,15 @@ class _Import:
             self._drafts.clear()
         self._bytes = 0
         self._written = time.monotonic()
+
+
+def _distance(source: Source, known: Source) -> tuple[bool, bool]:
+    """Return a sort key: just vanished files come first, and then those with the same name."""
+    return known.is_gone, os.path.basename(known.path) != os.path.basename(source.path)
+
+
+def _prefix(folder: str) -> bytes:
+    return os.path.join(os.fsencode(folder), b"")
 
 
 @dataclass(frozen=True, slots=True)

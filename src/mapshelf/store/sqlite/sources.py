@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from mapshelf.model import Source
-from mapshelf.store.columns import SOURCE
+import apsw
+
+from mapshelf.model import GONE, Source
+from mapshelf.store.columns import KEEP_MISSING, SOURCE
 from mapshelf.store.sqlite.database import DatabaseUser
-from mapshelf.store.sqlite.map_rows import delete_map, next_revision
+from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 
 
@@ -23,7 +25,8 @@ class SQLiteSources(DatabaseUser):
         """See ``Store``."""
         # "0" is the character after the slash: all paths below the folder lie in between.
         rows = self._database.rows(
-            f"SELECT {SOURCE} FROM sources WHERE path > ? AND path < ? ORDER BY path LIMIT ?",
+            f"SELECT {SOURCE} FROM sources WHERE path > ? AND path < ?"
+            f" AND modified <> {GONE} ORDER BY path LIMIT ?",
             (max(folder + b"/", after), folder + b"0", limit),
         )
         return [Source(*row) for row in rows]
@@ -53,11 +56,27 @@ class SQLiteSources(DatabaseUser):
                 )
             return bool(moved)
 
-    def delete_sources(self, paths: Sequence[bytes]) -> int:
+    def remove_sources(self, paths: Sequence[bytes]) -> int:
         """See ``Store``."""
         query = (
-            "SELECT m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.path = ?"
+            f"UPDATE sources SET modified = {GONE} WHERE path = ? AND modified <> {GONE}"
+            " RETURNING file_id"
         )
         with self._database.writing() as database:
             found = [row[0] for path in paths for row in database.execute(query, (path,))]
-            return sum(delete_map(database, public_id) for public_id in found)
+            now = self._clock()
+            return sum(_miss(database, file_id, now) for file_id in dict.fromkeys(found))
+
+
+def _miss(database: apsw.Connection, file_id: int, now: int) -> bool:
+    """Remove a map until its file is back, unless it has another file; return whether."""
+    if database.execute(
+        f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE}", (file_id,)
+    ).fetchall():
+        return False
+    database.execute(KEEP_MISSING.format(now="?", maps="= ?"), (now, file_id))
+    database.execute(
+        "UPDATE maps SET visibility = 'removed', revision = ? WHERE file_id = ?",
+        (next_revision(database), file_id),
+    )
+    return True
