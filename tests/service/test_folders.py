@@ -394,6 +394,26 @@ def test_a_map_comes_back_with_another_name_or_content(store: Store, folder: Pat
     ]
 
 
+def test_a_file_renamed_to_the_name_of_a_missing_one_keeps_its_map(
+    store: Store, folder: Path
+) -> None:
+    plan, newer = (old_map(folder / f"{name}.mm", name) for name in ("plan", "newer"))
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        maps = {found.title: found for found in store.maps(0, 10)}
+        details = MapDetails(visibility=Visibility.PRIVATE)
+        private = store.edit_map(maps["newer"].file_id, details)
+        away = plan.rename(folder.with_name("away.mm"))
+        folder_sync.sync()
+        newer.rename(plan)
+        folder_sync.sync()
+        assert store.maps(0, 10) == [private]
+        away.rename(newer)
+        folder_sync.sync()
+    assert set(store.maps(0, 10)) == {private, maps["plan"]}
+
+
 def test_a_missing_map_does_not_come_back_in_another_folder(
     store: Store, folder: Path, tmp_path: Path
 ) -> None:

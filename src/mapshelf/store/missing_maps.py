@@ -5,10 +5,24 @@ A file may be missing for a moment only, so nothing that users set or administra
 lost with it. Users cannot undo this removal: there would be a map without its file.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from mapshelf.model import Map, Visibility
 from mapshelf.store.publishing_queries import Read
+from mapshelf.store.tables import Row
+
+
+def path_without_file(path: bytes, found: Callable[[bytes], list[Row]]) -> bytes:
+    """Return a free path for the source of a missing file whose ``path`` another file takes.
+
+    It ends with slashes, so no scan finds a file with it: only the content of the missing file
+    still identifies its map.
+    """
+    free = path + b"/"
+    while found(free):
+        free += b"/"
+    return free
 
 
 def is_missing(read: Read, file_id: int) -> bool:

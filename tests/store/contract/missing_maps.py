@@ -99,6 +99,27 @@ class MissingMapsContract(PeopleSuite):
         assert store.find_map(shown.id) == shown
         assert store.sources([FILE.path, renamed.path]) == {renamed.path: renamed}
 
+    def test_other_files_may_take_the_path(self, store: Store, shown: Map) -> None:
+        others = [source(name, digest=name.encode() * 8) for name in ("b.mm", "c.mm")]
+        second, third = (put(store, title(one.name, source=one)) for one in others)
+        for other in others:
+            assert not store.move_source(other.path, replace(other, path=FILE.path))
+            missing(store)
+            assert not store.move_source(b"/maps/unknown", replace(other, path=FILE.path))
+            assert FILE.path in store.sources([FILE.path])
+            assert store.move_source(other.path, replace(other, path=FILE.path))
+        assert present(store) == {third.id: third}
+        back = [FILE, others[0]]
+        for file, found in zip(back, (shown, second), strict=True):
+            (kept,) = store.sources_of(file.digest)
+            assert kept.is_gone
+            assert kept.path.startswith(FILE.path + b"/")
+            moved = replace(file, path=b"/maps/new/" + file.path[-4:])
+            assert store.move_source(kept.path, moved)
+            store.put_maps([title(found.title, source=moved)])
+        assert present(store) == {one.id: one for one in (shown, second, third)}
+        assert store.check() == []
+
     def test_a_map_comes_back_with_its_record(self, store: Store, shown: Map) -> None:
         missing(store)
         store.put_maps([MapDraft(id=shown.id, views=5)])

@@ -27,7 +27,7 @@ class Sources(Protocol):
 
         The map itself is unchanged, but there is a change in the feed, because the name of the
         source is searchable. If there is already a source at ``new.path``, it MUST NOT be lost, and
-        nothing is moved.
+        nothing is moved; but a missing file leaves its path, and is only found by its content then.
         """
 
     def remove_sources(self, paths: Sequence[bytes]) -> int:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE
+from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.tables import Row
 
 
 class PostgresSources(DatabaseUser):
@@ -46,8 +48,16 @@ class PostgresSources(DatabaseUser):
         with self._connections.writing() as link:
             counters = LockedCounters(link)
             at = "sha256(path) = sha256(%s)"
-            if new.path != old and link.rows(f"SELECT 1 FROM sources WHERE {at}", (new.path,)):
+
+            def found(path: bytes) -> list[Row]:
+                return link.rows(f"SELECT modified FROM sources WHERE {at}", (path,))
+
+            taken = found(new.path) if new.path != old else []
+            if not found(old) or (taken and taken[0] != (GONE,)):
                 return False
+            if taken:
+                given = path_without_file(new.path, found)
+                link.execute(f"UPDATE sources SET path = %s WHERE {at}", (given, new.path))
             moved = link.rows(
                 "UPDATE sources SET path = %s, name = %s, size = %s, modified = %s, digest = %s"
                 f" WHERE {at} RETURNING file_id",

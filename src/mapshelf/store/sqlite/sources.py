@@ -6,6 +6,7 @@ import apsw
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE
+from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
@@ -41,9 +42,17 @@ class SQLiteSources(DatabaseUser):
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""
         with self._database.writing() as database:
-            taken = database.execute("SELECT 1 FROM sources WHERE path = ?", (new.path,))
-            if new.path != old and taken.fetchone():
+            query = "SELECT modified FROM sources WHERE path = ?"
+
+            def found(path: bytes) -> list[Row]:
+                return database.execute(query, (path,)).fetchall()
+
+            taken = found(new.path) if new.path != old else []
+            if not found(old) or (taken and taken[0] != (GONE,)):
                 return False
+            if taken:
+                given = path_without_file(new.path, found)
+                database.execute("UPDATE sources SET path = ? WHERE path = ?", (given, new.path))
             moved: list[Row] = database.execute(
                 "UPDATE sources SET path = ?, name = ?, size = ?, modified = ?, digest = ?"
                 " WHERE path = ? RETURNING file_id",
