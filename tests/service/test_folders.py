@@ -17,10 +17,11 @@ import pytest
 
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
-from mapshelf.model import MapDraft, Outcome
+from mapshelf.model import DecisionKind, MapDetails, MapDraft, Outcome, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
+from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People
 from tests.cli.process import CORPUS, Mapshelf, serving, wait_for
 from tests.cli.test_commands import write_map
 from tests.harness import Shelf, serve
@@ -343,6 +344,132 @@ def test_an_interrupted_rename_is_completed(
 
 def dying(drafts: Sequence[MapDraft]) -> list[Outcome]:
     raise KeyboardInterrupt
+
+
+def test_a_map_comes_back_with_its_file_as_people_left_it(store: Store, folder: Path) -> None:
+    path = old_map(folder / "below" / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        details = MapDetails(description="mine", visibility=Visibility.PRIVATE)
+        before = store.edit_map(found.file_id, details)
+        away = path.rename(folder.with_name("away.mm"))
+        folder_sync.sync()
+        assert store.maps(0, 10) == []
+        revision = store.revision()
+        folder_sync.sync()
+        assert store.revision() == revision
+        away.rename(path)
+        folder_sync.sync()
+        assert store.maps(0, 10) == [before]
+        # Its whole folder is replaced by an empty one, and comes back.
+        everything = folder.rename(folder.with_name("everything"))
+        folder.mkdir()
+        folder_sync.sync()
+        assert store.maps(0, 10) == []
+        folder.rmdir()
+        everything.rename(folder)
+        FolderSync(store, reader, [folder]).sync()
+        assert store.maps(0, 10) == [before]
+
+
+def test_a_map_comes_back_with_another_name_or_content(store: Store, folder: Path) -> None:
+    paths = [old_map(folder / name / "a.mm", "A") for name in ("one", "two")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        one, two = store.maps(0, 10)
+        away = [path.rename(folder.with_name(path.parent.name)) for path in paths]
+        folder_sync.sync()
+        (folder / "three").mkdir()
+        away[1].rename(folder / "three" / "a.mm")
+        folder_sync.sync()
+        assert [found.id for found in store.maps(0, 10)] == [one.id]
+        old_map(paths[1], "Another")
+        folder_sync.sync()
+    assert [(found.id, found.title) for found in store.maps(0, 10)] == [
+        (one.id, "A"),
+        (two.id, "Another"),
+    ]
+
+
+def test_a_file_renamed_to_the_name_of_a_missing_one_keeps_its_map(
+    store: Store, folder: Path
+) -> None:
+    plan, newer = (old_map(folder / f"{name}.mm", name) for name in ("plan", "newer"))
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        maps = {found.title: found for found in store.maps(0, 10)}
+        details = MapDetails(visibility=Visibility.PRIVATE)
+        private = store.edit_map(maps["newer"].file_id, details)
+        away = plan.rename(folder.with_name("away.mm"))
+        folder_sync.sync()
+        newer.rename(plan)
+        folder_sync.sync()
+        assert store.maps(0, 10) == [private]
+        away.rename(newer)
+        folder_sync.sync()
+    assert set(store.maps(0, 10)) == {private, maps["plan"]}
+
+
+def test_a_missing_map_does_not_come_back_in_another_folder(
+    store: Store, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "maps2"
+    path = old_map(folder / "a.mm", "A")
+    other.mkdir()
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder, other])
+        folder_sync.sync()
+        (before,) = store.maps(0, 10)
+        away = path.rename(tmp_path / "away.mm")
+        folder_sync.sync()
+        shutil.copy2(away, other / "a.mm")
+        folder_sync.sync()
+        (copy,) = store.maps(0, 10)
+        assert copy.id != before.id
+        away.rename(folder / "b.mm")
+        folder_sync.sync()
+    assert {found.id for found in store.maps(0, 10)} == {before.id, copy.id}
+
+
+def test_a_missing_file_does_not_make_its_map_public(
+    shelf: Shelf, folder: Path, tmp_path: Path
+) -> None:
+    paths = [old_map(folder / f"{name}.mm", name) for name in ("private", "hidden", "removed")]
+    with SandboxedReader(workers=1) as reader, serve(shelf) as service:
+        people = People(shelf, service)
+        ids = {user.name: user.id for user in shelf.store.users()}
+        options = SyncOptions(Attribution(OWNER))
+        folder_sync = FolderSync(shelf.store, reader, [folder], options)
+        folder_sync.sync()
+        maps = {found.title: found for found in shelf.store.maps(0, 10)}
+        private, hidden, removed = (f"/maps/{maps[path.stem].id}" for path in paths)
+        assert people.edit(OWNER, maps["private"].id, visibility="private").status_code == 200
+        shelf.store.decide(maps["hidden"].file_id, DecisionKind.HIDE, ids[ADMINISTRATOR])
+        assert people.send(OWNER, "DELETE", removed).status_code == 204
+        for path in paths:
+            path.rename(tmp_path / path.name)
+        folder_sync.sync()
+        for name in (OWNER, OTHER, ADMINISTRATOR):
+            assert people.get(name, private).status_code == 404
+            assert people.send(name, "POST", f"{removed}/restore").status_code == 404
+            assert people.send(name, "POST", f"{private}/restore").status_code == 404
+        for path in paths:
+            (tmp_path / path.name).rename(path)
+        folder_sync.sync()
+        shelf.publish()
+        assert people.get(OTHER, "/maps").json() == []
+        # Workers remember for a second that there was no such map.
+        service.wait_until(lambda: people.get(OWNER, private).status_code == 200)
+        for address in (private, hidden, removed):
+            assert people.get(OTHER, address).status_code == 404
+        assert people.get(OWNER, hidden).json()["Title"] == "hidden"
+        assert people.edit(OWNER, maps["hidden"].id, visibility="published").status_code == 409
+        assert people.send(OWNER, "POST", f"{removed}/restore").status_code == 200
+        assert people.get(OTHER, removed).status_code == 200
 
 
 def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.model import DAY, MapDetails
+from mapshelf.model import DAY, MapDetails, MapDraft
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.store import publishing
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.clock import Clock
-from tests.store.drafts import upload
+from tests.store.drafts import source, upload
 
 
 @pytest.fixture
@@ -46,6 +46,18 @@ def test_maps_are_deleted_after_thirty_days(store: SQLiteStore, clock: Clock) ->
     scheduler = RemovalScheduler(store)
     scheduler.purge_due()
     assert removed(store) == {"young"}
+
+
+def test_maps_whose_files_are_missing_are_deleted_after_thirty_days(
+    store: SQLiteStore, clock: Clock
+) -> None:
+    now, old, young = clock.now, source("old.mm"), source("young.mm")
+    store.put_maps([MapDraft(title=one.name, source=one) for one in (old, young)])
+    for file, days in ((old, 30.01), (young, 29.99)):
+        clock.now = now - int(days * DAY)
+        store.remove_sources([file.path])
+    RemovalScheduler(store).purge_due()
+    assert list(store.sources([old.path, young.path])) == [young.path]
 
 
 def test_many_maps_are_deleted_a_few_at_a_time(

@@ -227,7 +227,7 @@ def test_names_and_paths_of_any_length(store: PostgresStore) -> None:
     assert [one.path for one in store.sources_below(folder, paths[1], 2)] == paths[2:4]
     assert set(store.sources(paths)) == set(paths)
     assert store.move_source(paths[0], replace(sources[0], path=folder + b"/x"))
-    assert store.delete_sources([folder + b"/x", *paths]) == 5
+    assert store.remove_sources([folder + b"/x", *paths]) == 5
 
 
 def test_values_that_text_cannot_store_are_refused(store: PostgresStore) -> None:
@@ -506,6 +506,7 @@ def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None
 
 
 UNDONE = (
+    "DROP TABLE missing",
     "DROP FUNCTION mark_revision CASCADE",
     "DROP TABLE marks",
     "DROP TABLE collection_reports",

@@ -112,7 +112,8 @@ def fill(store: Store) -> None:
     )
     store.put_maps([MapDraft(title=f"m{n}", source=source(f"{n}.mm")) for n in range(450)])
     store.put_maps([MapDraft(title="own", category_id=700, category="Own", software="Own")])
-    store.delete_sources([source(f"{n}.mm").path for n in range(0, 450, 7)])
+    store.delete_maps([one.id for one in store.maps(0, ALL)[-400::7]])
+    store.remove_sources([source(f"{n}.mm").path for n in range(0, 450, 9)])
     outdated = [(found.file_id,) for found in store.maps(0, ALL)[-4:-2]]
     store.write_rows({OUTDATED: outdated}, store.catalogue_counters())
     store.add_user("Bob")

@@ -1,4 +1,4 @@
-"""Synchronize the catalogue with folders: add, update and delete maps along with their files.
+"""Synchronize the catalogue with folders: add, update and remove maps along with their files.
 
 Each run compares the folders with the sources in the store, so one run catches up after a process
 was stopped or killed. Nothing is ever written to the folders.
@@ -95,7 +95,7 @@ class FolderSync:
         self._tell(report, new, first=first)
         self._last_scan = present
         self._devices |= {candidate.path: candidate.device for candidate in present}
-        self._delete_missing(reachable, {candidate.path for candidate in present})
+        self._remove_missing(reachable, {candidate.path for candidate in present})
         return len(complete) < len(present)
 
     def _is_complete(self, candidate: Candidate) -> bool:
@@ -171,10 +171,11 @@ class FolderSync:
         elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
             log.info("imported: %s%s", report.summary(), where)
 
-    def _delete_missing(self, reachable: list[Path], present: set[str]) -> None:
-        """Delete the maps whose files were missing from the scan and still are.
+    def _remove_missing(self, reachable: list[Path], present: set[str]) -> None:
+        """Remove the maps whose files were missing from the scan and still are.
 
-        A file that was renamed since the scan is left to the next run, which knows its new name.
+        The store keeps them for a while, because a file may be missing for a moment only. A file
+        that was renamed since the scan is left to the next run, which knows its new name.
         """
         for folder in reachable:
             known = (path for path in self._known_below(folder) if os.fsdecode(path) not in present)
@@ -185,7 +186,8 @@ class FolderSync:
                 gone = [path for path in missing if not self._was_on_unmounted_disk(path)]
             self._log_unmounted(folder, len(missing) - len(gone))
             if gone:
-                count = self._store.delete_sources(gone)
+                pages = [gone[i : i + PAGE_SIZE] for i in range(0, len(gone), PAGE_SIZE)]
+                count = sum(map(self._store.remove_sources, pages))
                 whose = noun(count, "map whose file is", "maps whose files are")
                 log.info("removed %d %s gone", count, whose)
 

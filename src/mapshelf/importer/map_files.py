@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Final, Protocol
 
@@ -134,7 +135,8 @@ class _Import:
                 source = sources.get(os.fsencode(candidate.path))
                 if self._read_all or not candidate.is_unchanged(source):
                     known = source is not None and source.modified != UNREAD
-                    reading = _Reading(candidate.name, known, candidate.folder)
+                    gone = source is not None and source.is_gone
+                    reading = _Reading(candidate.name, known, gone, candidate.folder)
                     self._reading[candidate.path] = reading
                     yield candidate.path
                 else:
@@ -152,9 +154,11 @@ class _Import:
             digest=found.digest,
         )
         category, added = self._attribution.category, None
-        if not reading.known:
-            if not self._detect_rename(source):
-                added = self._dates_added.date_of(found, reading.folder)
+        may_be_renamed = reading.gone or not reading.known
+        renamed = may_be_renamed and self._detect_rename(source, reading.folder)
+        if not reading.known and not renamed:
+            added = self._dates_added.date_of(found, reading.folder)
+        if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
         return MapDraft(
@@ -174,14 +178,20 @@ class _Import:
             links=found.links,
         )
 
-    def _detect_rename(self, source: Source) -> bool:
+    def _detect_rename(self, source: Source, folder: str) -> bool:
         """If ``source`` is a known file under a new name, move its map; return whether it is.
 
         It counts as unread until the draft is written: if this process ends first, the file is read
-        again.
+        again. A file that had been missing before only comes back in the same ``folder``, so that
+        a similar file elsewhere does not get its map.
         """
         moved = replace(source, modified=UNREAD)
-        for known in self._store.sources_of(source.digest):
+        equal = self._store.sources_of(source.digest)
+        if any(known.path == source.path for known in equal):
+            return False
+        for known in sorted(equal, key=partial(_distance, source)):
+            if known.is_gone and not (folder and known.path.startswith(_prefix(folder))):
+                continue
             if is_gone(known.path) and self._store.move_source(known.path, moved):
                 return True
         return False
@@ -195,6 +205,15 @@ class _Import:
         self._written = time.monotonic()
 
 
+def _distance(source: Source, known: Source) -> tuple[bool, bool]:
+    """Return a sort key: just vanished files come first, and then those with the same name."""
+    return known.is_gone, os.path.basename(known.path) != os.path.basename(source.path)
+
+
+def _prefix(folder: str) -> bytes:
+    return os.path.join(os.fsencode(folder), b"")
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """A file that is being read.
@@ -203,9 +222,11 @@ class _Reading:
         name: its name below the imported folder.
         known: whether the store has the map of the file at this path; false, too, after a rename
             that an earlier import did not finish (``UNREAD``).
+        gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
     """
 
     name: str
     known: bool
+    gone: bool
     folder: str

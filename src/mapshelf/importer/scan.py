@@ -70,7 +70,9 @@ class Candidate:
 
     def is_unchanged(self, source: Source | None) -> bool:
         """Return whether size and time match ``source``, the file when it was last read."""
-        return source is not None and (source.size, source.modified) == (self.size, self.modified)
+        if source is None or source.is_gone:
+            return False
+        return (source.size, source.modified) == (self.size, self.modified)
 
 
 ListMembers = Callable[[str], list[Member]]

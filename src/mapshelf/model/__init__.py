@@ -33,6 +33,7 @@ from mapshelf.model.audit import (
     about_user,
 )
 from mapshelf.model.catalogue import (
+    GONE,
     LARGEST_COUNT,
     LARGEST_ID,
     MAP_KEYS,
@@ -143,6 +144,7 @@ __all__ = [
     "COLLECTION_TITLE_LENGTH",
     "DAY",
     "DYNAMIC_ID",
+    "GONE",
     "HOUR",
     "LARGEST_COUNT",
     "LARGEST_ID",

@@ -150,6 +150,10 @@ class Map:
     set_by_people: frozenset[str] = frozenset()
 
 
+GONE: Final = -2
+"""Modification time of a source whose file is missing: no file has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The file a map was read from, used to recognise the map at the next import.
@@ -158,7 +162,8 @@ class Source:
         path: absolute path in file system encoding (``os.fsencode``).
         name: path relative to the imported folder, as searchable text.
         size: bytes.
-        modified: modification time in nanoseconds since 1970-01-01 UTC.
+        modified: modification time in nanoseconds since 1970-01-01 UTC; ``GONE`` if the file is
+            missing.
         digest: SHA-256 of the content.
     """
 
@@ -167,6 +172,11 @@ class Source:
     size: int
     modified: int
     digest: bytes
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the file was missing when its folder was last scanned."""
+        return self.modified == GONE
 
 
 class MapLink(NamedTuple):

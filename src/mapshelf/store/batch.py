@@ -22,6 +22,7 @@ from mapshelf.model import (
     Source,
     User,
     Verdict,
+    Visibility,
     Votes,
     name_key,
 )
@@ -34,6 +35,7 @@ from mapshelf.store.merge import (
     updated,
     without_settled,
 )
+from mapshelf.store.missing_maps import as_before, note_return
 from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.tables import Row
 
@@ -133,8 +135,12 @@ class Batch:
             raise Conflict(
                 f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
             )
-        draft = without_settled(draft, existing)
-        changed = updated(existing, draft, self._references(draft, existing))
+        may_return = existing.visibility is Visibility.REMOVED and draft.title is not None
+        former = as_before(self._rows.read, existing) if may_return else existing
+        draft = without_settled(draft, former)
+        changed = updated(former, draft, self._references(draft, existing))
+        if may_return:
+            note_return(self._rows.read, existing.file_id)
         self._keep_source(existing.file_id, draft)
         differs = self._keep_content(existing.file_id, draft)
         differs |= self._keep_images(existing.file_id, draft.images)

@@ -84,11 +84,19 @@ COUNT_VOTES: Final = (
 ORIGIN: Final = (
     "(SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
     " coalesce((SELECT max(f.modified) / 1000000 FROM sources AS f"
-    " WHERE f.file_id = m.file_id AND f.modified <> -1),"
+    " WHERE f.file_id = m.file_id AND f.modified NOT IN (-1, -2)),"
     " (SELECT max(v.created) FROM versions AS v WHERE v.file_id = m.file_id))"
 )
 """The columns of ``Origin``: the name of a map's file, and when it was modified or uploaded. A file
-that is about to be read again has the time -1."""
+that is about to be read again has the time -1, a missing one -2 (``GONE``)."""
+
+KEEP_MISSING: Final = (
+    "INSERT INTO missing SELECT m.file_id, coalesce(r.visibility, m.visibility), {now}"
+    " FROM maps AS m LEFT JOIN removed AS r ON r.file_id = m.file_id WHERE m.file_id {maps}"
+    " ON CONFLICT (file_id) DO NOTHING"
+)
+"""Records which visibility maps get back with their files; ``{now}`` is the placeholder of the
+current time, ``{maps}`` the condition for the maps."""
 
 SELECT_RENAMED_TAGS: Final = "SELECT name_key, name FROM renamed_tags"
 """See ``contract.Tags.renamed_tags``."""

@@ -23,6 +23,7 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.missing_maps import is_missing
 from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.publishing import (
     Transaction,
@@ -176,7 +177,7 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
     if kind == DecisionKind.HIDE:
         _undo_hiding(database, file_id, Visibility(visibility), set_by_people=bool(set_by_people))
     elif kind == DecisionKind.DELETE and _is_removed(database, file_id):
-        undo_removal(database, file_id)
+        _undo_deletion(database, file_id)
     elif kind == DecisionKind.DISABLE:
         database.execute(
             "UPDATE users SET disabled = (1 = 0) WHERE id = ? AND closed IS NULL", (user_id,)
@@ -247,14 +248,22 @@ def _set_visibility(
     return changed
 
 
+def _undo_deletion(database: Transaction, file_id: int) -> None:
+    if is_missing(database.rows, file_id):  # it comes back with its file
+        database.execute("DELETE FROM removed WHERE file_id = ?", (file_id,))
+    else:
+        undo_removal(database, file_id)
+
+
 def _undo_hiding(
     database: Transaction, file_id: int, visibility: Visibility, *, set_by_people: bool
 ) -> None:
     found = find_removed_too(database, file_id)
     if found.visibility is Visibility.REMOVED:
-        database.execute(
-            "UPDATE removed SET visibility = ? WHERE file_id = ?", (visibility.value, file_id)
-        )
+        for table in ("removed", "missing"):
+            database.execute(
+                f"UPDATE {table} SET visibility = ? WHERE file_id = ?", (visibility.value, file_id)
+            )
         visibility = Visibility.REMOVED
     _set_visibility(database, found, visibility, set_by_people=set_by_people)
 

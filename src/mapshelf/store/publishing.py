@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from mapshelf.errors import Conflict, MapDeleted, MapHidden, NotFound
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.model import (
+    GONE,
     LARGEST_COUNT,
     SETTABLE,
     Map,
@@ -36,6 +37,7 @@ from mapshelf.store.columns import (
 )
 from mapshelf.store.contract.publishing import CheckUsage
 from mapshelf.store.merge import current_tags, new_id
+from mapshelf.store.missing_maps import is_missing
 from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
@@ -238,7 +240,7 @@ def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
 def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None = None) -> Map:
     """See ``contract.MapEditing``."""
     rows = database.rows("SELECT visibility FROM removed WHERE file_id = ?", (file_id,))
-    if not rows:
+    if not rows or is_missing(database.rows, file_id):
         raise NotFound("there is no such removed map")
     if database.rows(
         "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'delete' LIMIT 1", (file_id,)
@@ -256,10 +258,10 @@ def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None =
 def purge_removed(database: Transaction, before: int) -> int:
     """See ``contract.MapEditing``."""
     rows = database.rows(
-        "SELECT m.file_id, m.id FROM removed AS r JOIN maps AS m ON m.file_id = r.file_id"
-        " WHERE r.removed < ? AND EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = r.file_id)"
-        " ORDER BY m.file_id LIMIT ?",
-        (before, MAPS_AT_ONCE),
+        "SELECT m.file_id, m.id FROM maps AS m WHERE m.file_id IN (SELECT r.file_id"
+        " FROM removed AS r JOIN versions AS v ON v.file_id = r.file_id WHERE r.removed < ?"
+        " UNION SELECT g.file_id FROM missing AS g WHERE g.since < ?) ORDER BY m.file_id LIMIT ?",
+        (before, before, MAPS_AT_ONCE),
     )
     for file_id, public_id in rows:
         delete_map(database, file_id, public_id)
@@ -304,7 +306,8 @@ def _of_file(found: Map) -> dict[str, Any]:
 
 
 def _is_in_folder(database: Transaction, file_id: int) -> bool:
-    return bool(database.rows("SELECT 1 FROM sources WHERE file_id = ? LIMIT 1", (file_id,)))
+    query = f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE} LIMIT 1"
+    return bool(database.rows(query, (file_id,)))
 
 
 def _require_category(rows: BatchRows, details: MapDetails) -> str | None:

@@ -67,7 +67,8 @@ def removed_maps(read: Read, owner_id: int | None) -> list[RemovedMap]:
     rows = read(
         f"SELECT r.removed, b.name, {MAP} FROM {FROM_MAPS} JOIN removed AS r"
         " ON r.file_id = m.file_id JOIN users AS b ON b.id = r.removed_by"
-        + (" WHERE m.owner_id = ?" if owner_id is not None else "")
+        " WHERE NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = m.file_id)"
+        + (" AND m.owner_id = ?" if owner_id is not None else "")
         + " ORDER BY r.removed DESC, m.file_id DESC",
         (owner_id,) if owner_id is not None else (),
     )

@@ -194,6 +194,7 @@ VOTES: Final = Table("votes", ("file_id", "user_id", "value"), ("file_id", "user
 REMOVED: Final = Table(
     "removed", ("file_id", "visibility", "removed", "removed_by"), ("file_id",), of_maps=True
 )
+MISSING: Final = Table("missing", ("file_id", "visibility", "since"), ("file_id",), of_maps=True)
 DECISIONS: Final = Table(
     "decisions",
     ("id", "file_id", "kind", "user_id", "visibility", "noted", "decided", "decided_by"),
@@ -223,7 +224,7 @@ SMALL_TABLES: Final = (
 )
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
-    *(VERSIONS, VOTES, REMOVED),
+    *(VERSIONS, VOTES, REMOVED, MISSING),
     *(DECISIONS, REPORTS),
     COLLECTED_MAPS,
 )

@@ -26,6 +26,7 @@ from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
+from tests.store.contract.missing_maps import MissingMapsContract
 from tests.store.contract.oauth import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.opening import OpeningContract
 from tests.store.contract.passkeys import PasskeysContract
@@ -48,6 +49,7 @@ class StoreContract(
     LinksContract,
     ReparsingContract,
     SourcesContract,
+    MissingMapsContract,
     FiguresContract,
     ImportsContract,
     TagsContract,

@@ -195,7 +195,7 @@ class MapEditingContract(PeopleSuite):
     def test_a_removed_file_that_is_gone_takes_its_map_along(self, store: Store, ann: int) -> None:
         found = put(store, title("t", id="t", source=source()))
         store.remove_map(found.file_id, ann)
-        assert store.delete_sources([source().path]) == 1
+        assert store.remove_sources([source().path]) == 1
         assert store.removed_maps(None) == []
         assert store.check() == []
 

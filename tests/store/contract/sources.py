@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from mapshelf.model import (
+    GONE,
     MapDraft,
     Source,
 )
@@ -92,11 +93,17 @@ class SourcesContract(Suite):
         }
         assert store.revision() == revision
 
-    def test_deleting_sources_deletes_their_maps(self, store: Store) -> None:
+    def test_missing_sources_remove_their_maps(self, store: Store) -> None:
         store.put_maps([title("t", source=source("a.mm")), title("u", source=source("b.mm"))])
-        assert store.delete_sources([source("a.mm").path, b"/maps/unknown"]) == 1
-        assert [found.title for found in store.maps(0, ALL)] == ["u"]
+        for count in (1, 0):
+            assert store.remove_sources([source("a.mm").path, b"/maps/unknown"]) == count
+            assert [found.title for found in store.maps(0, ALL)] == ["u"]
+            assert store.revision() == 3
         assert store.changes(2, ALL)[-1].map is None
+        assert store.sources_below(b"/maps", b"", ALL) == [source("b.mm")]
+        gone = replace(source("a.mm"), modified=GONE)
+        assert store.sources([gone.path]) == {gone.path: gone}
+        assert gone in store.sources_of(gone.digest)
 
     def test_changes_have_the_name_of_the_source(self, store: Store) -> None:
         store.put_maps([title("t", source=source("a/b.mm")), title("u")])

@@ -82,8 +82,11 @@ class MapWriter(Protocol):
         outline keeps the existing links.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
-        removed. Votes are counted separately from drafts: a ``thumbs_up`` or ``thumbs_down`` equal
-        to the current count changes nothing; any other value replaces the part that is not votes.
+        removed. A map that is removed because its files are missing comes back with a draft that
+        has a title; see ``Sources.remove_sources``.
+
+        Votes are counted separately from drafts: a ``thumbs_up`` or ``thumbs_down`` equal to the
+        current count changes nothing; any other value replaces the part that is not votes.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:

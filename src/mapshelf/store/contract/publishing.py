@@ -43,7 +43,10 @@ class MapsOfPeople(Protocol):
         """Return the origin of a map, an empty one if it has no file."""
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
-        """Return the removed maps, of ``owner_id`` if given, last removed first."""
+        """Return the removed maps, of ``owner_id`` if given, last removed first.
+
+        Maps whose files are missing are left out: they come back with their files.
+        """
 
     def usage(self, user_id: int, replacing: int = 0) -> Usage:
         """Return how much a user has uploaded.
@@ -155,14 +158,15 @@ class MapEditing(Protocol):
                 exceptions propagate, and the map stays removed.
 
         Raises:
-            NotFound: there is no such removed map.
+            NotFound: there is no such removed map, or its file is missing.
         """
 
     def purge_removed(self, before: int) -> int:
-        """Delete the uploaded maps that were removed before this time; return how many.
+        """Delete the maps that were removed before this time; return how many.
 
-        Each call deletes at most a few hundred: repeat it until it returns 0. Maps that were not
-        uploaded stay removed, since the next import would otherwise add them again.
+        Each call deletes at most a few hundred: repeat it until it returns 0. These are uploaded
+        maps, and maps whose files have been missing since before. Other maps stay removed, since
+        the next import would otherwise add them again.
         """
 
 

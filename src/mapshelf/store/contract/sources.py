@@ -7,27 +7,34 @@ from mapshelf.model import Source
 
 
 class Sources(Protocol):
-    """Finds, renames and deletes the files that maps were read from."""
+    """Finds, renames and removes the files that maps were read from."""
 
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
-        """Return, by path, the sources known among ``paths``."""
+        """Return, by path, the sources known among ``paths``, including missing ones."""
 
     def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
         """Return up to ``limit`` sources below ``folder`` with a path above ``after``.
 
-        They are sorted bytewise by path. ``folder`` has no trailing slash.
+        They are sorted bytewise by path. Missing ones are left out. ``folder`` has no trailing
+        slash.
         """
 
     def sources_of(self, digest: bytes) -> list[Source]:
-        """Return the sources with this content, sorted bytewise by path."""
+        """Return the sources with this content, even missing ones, sorted bytewise by path."""
 
     def move_source(self, old: bytes, new: Source) -> bool:
         """Record that the file at ``old`` is now ``new``; return whether ``old`` was known.
 
         The map itself is unchanged, but there is a change in the feed, because the name of the
         source is searchable. If there is already a source at ``new.path``, it MUST NOT be lost, and
-        nothing is moved.
+        nothing is moved; but a missing file leaves its path, and is only found by its content then.
         """
 
-    def delete_sources(self, paths: Sequence[bytes]) -> int:
-        """Delete the maps that were read from these files; return how many there were."""
+    def remove_sources(self, paths: Sequence[bytes]) -> int:
+        """Record that these files are missing; return how many maps are removed by that.
+
+        A map without any other file is removed until one of its files is imported again. It MUST
+        NOT be among ``removed_maps``, nor can its removal be undone. With its file, it gets back
+        its visibility, unless a user had removed it; see ``MapWriter.put_maps`` and
+        ``MapEditing.purge_removed``.
+        """

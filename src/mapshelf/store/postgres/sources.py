@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from mapshelf.model import Source
-from mapshelf.store.columns import SOURCE
-from mapshelf.store.postgres.counters import LockedCounters, write_deletions
+from mapshelf.model import GONE, Source
+from mapshelf.store.columns import KEEP_MISSING, SOURCE
+from mapshelf.store.missing_maps import path_without_file
+from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.tables import Row
 
 
 class PostgresSources(DatabaseUser):
@@ -28,7 +30,8 @@ class PostgresSources(DatabaseUser):
         beginning = "substring(path FROM 1 FOR 1000)"
         rows = self._rows(
             f"SELECT {SOURCE} FROM sources WHERE path > %s AND path < %s"
-            f" AND {beginning} >= %s AND {beginning} <= %s ORDER BY {beginning}, path LIMIT %s",
+            f" AND {beginning} >= %s AND {beginning} <= %s AND modified <> {GONE}"
+            f" ORDER BY {beginning}, path LIMIT %s",
             (first, beyond, first[:1000], beyond[:1000], limit),
         )
         return [Source(*row) for row in rows]
@@ -45,8 +48,16 @@ class PostgresSources(DatabaseUser):
         with self._connections.writing() as link:
             counters = LockedCounters(link)
             at = "sha256(path) = sha256(%s)"
-            if new.path != old and link.rows(f"SELECT 1 FROM sources WHERE {at}", (new.path,)):
+
+            def found(path: bytes) -> list[Row]:
+                return link.rows(f"SELECT modified FROM sources WHERE {at}", (path,))
+
+            taken = found(new.path) if new.path != old else []
+            if not found(old) or (taken and taken[0] != (GONE,)):
                 return False
+            if taken:
+                given = path_without_file(new.path, found)
+                link.execute(f"UPDATE sources SET path = %s WHERE {at}", (given, new.path))
             moved = link.rows(
                 "UPDATE sources SET path = %s, name = %s, size = %s, modified = %s, digest = %s"
                 f" WHERE {at} RETURNING file_id",
@@ -60,14 +71,30 @@ class PostgresSources(DatabaseUser):
             counters.write()
             return bool(moved)
 
-    def delete_sources(self, paths: Sequence[bytes]) -> int:
+    def remove_sources(self, paths: Sequence[bytes]) -> int:
         """See ``Store``."""
         with self._connections.writing() as link:
             counters = LockedCounters(link)
-            rows = link.rows(
-                "SELECT m.id, m.file_id FROM unnest(%s::bytea[]) WITH ORDINALITY AS one (path, at)"
-                " JOIN sources AS s ON sha256(s.path) = sha256(one.path)"
-                " JOIN maps AS m ON m.file_id = s.file_id ORDER BY one.at",
+            found = link.rows(
+                f"UPDATE sources SET modified = {GONE} WHERE modified <> {GONE}"
+                " AND sha256(path) IN (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)"
+                " RETURNING file_id",
                 (list(paths),),
             )
-            return write_deletions(link, counters, dict(rows))
+            rows = link.rows(
+                "SELECT file_id FROM maps AS m WHERE file_id = ANY(%s) AND NOT EXISTS"
+                f" (SELECT 1 FROM sources AS s WHERE s.file_id = m.file_id AND modified <> {GONE})"
+                " ORDER BY file_id",
+                ([row[0] for row in found],),
+            )
+            missing = [row[0] for row in rows]
+            keep = KEEP_MISSING.format(now="%s", maps="= ANY(%s)")
+            link.execute(keep, (self._clock(), missing))
+            link.execute(
+                "UPDATE maps AS m SET visibility = 'removed', revision = one.revision"
+                " FROM unnest(%s::bigint[], %s::bigint[]) AS one (file_id, revision)"
+                " WHERE m.file_id = one.file_id",
+                (missing, [counters.next_revision() for _ in missing]),
+            )
+            counters.write()
+            return len(missing)

@@ -31,6 +31,7 @@ MIGRATIONS: Final = (
     "sqlite_0015.sql",
     "sqlite_0016.sql",
     "sqlite_0017.sql",
+    "sqlite_0018.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
-from mapshelf.model import Source
-from mapshelf.store.columns import SOURCE
+import apsw
+
+from mapshelf.model import GONE, Source
+from mapshelf.store.columns import KEEP_MISSING, SOURCE
+from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
-from mapshelf.store.sqlite.map_rows import delete_map, next_revision
+from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 
 
@@ -23,7 +26,8 @@ class SQLiteSources(DatabaseUser):
         """See ``Store``."""
         # "0" is the character after the slash: all paths below the folder lie in between.
         rows = self._database.rows(
-            f"SELECT {SOURCE} FROM sources WHERE path > ? AND path < ? ORDER BY path LIMIT ?",
+            f"SELECT {SOURCE} FROM sources WHERE path > ? AND path < ?"
+            f" AND modified <> {GONE} ORDER BY path LIMIT ?",
             (max(folder + b"/", after), folder + b"0", limit),
         )
         return [Source(*row) for row in rows]
@@ -38,9 +42,17 @@ class SQLiteSources(DatabaseUser):
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""
         with self._database.writing() as database:
-            taken = database.execute("SELECT 1 FROM sources WHERE path = ?", (new.path,))
-            if new.path != old and taken.fetchone():
+            query = "SELECT modified FROM sources WHERE path = ?"
+
+            def found(path: bytes) -> list[Row]:
+                return database.execute(query, (path,)).fetchall()
+
+            taken = found(new.path) if new.path != old else []
+            if not found(old) or (taken and taken[0] != (GONE,)):
                 return False
+            if taken:
+                given = path_without_file(new.path, found)
+                database.execute("UPDATE sources SET path = ? WHERE path = ?", (given, new.path))
             moved: list[Row] = database.execute(
                 "UPDATE sources SET path = ?, name = ?, size = ?, modified = ?, digest = ?"
                 " WHERE path = ? RETURNING file_id",
@@ -53,11 +65,27 @@ class SQLiteSources(DatabaseUser):
                 )
             return bool(moved)
 
-    def delete_sources(self, paths: Sequence[bytes]) -> int:
+    def remove_sources(self, paths: Sequence[bytes]) -> int:
         """See ``Store``."""
         query = (
-            "SELECT m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.path = ?"
+            f"UPDATE sources SET modified = {GONE} WHERE path = ? AND modified <> {GONE}"
+            " RETURNING file_id"
         )
         with self._database.writing() as database:
             found = [row[0] for path in paths for row in database.execute(query, (path,))]
-            return sum(delete_map(database, public_id) for public_id in found)
+            now = self._clock()
+            return sum(_miss(database, file_id, now) for file_id in dict.fromkeys(found))
+
+
+def _miss(database: apsw.Connection, file_id: int, now: int) -> bool:
+    """Remove a map until its file is back, unless it has another file; return whether."""
+    if database.execute(
+        f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE}", (file_id,)
+    ).fetchall():
+        return False
+    database.execute(KEEP_MISSING.format(now="?", maps="= ?"), (now, file_id))
+    database.execute(
+        "UPDATE maps SET visibility = 'removed', revision = ? WHERE file_id = ?",
+        (next_revision(database), file_id),
+    )
+    return True
