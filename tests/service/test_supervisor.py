@@ -44,7 +44,7 @@ def supervise(note: str) -> None:
 
 
 def listen_in_grandchild(note: str) -> None:
-    """Let a child listen, as web workers do; stop it and this process, and write down its number."""
+    """Let a child listen, as web workers do; write down its number; stop it and this process."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         code = "import time; time.sleep(600)"
         grandchild = subprocess.Popen([sys.executable, "-c", code], pass_fds=[listening.fileno()])
