@@ -39,8 +39,8 @@ CACHED_PIECES: Final = 1 << 12
 to 5 MB. One large map may exceed it."""
 
 MOST_VARIANTS: Final = 1 << 17
-"""Maximum number of different variants in the texts of a map, which take 10 to 20 microseconds each.
-The map of people with the most that we know has 29,000."""
+"""Maximum number of different variants in the texts of a map. Each takes 10 to 20 microseconds. The
+map of people with the most that we know has 29,000."""
 
 _PARTED: Final = f" {SEPARATOR} "
 _SHORT: Final = 2
