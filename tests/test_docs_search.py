@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.formats.outline_codec import LONGEST_TEXT
 from mapshelf.query.rating import POPULARITIES
 from mapshelf.search.map_words import MOST_OCCURRENCES
 from mapshelf.search.query_parser import MOST_PHRASE_WORDS
@@ -21,6 +22,7 @@ from mapshelf.text.stemming import (
     UNKNOWN,
     query_stems,
 )
+from mapshelf.text.word_forms import MOST_VARIANTS
 from tests.relevance.test_relevance import PROMISES
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "search.md").read_text("utf-8")
@@ -58,6 +60,8 @@ def test_every_language_is_documented_and_no_other() -> None:
         f"any but the first {MOST_WORDS} words",
         f"At most {MOST_PHRASE_WORDS} words of a query count as parts of phrases",
         f"phrases match only the first {MOST_OCCURRENCES:,}",
+        f"only the first {LONGEST_TEXT:,} characters of the topics and notes",
+        f"the first {MOST_VARIANTS:,} different words, their parts and compounds",
         f"at most {LONGEST_ENDING} letters shorter",
         f"have {SHORTEST} to {LONGEST} letters",
         f"a mean reciprocal rank of {PROMISES['MRR'][2]}",

@@ -160,6 +160,21 @@ def test_the_session_of_a_page_counts_not_its_address(service: Service, shelf: S
     assert asked_while_full(service, "documents", GREEDY, path, clients) == [503, 503, 200]
 
 
+def test_the_page_of_own_maps_waits_where_the_same_list_does(
+    service: Service, shelf: Shelf
+) -> None:
+    """Its searches may take seconds, which must not delay signing in, for example."""
+    cookie = service.application.application.context.sessions.session_cookie.name
+    greedy, other = (
+        {"Cookie": f"{cookie}={shelf.session(name)}"} for name in (GREEDY_USER, READER)
+    )
+    for headers in (greedy, other):
+        assert service.request("GET", "/account", headers=headers, signed=False).status_code == 200
+    owner = user_named(shelf, GREEDY_USER).id
+    path = "/account/maps?query=plan"
+    assert asked_while_full(service, "own_maps", owner, path, [greedy, other]) == [503, 200]
+
+
 def test_searches_are_refused_unread_only_if_their_owner_has_most(shelf: Shelf) -> None:
     """Over RSGI, as Granian calls it. Without a token a search gets 401, unless refused unread."""
     with serve(shelf) as service:

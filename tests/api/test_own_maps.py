@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from mapshelf.api.own_maps import MOST_SEARCHED
+from mapshelf.api.unpublished_maps import MOST_SEARCHED, MOST_TITLES
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.query import ORDERS
 from tests.api import openapi
@@ -126,27 +126,54 @@ def test_order_by_relevance_puts_unranked_maps_last(people: People) -> None:
 @pytest.mark.slow
 def test_searches_of_unpublished_maps_are_limited_to_the_newest(people: People) -> None:
     """Many large unpublished maps slow down only their owner."""
+    first = private(people, "Ocelots", "quokka")
+    assert found(people, "quokka") == found(people, "ocelots") == {first}
+    large = private(people, "Large", *["again " * 1000] * (MOST_SEARCHED // 6000 + 1))
+    newest = private(people, "Small", "quokka")
+    assert found(people, "quokka") == {newest}
+    assert found(people, "ocelots") == {first}
+    assert found(people, "again") == {large}
 
-    def put(title: str, *topics: str) -> str:
-        draft = MapDraft(
-            title=title,
-            owner=OWNER,
-            visibility=Visibility.PRIVATE,
-            outline=outline_of("root", *topics),
-        )
-        return people.shelf.put(draft)[0]
 
-    def found(query: str) -> set[str]:
-        answer = people.get(OWNER, f"/users/me/maps?limit=50&query={query}")
-        return {one["ID"] for one in answer.json()}
+@pytest.mark.slow
+def test_descriptions_and_titles_are_limited_too(people: People) -> None:
+    """They need no file, so anybody can have any number of them."""
+    first = private(people, f"Margay{' cat' * 500}", description="numbat")
+    second = private(people, "Caracal", description="numbat")
+    assert found(people, "numbat") == {first, second}
+    long = private(people, "t" * (MOST_TITLES - 1000))
+    fillers = [
+        draft(f"Filler {number}", description="again " * 1500)
+        for number in range(MOST_SEARCHED // 9000 + 1)
+    ]
+    filled = people.shelf.put(*fillers)
+    newest = private(people, "Small", description="numbat")
+    assert found(people, "numbat") == {newest}
+    assert found(people, "caracal") == {second}
+    assert found(people, "margay") == set()
+    people.shelf.store.delete_maps([*filled, long])
+    assert found(people, "margay") == {first}
 
-    first = put("Ocelots", "quokka")
-    assert found("quokka") == found("ocelots") == {first}
-    large = put("Large", *["again " * 1000] * (MOST_SEARCHED // 6000 + 1))
-    newest = put("Small", "quokka")
-    assert found("quokka") == {newest}
-    assert found("ocelots") == {first}
-    assert found("again") == {large}
+
+def draft(title: str, *topics: str, description: str = "") -> MapDraft:
+    return MapDraft(
+        title=title,
+        description=description,
+        owner=OWNER,
+        visibility=Visibility.PRIVATE,
+        outline=outline_of("root", *topics),
+    )
+
+
+def private(people: People, title: str, *topics: str, description: str = "") -> str:
+    """Add a private map, and return its ID."""
+    return people.shelf.put(draft(title, *topics, description=description))[0]
+
+
+def found(people: People, query: str) -> set[str]:
+    """Return the IDs of the user's maps that match."""
+    answer = people.get(OWNER, f"/users/me/maps?limit=50&query={query}")
+    return {one["ID"] for one in answer.json()}
 
 
 @pytest.mark.parametrize("parameters", ["limit=51", "visibility=removed", "visibility=x"])

@@ -18,6 +18,7 @@ from mapshelf.snapshot.format import manifest as manifests
 from mapshelf.snapshot.format.manifest import APPEND_FILES, FORMAT, read_manifest, verify
 from mapshelf.snapshot.format.manifest import published_length as published_length_of
 from mapshelf.snapshot.read import Snapshot
+from mapshelf.store.contract.change_feed import MOST_BYTES
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.snapshot.world import World, prove_lists, prove_searches, titles
 from tests.store.drafts import outline
@@ -271,11 +272,11 @@ class Failing(SQLiteStore):
     fail_at: tuple[int, ...] = ()
     calls = 0
 
-    def changes(self, after: int, limit: int) -> list[Change]:
+    def changes(self, after: int, limit: int, most_bytes: int = MOST_BYTES) -> list[Change]:
         self.calls += 1
         if self.calls in self.fail_at:
             raise StoreUnavailable("away for a moment")
-        return super().changes(after, limit)
+        return super().changes(after, limit, most_bytes)
 
 
 @pytest.mark.parametrize("published_before", [False, True])

@@ -4,12 +4,12 @@ Published maps come from the snapshot, which has them in order. The others are f
 from the store, and those that match are inserted. In a search by relevance they come last, because
 nothing ranks them.
 
-Their topics are searched without an index. That takes a second and 50 MB for each million
-characters, so it has a limit (``MOST_SEARCHED``), and a separate queue: a user with many large maps
-cannot block others.
+Their topics are searched without an index (``unpublished_maps.py``), which may take seconds. So
+this list and the page that shows it have a queue of their own, in which users take turns: one with
+many large maps cannot block others.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -19,34 +19,23 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import map_object, signed
 from mapshelf.api.maps import list_response
+from mapshelf.api.unpublished_maps import UnpublishedMaps
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.ndjson_records import parse_record
-from mapshelf.formats.outline_codec import Passages
-from mapshelf.model import ListedMap, Map, User, Visibility
+from mapshelf.model import ListedMap, User, Visibility
 from mapshelf.query import (
-    FILTERS,
-    NOT,
     SORT_ORDERS,
     MapQuery,
     owner_key,
     parse_query,
     read_parameters,
 )
-from mapshelf.search.listed_maps import listed_map, passages_of
-from mapshelf.search.map_words import WordFinder
-from mapshelf.search.matching import UnindexedMaps
-from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store
 from mapshelf.text.normalize import normalize
 
 VISIBILITY: Final = "visibility"
 
-MOST_SEARCHED: Final = 2 << 20
-"""Maximum size of the decompressed outlines to search, in bytes, from the newest map on. Of the
-other maps, only the details are searched."""
-
-_KEYS: Final = {row.name: row.keys for row in FILTERS}
 _ORDERS: Final = {row.name: row for row in SORT_ORDERS}
 _COMPARED: Final = (
     "file_id",
@@ -58,9 +47,6 @@ _COMPARED: Final = (
     "date_added",
 )
 """The fields by which maps are sorted."""
-
-_OF_FILES: Final = frozenset({"folder", "language", "size", "with_notes", "with_tasks"})
-"""The filters that depend on the file of a map."""
 
 
 async def list_own_maps(context: Context, request: Request) -> Response:
@@ -119,14 +105,17 @@ class OwnMaps:
             query: see ``page``.
             wanted: see ``page``.
         """
-        published, others = wanted in (None, Visibility.PUBLISHED), self._others(query, wanted)
+        published = wanted in (None, Visibility.PUBLISHED)
+        only_published = wanted is Visibility.PUBLISHED
+        unpublished = None if only_published else self._unpublished(query, wanted)
+        others = unpublished.matching(query.text) if unpublished else []
         corrected = ""
         if published:
             total, corrected = self._published_total(query, correct=not others)
         else:
             total = 0
-        if corrected:
-            others = self._others(replace(query, text=corrected), wanted)
+        if corrected and unpublished:
+            others = unpublished.matching(corrected)
         searched = replace(query, text=corrected) if corrected else query
         return self._bodies(searched, total, others), total + len(others), corrected
 
@@ -139,10 +128,8 @@ class OwnMaps:
         own = ("owner", owner_key(self._user.name))
         return replace(query, filters=tuple(dict.fromkeys((*query.filters, own))))
 
-    def _others(self, query: MapQuery, wanted: Visibility | None) -> list[ListedMap]:
-        """Return the matching maps that are not in the snapshot."""
-        if wanted is Visibility.PUBLISHED:
-            return []
+    def _unpublished(self, query: MapQuery, wanted: Visibility | None) -> UnpublishedMaps:
+        """Return the maps that are not in the snapshot and pass the filters of a query."""
         maps = [
             one
             for one in self._store.unpublished_maps(self._user.id)
@@ -150,30 +137,7 @@ class OwnMaps:
             # A map that was published a moment ago may still be here; do not list it twice.
             and self._snapshot.find(one.id, self._base_url) is None
         ]
-        by_file = query.order == "edited" or any(
-            name.removeprefix(NOT) in _OF_FILES for name, _ in query.filters
-        )
-        if not (query.text or by_file):
-            listed = [ListedMap(one, one.date_added) for one in maps]
-            return [one for one in listed if _passes(one, query)]
-        read = [(one, words) for one, words in self._read(maps) if _passes(one, query)]
-        if not query.text or not read:
-            return [one for one, _ in read]
-        finder = WordFinder()
-        words = [finder.words_of(one.map, one.source, passages) for one, passages in read]
-        places = UnindexedMaps(words).matching(parse_query_text(query.text, query.title_only))
-        return [read[place][0] for place in places]
-
-    def _read(self, maps: list[Map]) -> Iterator[tuple[ListedMap, Passages]]:
-        """Yield maps with the texts of their outlines, newest first, up to the limit."""
-        room = MOST_SEARCHED
-        for one in reversed(maps):
-            if room > 0:
-                passages = passages_of(one, self._store.outline(one.file_id), room)
-            else:
-                passages = Passages()
-            room -= passages.size
-            yield listed_map(one, self._store.origin(one.file_id), passages), passages
+        return UnpublishedMaps(self._store, maps, query)
 
     def _bodies(self, query: MapQuery, total: int, others: list[ListedMap]) -> list[bytes]:
         """Return the Map objects of a page.
@@ -209,13 +173,6 @@ class OwnMaps:
 
     def _encoded(self, one: ListedMap) -> bytes:
         return map_object(one.map, self._base_url)
-
-
-def _passes(one: ListedMap, query: MapQuery) -> bool:
-    return all(
-        (key in _KEYS[name.removeprefix(NOT)](one)) != name.startswith(NOT)
-        for name, key in query.filters
-    )
 
 
 def place_in(order: str) -> Callable[[ListedMap], tuple[Any, ...]]:

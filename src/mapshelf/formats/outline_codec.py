@@ -41,8 +41,10 @@ READABLE: Final = (2, 3, 4, FORMAT)
 details and shown attributes, no hidden lines and no positions of callouts."""
 
 
-LONGEST_TEXT: Final = 4 << 20
-"""Maximum number of characters of a map in the search index."""
+LONGEST_TEXT: Final = 512 << 10
+"""Maximum number of characters of a map that are searched, from its beginning. The largest map of
+people that we know has 402,000. The worst text of this length, within ``MOST_VARIANTS`` in
+``text/word_forms.py``, takes three seconds and 260 MB to index."""
 
 _TOPICS: Final = b',"topics":['
 """Precedes the rows of the topics, which are the last value."""

@@ -4,7 +4,7 @@ The search index is built from these words, and maps without an index are search
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -12,7 +12,13 @@ from typing import Final
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
 from mapshelf.text.normalize import SEPARATOR, is_unspaced
-from mapshelf.text.word_forms import CACHED_PIECES, Forms, WordForms
+from mapshelf.text.word_forms import (
+    CACHED_PIECES,
+    MOST_VARIANTS,
+    Forms,
+    WordForms,
+    variants_in,
+)
 
 LONGEST_NAME: Final = 1024
 """Length to which a title joined to one word is truncated; longer titles are not searched for."""
@@ -91,7 +97,7 @@ class WordFinder:
         self._forms = WordForms(cached)
 
     def words_of(self, found: Map, source: str, passages: Passages) -> MapWords:
-        """Return the words of a map.
+        """Return the words of a map, up to ``MOST_VARIANTS`` different ones, the title first.
 
         Args:
             found: the map.
@@ -99,11 +105,10 @@ class WordFinder:
             passages: the text of its topics.
         """
         about = (found.owner, found.category, source)
-        forms, language = self._forms.of, passages.language
-        title = forms(found.title, language)
-        description = forms(found.description, language)
-        branches = forms(_separated((*passages.shallow, *about)), language)
-        topics = forms(_separated(passages.deep), language)
+        language = passages.language
+        branch_text = _separated((*passages.shallow, *about))
+        texts = (found.title, found.description, branch_text, _separated(passages.deep))
+        title, description, branches, topics = self._within_limit(texts, language)
         self._forms.limit()
         return MapWords(
             _words(title),
@@ -114,6 +119,13 @@ class WordFinder:
             pieces={*title, *description, *branches, *topics},
             language=language,
         )
+
+    def _within_limit(self, texts: Iterable[str], language: str) -> Iterator[list[Forms]]:
+        room = MOST_VARIANTS
+        for text in texts:
+            found = self._forms.of(text, language, room)
+            room = max(0, room - variants_in(found))
+            yield found
 
 
 def _words(found: Iterable[Forms]) -> list[str]:

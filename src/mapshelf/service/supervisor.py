@@ -19,6 +19,7 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from mapshelf.service.backoff import Backoff
+from mapshelf.service.descendants import kill_with_descendants
 
 FIRST_RESTART_DELAY: Final = 0.2
 LONGEST_RESTART_DELAY: Final = 10.0
@@ -102,6 +103,7 @@ class Supervisor:
         drain_seconds: float = 0,
         on_drain: Callable[[], None] | None = None,
         on_stop: Callable[[], None] | None = None,
+        stop_timeout: float = STOP_TIMEOUT,
     ) -> None:
         """Set up to run ``children``.
 
@@ -111,11 +113,13 @@ class Supervisor:
                 can switch to other nodes first.
             on_drain: called when this period begins.
             on_stop: called before the children are asked to stop, to release their resources.
+            stop_timeout: seconds they have to stop before they are killed.
         """
         self._children = children
         self._drain_seconds = drain_seconds
         self._on_drain = on_drain
         self._on_stop = on_stop
+        self._stop_timeout = stop_timeout
         self._stopping = False
         # The signal handler writes into the pipe, which wakes up ``_wait``.
         self._wake_up, self._signalled = os.pipe()
@@ -210,10 +214,10 @@ class Supervisor:
         alive = [child.process for child in self._children if child.process is not None]
         for process in alive:
             process.terminate()
-        deadline = time.monotonic() + STOP_TIMEOUT
+        deadline = time.monotonic() + self._stop_timeout
         for process in alive:
             process.join(max(0.0, deadline - time.monotonic()))
-            if process.is_alive():
+            if process.pid is not None and process.is_alive():
                 log.error("%s did not stop in time; killing it", process.name)
-                process.kill()
+                kill_with_descendants(process.pid)
                 process.join()

@@ -128,7 +128,7 @@ class OwnMapsPages:
         wanted = read_visibility(request.query_string)
         snapshot = self._context.snapshot.get().snapshot
         look = partial(self._own_list, snapshot, session.user, query, wanted)
-        found = await self._personal.ask(request, look)
+        found = await self._personal.search_own_maps(request, look)
         done = read_parameters(request.query_string, ("done",)).get("done", "")
         values = {"list": found, "done": done if done == REMOVED else ""}
         return await self._personal.page(Page("own_maps.html", values, error), session)

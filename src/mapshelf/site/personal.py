@@ -254,6 +254,10 @@ class Personal:
         """Run ``work`` that hashes passwords, and return its result; see ``ask``."""
         return await self._result(self.context.queues.passwords, request, work)
 
+    async def search_own_maps(self, request: Request, work: Callable[[Store], T]) -> T:
+        """Run ``work`` that searches the user's own maps, and return its result; see ``ask``."""
+        return await self._result(self.context.queues.own_maps, request, work)
+
     async def ask_provider(self, request: Request, work: Callable[[Store], T]) -> T:
         """Run ``work`` that waits for the OpenID provider, and return its result; see ``ask``."""
         return await self._result(self.context.queues.providers, request, work)

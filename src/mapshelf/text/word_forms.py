@@ -6,7 +6,7 @@ compounds, their stems and their beginnings. No word, part or compound contains 
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import add
 from typing import Final
@@ -38,6 +38,11 @@ CACHED_PIECES: Final = 1 << 12
 """Maximum number of pieces that are cached since older ones were put aside. Both together take up
 to 5 MB. One large map may exceed it."""
 
+MOST_VARIANTS: Final = 1 << 17
+"""Maximum number of different variants in the texts of a map. Each takes 10 to 20 microseconds. The
+map of people with the most that we know has 29,000."""
+
+_PARTED: Final = f" {SEPARATOR} "
 _SHORT: Final = 2
 _LENGTHS: Final = range(1, LONGEST_BEGINNING + 1)
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
@@ -75,17 +80,33 @@ class WordForms:
         self._pieces: dict[str, _Pieces] = {}
         self._older: dict[str, _Pieces] = {}
 
-    def of(self, text: str, language: str) -> list[Forms]:
+    def of(self, text: str, language: str, most: int = MOST_VARIANTS) -> list[Forms]:
         """Return the forms of the pieces of a text, in order.
 
         Args:
             text: the text as written.
             language: the language of the map, a key of ``LANGUAGES``; any other counts as unknown.
+            most: number of different variants after which the rest of a long text is left out.
         """
         code = language if language in LANGUAGES else UNKNOWN
         pieces = self._pieces.get(code)
         if pieces is None:
             pieces = self._pieces[code] = _Pieces(code, self._older.get(code, {}))
+        if not _is_short(text, most):
+            return list(_limited(self._in_parts(text, pieces), most))
+        return self._in(text, pieces)
+
+    def _in_parts(self, text: str, pieces: "_Pieces") -> Iterator[Forms]:
+        """Yield the forms of the pieces of a long text, computing few in advance."""
+        for place, part in enumerate(text.split(_PARTED)):
+            if place:
+                yield pieces[SEPARATOR]
+            if has_unspaced(part):
+                yield pieces.found_in(part)
+            else:
+                yield from map(pieces.__getitem__, part.replace("\n", " ").split(" "))
+
+    def _in(self, text: str, pieces: "_Pieces") -> list[Forms]:
         if has_unspaced(text):  # pieces in such scripts are long and hardly ever recur
             return [pieces.found_in(text)]
         if "\n" in text:
@@ -146,7 +167,8 @@ class _Pieces(dict[str, Forms]):
     def _of_several(self, words: Iterable[str], variants: set[str]) -> Forms:
         found = tuple(words)
         normalized = {word if is_unspaced(word) else normalize(word) for word in variants}
-        own = found if normalized == {*found} else tuple(normalized)
+        same = len(found) == len(normalized) and normalized == {*found}
+        own = found if same else tuple(normalized)
         forms = normalized.union(*map(self._stems, variants))
         return Forms(found, own, " ".join(forms), " ".join(_begun(normalized.union(found))))
 
@@ -154,6 +176,28 @@ class _Pieces(dict[str, Forms]):
         if _LETTERS.fullmatch(word):
             return self[word].forms.split(" ")  # the word and its stems
         return stems_of(word, self._languages)
+
+
+def variants_in(found: Iterable[Forms]) -> int:
+    """Return the number of variants of different pieces."""
+    return sum([len(piece.variants) for piece in set(found)])
+
+
+def _is_short(text: str, most: int) -> bool:
+    """Return whether a text can hardly have more than ``most`` variants: ``aB`` has three."""
+    return 2 * len(text) <= most
+
+
+def _limited(found: Iterable[Forms], most: int) -> Iterator[Forms]:
+    """Yield pieces until there are more than ``most`` variants of different pieces."""
+    seen: set[Forms] = set()
+    for piece in found:
+        if piece not in seen:
+            seen.add(piece)
+            most -= len(piece.variants)
+            if most < 0:
+                return
+        yield piece
 
 
 def _begun(words: Collection[str]) -> set[str]:

@@ -150,6 +150,26 @@ class ChangeFeedContract(Suite):
         assert sorted(mirror.values(), key=lambda found: found.file_id) == store.maps(0, ALL)
         assert revision == store.revision()
 
+    def test_outlines_are_bounded_in_bytes(self, store: Store) -> None:
+        """One call must fit into memory, however large the outlines are."""
+        sizes = (40, 40, 0, 30, 200, 10, 0, 90)
+        store.put_maps(
+            [
+                MapDraft(id=f"m{place}", title="m", outline=bytes(size) or None)
+                for place, size in enumerate(sizes)
+            ]
+        )
+        store.delete_maps(["m6"])
+        found, revision = [], 0
+        while changes := store.changes(revision, ALL, 100):
+            found.append([len(change.outline or b"") for change in changes])
+            revision = changes[-1].revision
+        assert found == [[40, 40, 0], [30], [200], [10, 90, 0]]
+        assert revision == store.revision()
+        assert len(store.changes(0, 2, 100)) == 2
+        assert len(store.changes(0, 5, 0)) == 1
+        assert len(store.changes(0, ALL)) == len(sizes)
+
     def test_limit_zero_gives_nothing(self, store: Store) -> None:
         store.put_maps([title("a")])
         assert store.changes(0, 0) == []

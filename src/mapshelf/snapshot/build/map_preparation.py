@@ -36,6 +36,10 @@ HELPER_MEMORY: Final = 1 << 30
 
 HELPER_DESCRIPTORS: Final = 64
 
+MOST_AT_ONCE: Final = 1 << 20
+"""Size of outlines, uncompressed and in bytes, from which fewer maps of a group are prepared at
+once. Their encoded size says little: texts that repeat themselves are a thousand times as large."""
+
 PIECES_IN_LARGE_BUILDS: Final = 1 << 17
 """Pieces of text that are cached in builds of many maps (see ``WordForms``). They take up to 140 MB
 per helper, and make such builds a sixth faster than half as many."""
@@ -140,7 +144,7 @@ class MapPreparation:
 
     def _finished(
         self, pool: ConfinedPool, group: Group, future: "Future[list[PreparedMap]]"
-    ) -> list[PreparedMap]:
+    ) -> Iterable[PreparedMap]:
         try:
             return pool.result(future)
         except FAILURES as error:
@@ -148,21 +152,27 @@ class MapPreparation:
             return prepare(self._documents, group)
 
 
-def prepare(documents: SearchDocuments, group: Group) -> list[PreparedMap]:
-    """Return what a snapshot stores of these maps."""
-    read = [_read(one) for one in group]
+def prepare(documents: SearchDocuments, group: Group) -> Iterator[PreparedMap]:
+    """Yield what a snapshot stores of these maps, reading only some of them in advance."""
+    read: list[tuple[Indexed, str]] = []
+    room = MOST_AT_ONCE
+    for one in map(_read, group):
+        size = one[0].passages.size
+        if size > room:
+            yield from _prepared(documents, read)
+            read, room = [], MOST_AT_ONCE
+        read.append(one)
+        room -= size
+    yield from _prepared(documents, read)
+
+
+def _prepared(
+    documents: SearchDocuments, read: Sequence[tuple[Indexed, str]]
+) -> Iterator[PreparedMap]:
     made = documents.of([indexed for indexed, _ in read])
-    return [
-        PreparedMap(
-            indexed.listed,
-            indexed.keys,
-            document,
-            encode_record(indexed.listed.map),
-            encode_details(indexed.listed),
-            fault,
-        )
-        for (indexed, fault), document in zip(read, made, strict=True)
-    ]
+    for (indexed, fault), document in zip(read, made, strict=True):
+        record, details = encode_record(indexed.listed.map), encode_details(indexed.listed)
+        yield PreparedMap(indexed.listed, indexed.keys, document, record, details, fault)
 
 
 def _read(one: MapToPrepare) -> tuple[Indexed, str]:
@@ -180,7 +190,7 @@ def _passages_of(one: MapToPrepare) -> tuple[Passages, str]:
 
 
 def _prepare_in_helper(group: Group) -> list[PreparedMap]:
-    return prepare(_documents_of_this_helper(), group)
+    return list(prepare(_documents_of_this_helper(), group))
 
 
 @cache

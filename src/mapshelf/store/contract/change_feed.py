@@ -1,9 +1,13 @@
 """The change feed: an ordered log of changes to maps, from which snapshots are built."""
 
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from mapshelf.model import Change
+
+MOST_BYTES: Final = 32 << 20
+"""Maximum size of the outlines that ``changes`` returns at once, encoded and in bytes. A thousand
+outlines of real maps have a few megabytes."""
 
 
 class ChangeFeed(Protocol):
@@ -36,8 +40,11 @@ class ChangeFeed(Protocol):
         MUST be cheap: callers poll it several times a second.
         """
 
-    def changes(self, after: int, limit: int) -> list[Change]:
+    def changes(self, after: int, limit: int, most_bytes: int = MOST_BYTES) -> list[Change]:
         """Return up to ``limit`` changes with a revision above ``after``, in ascending order.
+
+        Returns fewer if their outlines would exceed ``most_bytes`` together, but at least one, so
+        that callers get on. No change up to the last one returned is left out.
 
         Each map appears once, at its latest change and in its current state. Deletions are
         included. An unpublished map counts as deleted: consumers of the feed must not show any of

@@ -14,6 +14,7 @@ from mapshelf.store.columns import (
     ORIGIN,
     map_of_row,
 )
+from mapshelf.store.contract.change_feed import MOST_BYTES
 from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
@@ -23,11 +24,16 @@ CHANGES: Final = (
     # Find the changes in two indexes first, and only then look up their maps.
     "WITH news AS (SELECT revision, file_id FROM maps WHERE revision > %s"
     " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
-    " ORDER BY revision LIMIT %s)"
-    f" SELECT news.revision, news.file_id, o.outline, {ORIGIN}, {MAP}"
-    f" FROM news LEFT JOIN ({FROM_MAPS})"
-    " ON m.file_id = news.file_id AND m.visibility = 'published'"
-    " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
+    " ORDER BY revision LIMIT %s),"
+    # The server knows the sizes of outlines without reading them.
+    " sized AS (SELECT revision, news.file_id, row_number() OVER (ORDER BY revision) AS place,"
+    " sum(coalesce(octet_length(outline), 0)) OVER (ORDER BY revision) AS bytes"
+    " FROM news LEFT JOIN outlines ON outlines.file_id = news.file_id),"
+    " fitting AS (SELECT revision, file_id FROM sized WHERE place = 1 OR bytes <= %s)"
+    f" SELECT fitting.revision, fitting.file_id, o.outline, {ORIGIN}, {MAP}"
+    f" FROM fitting LEFT JOIN ({FROM_MAPS})"
+    " ON m.file_id = fitting.file_id AND m.visibility = 'published'"
+    " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY fitting.revision"
 )
 
 WITHDRAWN: Final = (
@@ -85,11 +91,11 @@ class PostgresChangeFeed(DatabaseUser):
         self._seen = found
         return int(found)
 
-    def changes(self, after: int, limit: int) -> list[Change]:
+    def changes(self, after: int, limit: int, most_bytes: int = MOST_BYTES) -> list[Change]:
         """See ``Store``. One statement sees one state of the database."""
-        found, standby = self._changes(self._connections.read_nearby, after, limit)
+        found, standby = self._changes(self._connections.read_nearby, after, limit, most_bytes)
         if standby and not found and max(self._seen, self._listener.announced) > after:
-            found, _ = self._changes(self._connections.read, after, limit)
+            found, _ = self._changes(self._connections.read, after, limit, most_bytes)
         if found:  # or a lagging standby would look like a loss of revisions
             self._seen = max(self._seen, found[-1][0])
         if found and found[0][0] // LEAP != after // LEAP:
@@ -119,6 +125,7 @@ class PostgresChangeFeed(DatabaseUser):
         read: Callable[[Callable[[Link], tuple[list[Row], bool]]], tuple[list[Row], bool]],
         after: int,
         limit: int,
+        most_bytes: int,
     ) -> tuple[list[Row], bool]:
         """Return changes, fewer if ``limit`` takes too long, and whether from a standby."""
         while True:
@@ -127,7 +134,7 @@ class PostgresChangeFeed(DatabaseUser):
             try:
                 return read(
                     lambda link, some=some: (  # type: ignore[misc]
-                        link.rows(CHANGES, (after, after, some)),
+                        link.rows(CHANGES, (after, after, some, most_bytes)),
                         link.standby,
                     )
                 )

@@ -2,6 +2,7 @@
 
 import heapq
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from mapshelf.store.columns import (
     ORIGIN,
     map_of_row,
 )
+from mapshelf.store.contract.change_feed import MOST_BYTES
 from mapshelf.store.sqlite.database import DatabaseUser
 
 LOOK_INTERVAL: Final = 0.1
@@ -61,7 +63,7 @@ class SQLiteChangeFeed(DatabaseUser):
         """See ``Store``."""
         return int(self._database.row("SELECT revision FROM sequence")[0])
 
-    def changes(self, after: int, limit: int) -> list[Change]:
+    def changes(self, after: int, limit: int, most_bytes: int = MOST_BYTES) -> list[Change]:
         """See ``Store``. There is one writer at a time, so revisions become visible in order."""
         with self._database.reading() as database:
             present = database.execute(
@@ -77,7 +79,7 @@ class SQLiteChangeFeed(DatabaseUser):
                 (Change(row[0], row[1], None, None) for row in gone),
                 key=lambda change: change.revision,
             )
-            return list(islice(both, limit))
+            return list(_within(islice(both, limit), most_bytes))
 
     def wait(self, after: int, seconds: float) -> bool:
         """See ``Store``. Every transaction touches the database file (``Database.writing``)."""
@@ -109,3 +111,16 @@ class SQLiteChangeFeed(DatabaseUser):
     def map_count(self) -> int:
         """See ``Store``."""
         return int(self._database.row(COUNT_PUBLISHED)[0])
+
+
+def _within(changes: Iterable[Change], most_bytes: int) -> Iterator[Change]:
+    """Yield the first change, and those after it whose outlines have room.
+
+    SQLite reads a row when it is asked for it, so the outlines of the others are never loaded.
+    """
+    room = most_bytes
+    for place, change in enumerate(changes):
+        room -= len(change.outline or b"")
+        if place and room < 0:
+            return
+        yield change
