@@ -26,9 +26,9 @@ CHANGES: Final = (
     " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
     " ORDER BY revision LIMIT %s),"
     # The server knows the sizes of outlines without reading them.
-    " sized AS (SELECT revision, news.file_id, row_number() OVER (ORDER BY revision) AS place,"
-    " sum(coalesce(octet_length(outline), 0)) OVER (ORDER BY revision) AS bytes"
-    " FROM news LEFT JOIN outlines ON outlines.file_id = news.file_id),"
+    " sized AS (SELECT revision, file_id, row_number() OVER (ORDER BY revision) AS place,"
+    " sum(coalesce((SELECT octet_length(outline) FROM outlines WHERE file_id = news.file_id), 0))"
+    " OVER (ORDER BY revision) AS bytes FROM news),"
     " fitting AS (SELECT revision, file_id FROM sized WHERE place = 1 OR bytes <= %s)"
     f" SELECT fitting.revision, fitting.file_id, o.outline, {ORIGIN}, {MAP}"
     f" FROM fitting LEFT JOIN ({FROM_MAPS})"
