@@ -7,19 +7,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.formats.outline_codec import outline_passages
 from mapshelf.model import MapDraft
-from mapshelf.query import MapQuery
-from mapshelf.search.map_words import MOST_OCCURRENCES, WordFinder
-from mapshelf.search.matching import UnindexedMaps
+from mapshelf.search.map_words import MOST_OCCURRENCES
 from mapshelf.search.query_parser import MOST_PHRASE_WORDS, parse_query_text
 from tests.harness import outline_of
-from tests.snapshot.world import ALL, BASE, world_in
+from tests.snapshot.world import world_in
 
 NUMBERED: Final = [f"w{place}" for place in range(MOST_PHRASE_WORDS + 8)]
 IN_ORDER: Final = " ".join(NUMBERED)
@@ -64,15 +60,8 @@ def test_words_over_the_limit_may_be_anywhere(
         world.put(
             *(MapDraft(title=title, outline=outline_of(text)) for title, text in texts.items())
         )
-        hits = world.published().search(MapQuery(text=query, limit=ALL), BASE, correct=False)
-        assert {orjson.loads(one.body)["Title"] for one in hits.records} == expected
-        finder, maps = WordFinder(), world.maps()
-        words = [
-            finder.words_of(one, "", outline_passages(world.store.outline(one.file_id) or b""))
-            for one in maps
-        ]
-        found = UnindexedMaps(words).matching(parse_query_text(query))
-        assert {maps[place].title for place in found} == expected
+        world.published()
+        assert world.titles_found(query) == (expected, expected)
 
 
 @given(

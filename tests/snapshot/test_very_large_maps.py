@@ -9,20 +9,15 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Final
 
-import orjson
 import pytest
 
-from mapshelf.formats.outline_codec import LONGEST_TEXT, outline_passages
+from mapshelf.formats.outline_codec import LONGEST_TEXT
 from mapshelf.model import Map, MapDraft, Origin
-from mapshelf.query import MapQuery
-from mapshelf.search.map_words import WordFinder
-from mapshelf.search.matching import UnindexedMaps
-from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.build.documents import Document, Indexed, SearchDocuments
 from mapshelf.snapshot.build.map_preparation import MOST_AT_ONCE, MapToPrepare, prepare
 from mapshelf.text.word_forms import MOST_VARIANTS
 from tests.harness import outline_of
-from tests.snapshot.world import ALL, BASE, world_in
+from tests.snapshot.world import world_in
 
 TOPIC: Final = 20_000
 TOPICS: Final = 200
@@ -84,15 +79,8 @@ def test_text_over_the_limits_is_not_searched(
         world.put(
             *(MapDraft(title=name, outline=outline_of(*text)) for name, text in texts.items())
         )
-        hits = world.published().search(MapQuery(text=query, limit=ALL), BASE, correct=False)
-        assert {orjson.loads(one.body)["Title"] for one in hits.records} == expected
-        finder, maps = WordFinder(), world.maps()
-        words = [
-            finder.words_of(one, "", outline_passages(world.store.outline(one.file_id) or b""))
-            for one in maps
-        ]
-        found = UnindexedMaps(words).matching(parse_query_text(query))
-        assert {maps[place].title for place in found} == expected
+        world.published()
+        assert world.titles_found(query) == (expected, expected)
 
 
 class Watched(SearchDocuments):

@@ -17,6 +17,9 @@ from mapshelf.formats.outline_codec import decode_outline, outline_passages
 from mapshelf.model import ListedMap, Map, MapDraft, Visibility
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.query.rating import rating
+from mapshelf.search.map_words import WordFinder
+from mapshelf.search.matching import UnindexedMaps
+from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.snapshot.format.manifest import verify
@@ -89,6 +92,19 @@ class World:
             any(topic.note for topic in topics),
             any(topic.task for topic in topics),
         )
+
+    def titles_found(self, text: str) -> tuple[set[str], set[str]]:
+        """Return the titles of the maps that a search finds, with the index and without one."""
+        query = MapQuery(text=text, limit=ALL)
+        hits = self.snapshot().search(query, BASE, correct=False)
+        finder, maps = WordFinder(), self.maps()
+        words = [
+            finder.words_of(one, "", outline_passages(self.store.outline(one.file_id) or b""))
+            for one in maps
+        ]
+        places = UnindexedMaps(words).matching(parse_query_text(text))
+        indexed = {orjson.loads(one.body)["Title"] for one in hits.records}
+        return indexed, {maps[place].title for place in places}
 
     def close(self) -> None:
         self.builder.close()

@@ -633,8 +633,22 @@ def test_waiting_ends_with_a_write_and_not_by_polling(
         assert waiting.result(30)
 
 
-def test_several_threads_can_wait_at_once(store: SQLiteStore) -> None:
+def test_several_threads_can_wait_at_once(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_wait = threading.Barrier(4, timeout=30)
+    revision, known = SQLiteChangeFeed.revision, threading.local()
+
+    def looking(feed: SQLiteChangeFeed) -> int:
+        found = revision(feed)
+        if not hasattr(known, "has_looked"):
+            known.has_looked = True
+            all_wait.wait()
+        return found
+
+    monkeypatch.setattr(SQLiteChangeFeed, "revision", looking)
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(store.wait, 0, 30) for _ in range(3)]
+        all_wait.wait()
         store.put_maps([MapDraft(title="new")])
         assert all(one.result() for one in waiting)
