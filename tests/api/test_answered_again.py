@@ -128,22 +128,23 @@ def test_responses_are_the_same_with_and_without_the_fast_path(
 
 
 @pytest.mark.slow
-def test_a_revoked_token_gets_no_cached_response(shared: Shelf) -> None:
+@pytest.mark.parametrize("path", ["/maps?limit=20", "/users/me"])
+def test_a_revoked_token_gets_no_cached_response(shared: Shelf, path: str) -> None:
     sent = {"authorization": f"Bearer {shared.token()}"}
     (revoked,) = shared.store.tokens(READER)[-1:]
     with InProcess(shared.settings) as running:
         for _ in range(3):
-            assert running.request("/maps?limit=20", sent).status == 200
+            assert running.request(path, sent).status == 200
         shared.store.revoke_token(revoked.id)
         running.wait(shared.store.tokens_version_age)
         for _ in range(3):
-            assert running.request("/maps?limit=20", sent).status == 401
-        assert running.request("/maps?limit=20").status == 200
+            assert running.request(path, sent).status == 401
+        assert running.request(path).status == 200
 
 
 def test_each_token_gets_the_profile_of_its_own_user(shared: Shelf, served: InProcess) -> None:
     other = {"authorization": f"Bearer {shared.token()}"}
-    for _ in range(2):
+    for _ in range(3):
         assert b'"UserName":"benchmark"' in served.request("/users/me").body
         assert b'"UserName":"reader"' in served.request("/users/me", other).body
 

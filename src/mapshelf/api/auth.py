@@ -192,16 +192,16 @@ class Authenticator:
         """Return the user whose token is in the Authorization ``header``; see ``credential``."""
         return (await self.credential(header, scope)).user
 
-    def allows(self, header: bytes, scope: str) -> bool:
-        """Return whether the token in a header is known to be valid now, and has this scope.
+    def allowed_user(self, header: bytes, scope: str) -> User | None:
+        """Return the user of a token that is known to be valid now, and to have this scope.
 
-        If this is false, the token may still be valid: see ``user``.
+        If this is ``None``, the token may still be valid: see ``user``.
         """
         found = self._cached_tokens.get(self._digests.get(header, b""))
         if found is None or found.until < self._now() or scope not in found.scopes:
-            return False
+            return None
         self._used[found.credential.token.id] = 0
-        return True
+        return found.user
 
     def known_user(self, header: bytes, secret: str) -> User | None:
         """Return the user of a token in a header, or of a session, as last read from the store."""

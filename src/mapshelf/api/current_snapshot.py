@@ -13,13 +13,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from threading import Lock
-from time import monotonic
 from typing import Final
 
 from mapshelf.api.http import Request, Response
+from mapshelf.api.popular_responses import Key, PopularResponses
 from mapshelf.api.waiting import LONGEST, POLL_INTERVAL, FileChanges
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable, StoreError
+from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable
 from mapshelf.lru_cache import LRUCache
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
@@ -43,21 +43,11 @@ RESPONSE_OVERHEAD: Final = 1024
 LARGEST_CACHED: Final = 1 << 20
 """Maximum size of a cached response in bytes: a larger one would evict hundreds of others."""
 
-MOST_PROFILES: Final = 256
-"""Most users for whom a response is cached."""
-
-AHEAD_FOR: Final = 60.0
-"""Seconds after a request during which its response is prepared for each new snapshot."""
-
-MOST_AHEAD: Final = 4
-"""Most responses that are prepared this way."""
+MOST_USERS: Final = 256
+"""Most users for whom the response to the same request is cached."""
 
 MOST_DEFERRED: Final = 256
 """Most requests to remember that belong into another queue."""
-
-Key = tuple[str, bytes]
-"""The key of a cached response: path and query string, separately, so that no two requests have the
-same key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +76,25 @@ class CachedResponse:
     """A cached response.
 
     Attributes:
-        response: the response.
+        response: the response, ``None`` if each user gets a different one.
         size: its approximate size in memory, in bytes.
+        of_users: the responses by user if each gets a different one.
         counts: counts requests for it, once it is known that it can be sent unchanged to every
-            client that may ``GET`` it (``rsgi.py``).
+            client, or to its user, if the client may ``GET`` it (``rsgi.py``).
         scope: the scope that a token needs for that, ``None`` if no token is needed.
     """
 
-    response: Response
+    response: Response | None
     size: int
+    of_users: LRUCache[User, Response] | None = None
     counts: OperationCounts | None = None
     scope: str | None = None
+
+    def to(self, user: User | None) -> Response | None:
+        """Return the response to a request of ``user``, ``None`` if that is not cached."""
+        if self.of_users is None:
+            return self.response
+        return None if user is None else self.of_users.get(user)
 
 
 class CachedSnapshot:
@@ -105,13 +103,11 @@ class CachedSnapshot:
     Attributes:
         snapshot: the snapshot.
         withdrawn: the public ids of maps in it that must no longer be found.
-        profiles: the responses to ``GET /users/me``, by user.
     """
 
     def __init__(self, snapshot: Snapshot, withdrawn: Set[str] = frozenset()) -> None:
         self.snapshot = snapshot
         self.withdrawn = withdrawn
-        self.profiles: LRUCache[User, Response] = LRUCache(MOST_PROFILES)
         self._responses: OrderedDict[Key, CachedResponse] = OrderedDict()
         self._deferred: LRUCache[Key, Deferred] = LRUCache(MOST_DEFERRED)
         self._size = 0
@@ -127,7 +123,8 @@ class CachedSnapshot:
         cached = self._responses.get(key)
         if cached is None:
             return None
-        if cached.response.file is not None and not cached.response.is_complete():
+        response = cached.response
+        if response is not None and response.file is not None and not response.is_complete():
             return None
         self._responses.move_to_end(key)
         return cached
@@ -142,9 +139,23 @@ class CachedSnapshot:
         size = _size(key, response)
         if size > LARGEST_CACHED:
             return
+        self._put(key, CachedResponse(response, size))
+
+    def cache_for(self, user: User, key: Key, response: Response) -> None:
+        """Cache a response that only ``user`` may get, for up to ``MOST_USERS`` users per key."""
+        cached = self._responses.get(key)
+        if cached is None or cached.of_users is None:
+            # Counted once: small responses of a few operations are cached this way.
+            size = MOST_USERS * _size(key, response)
+            cached = CachedResponse(None, size, of_users=LRUCache(MOST_USERS))
+            self._put(key, cached)
+        assert cached.of_users is not None
+        cached.of_users.put(user, response)
+
+    def _put(self, key: Key, cached: CachedResponse) -> None:
         replaced = self._responses.pop(key, None)
-        self._size += size - (replaced.size if replaced else 0)
-        self._responses[key] = CachedResponse(response, size)
+        self._size += cached.size - (replaced.size if replaced else 0)
+        self._responses[key] = cached
         while self._size > RESPONSES_SIZE:
             _, oldest = self._responses.popitem(last=False)
             self._size -= oldest.size
@@ -198,25 +209,18 @@ def _size_of(response: Response) -> int:
     return RESPONSE_OVERHEAD + len(response.body) + values
 
 
-@dataclass(frozen=True, slots=True)
-class _Ahead:
-    """A response to prepare for each new snapshot, ``until`` that time (``time.monotonic``)."""
-
-    key: Key
-    make: Callable[[Snapshot], Response]
-    until: float
-
-
 class CurrentSnapshot:
     """The current snapshot of a directory.
 
     Attributes:
         in_use: the snapshot that requests are answered from, ``None`` before the first.
+        popular: the responses that each new snapshot gets before it is used.
     """
 
     def __init__(self, directory: SnapshotDirectory) -> None:
         self._directory = directory
         self.in_use: CachedSnapshot | None = None
+        self.popular = PopularResponses()
         self._withdrawn: dict[str, int] = {}
         self._refused = ""
         self._lacks_resources = False
@@ -225,7 +229,6 @@ class CurrentSnapshot:
         self._replacing = Lock()  # held for moments only: verifying a snapshot may take seconds
         self._verified = VerifiedSnapshots(directory)
         self._verifying = False
-        self._ahead: LRUCache[Key, _Ahead] = LRUCache(MOST_AHEAD)
 
     def get(self) -> CachedSnapshot:
         """Return the snapshot to answer from.
@@ -241,14 +244,6 @@ class CurrentSnapshot:
         if self.in_use is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self.in_use
-
-    def make_ahead(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
-        """Prepare the response to this request with each new snapshot, for a while.
-
-        Popular responses must not delay the clients that request them, and the others behind them.
-        """
-        key = request.path, request.query_string
-        self._ahead.put(key, _Ahead(key, make, monotonic() + AHEAD_FOR))
 
     @property
     def withdrawals_after(self) -> int | None:
@@ -325,7 +320,8 @@ class CurrentSnapshot:
             if name not in (in_use, self._refused):
                 self._verify(name)
                 new = self._without_withdrawn(Snapshot(self._directory.folder(name)))
-                self._make_popular_responses(new)
+                for key, response in self.popular.of(new.snapshot):
+                    new.cache(key, response)
                 self._use(new)
             self._lacks_resources = False
             self._seen = stamp
@@ -342,16 +338,6 @@ class CurrentSnapshot:
                     self._refused = name
                     self._seen = stamp
                     self._directory.refuse(name)
-
-    def _make_popular_responses(self, new: CachedSnapshot) -> None:
-        """Make popular responses before the new snapshot is used."""
-        now = monotonic()
-        for one in self._ahead.values():
-            if now < one.until:
-                try:
-                    new.cache(one.key, one.make(new.snapshot))
-                except (StoreError, SnapshotError) as error:  # it is then made on request
-                    log.info("%s is not ready with the new snapshot: %s", one.key[0], error)
 
     def _without_withdrawn(self, snapshot: Snapshot) -> CachedSnapshot:
         """Return a new snapshot without the maps that were withdrawn after it was made."""

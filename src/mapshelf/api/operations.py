@@ -118,7 +118,7 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/collections/{id}/reports": Route(
             POST=_method("report a collection", report_collection, REPORT)
         ),
-        "/users/me": _route("read the profile", show_profile),
+        "/users/me": _route("read the profile", show_profile, cached=True),
         "/users/me/maps": _route("list one's own maps", list_own_maps),
         "/users/me/searches": _route(
             "list saved searches",

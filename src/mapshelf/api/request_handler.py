@@ -148,8 +148,9 @@ class RequestHandler:
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
         """Return the response to an earlier ``GET`` if it can be sent again unchanged.
 
-        It can be sent to every client whose token has its scope, if the request has no header that
-        the service reads except Host. ``None`` implies nothing about the response: call ``answer``.
+        It can be sent to every client whose token has its scope (``CachedResponse.to``), if the
+        request has no header that the service reads except Host. ``None`` implies nothing about the
+        response: call ``answer``.
         """
         snapshot = None if self.looks_closely else self._snapshot.in_use
         cached = snapshot and snapshot.response_under((path, query_string))
@@ -190,16 +191,12 @@ class RequestHandler:
 
     def _cached(self, request: Request, method: Method, limit: Limit | None) -> Response | None:
         cached = self._snapshot.get().response_under((request.path, request.query_string))
-        if cached is None:
+        response = cached.to(request.user) if cached else None
+        if cached is None or response is None:
             return None
-        if (
-            limit is None
-            and request.shared
-            and cached.counts is None
-            and _is_plain(cached.response)
-        ):
+        if limit is None and request.shared and cached.counts is None and _is_plain(response):
             cached.counts, cached.scope = request.counts, method.scope
-        return cached.response
+        return response
 
     async def _refusal(
         self, error: Exception, request: Request | None, request_id: str
@@ -302,7 +299,7 @@ def _spans() -> "Spans":
 
 
 def _is_plain(response: Response) -> bool:
-    """Return whether a response is small, and the same for every client."""
+    """Return whether a response is small, and the same however a client requests it."""
     return response.compressed is None and response.file is None and len(response.body) < LARGE_BODY
 
 

@@ -53,7 +53,7 @@ class Method:
     Attributes:
         answer: answers a request.
         scope: the scope that a token needs; ``None`` if the operation needs no token.
-        cached: whether equal requests to the same snapshot get the same response.
+        cached: whether equal requests of the same user get the same response from a snapshot.
         body: the body that the operation accepts, ``None`` if it accepts none.
         budget: the kind of its requests for rate limits; ``None`` if they are not counted.
         queue: the name of the queue (``Queues``) in which a request may have to wait, empty if it

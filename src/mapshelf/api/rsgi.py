@@ -121,12 +121,16 @@ class RSGIApplication:
         hosts, tokens = sent.get_all("host"), sent.get_all("authorization")
         if len(hosts) != 1 or not hosts[0] or len(tokens) > 1:
             return False
+        user = None
         if cached.scope is not None:
             authenticator = self._handler.authenticator
             token = tokens[0].encode() if tokens else b""
-            if authenticator is None or not authenticator.allows(token, cached.scope):
+            user = authenticator.allowed_user(token, cached.scope) if authenticator else None
+            if user is None:
                 return False
-        response = cached.response
+        response = cached.to(user)
+        if response is None:
+            return False
         named = ("x-request-id", next(self._handler.request_ids))
         headers = [*(response.text_headers or self._fixed_headers(response)), named]
         protocol.response_bytes(response.status, headers, response.body)

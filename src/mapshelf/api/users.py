@@ -14,10 +14,9 @@ async def show_profile(context: Context, request: Request) -> Response:
     """Return the User object of the token's owner; it must not be cached."""
     user, current = request.user, context.snapshot.get()
     assert user is not None
-    response = current.profiles.get(user)
-    if response is None:
-        response = _profile(user, current.snapshot)
-        current.profiles.put(user, response)
+    response = _profile(user, current.snapshot)
+    if not request.query_string:
+        current.cache_for(user, (request.path, b""), response)
     return response
 
 

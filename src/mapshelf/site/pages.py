@@ -78,7 +78,7 @@ class Pages:
         """Respond with a list of maps as a page."""
         make = partial(self._library, _place_query(request), _view(request))
         if request.path == "/" and not request.query_string:
-            self._context.snapshot.make_ahead(request, make)
+            self._context.snapshot.popular.note(request, make)
         return await self._made(request, make)
 
     async def results(self, request: Request) -> Response:
