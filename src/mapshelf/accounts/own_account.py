@@ -124,8 +124,9 @@ def delete_account(
         raise
     except (NotFound, Conflict) as error:  # changed or deleted concurrently
         raise WrongCredentials from error
+    remaining = store.acting_as(None)  # the session has ended with the account
     for _ in range(PIECES_AT_ONCE):
-        if not store.finish_closing():
+        if not remaining.finish_closing():
             break
 
 

@@ -28,7 +28,7 @@ from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.relying_party import RelyingParty
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, WrongPasskey
-from mapshelf.model import MINUTE, AuditEvent, Passkey, PasswordRecord, User
+from mapshelf.model import MINUTE, AuditEvent, Passkey, SignInProof, User
 from mapshelf.store.contract import Passkeys, SignIn
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ def sign_in_with_passkey(
     if not store.note_passkey_use(passkey.id, verified.new_sign_count, now):
         raise WrongPasskey
     try:
-        return begin_session(store, PasswordRecord(user, None), client)
+        return begin_session(store, user, client, SignInProof(passkey=passkey.id))
     except (NotFound, Conflict) as error:
         raise WrongPasskey from error
 

@@ -11,7 +11,7 @@ from mapshelf.accounts.audit import registering
 from mapshelf.accounts.names import is_unusable
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import AlreadyExists, Conflict, NotFound, ProviderRefusal
-from mapshelf.model import PasswordRecord, User
+from mapshelf.model import User
 from mapshelf.store.contract import Accounts, Passwords, SignIn
 from mapshelf.tokens import PROXY_SESSION_PREFIX
 
@@ -47,7 +47,7 @@ def sign_in_by_proxy(
     if user is None:
         raise ProviderRefusal("unlinked", "")
     try:
-        return begin_session(store, PasswordRecord(user, None), client, PROXY_SESSION_PREFIX)
+        return begin_session(store, user, client, prefix=PROXY_SESSION_PREFIX)
     except (NotFound, Conflict) as error:
         raise ProviderRefusal("disabled", "") from error
 

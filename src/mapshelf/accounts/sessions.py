@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.accounts.audit import done_by
-from mapshelf.model import DAY, AuditEvent, PasswordRecord, Token, User
+from mapshelf.model import DAY, NO_PROOF, AuditEvent, SignInProof, Token, User
 from mapshelf.store.contract import SignIn
 from mapshelf.tokens import SESSION_PREFIX, new_token, token_digest
 
@@ -67,31 +67,36 @@ class NewSession:
 
 
 def begin_session(
-    store: SignIn, record: PasswordRecord, client: Client, prefix: str = SESSION_PREFIX
+    store: SignIn,
+    user: User,
+    client: Client,
+    proof: SignInProof = NO_PROOF,
+    prefix: str = SESSION_PREFIX,
 ) -> NewSession:
     """Begin a session.
 
     Args:
         store: stores the session.
-        record: the user, with the hash against which the password was verified, if it was.
+        user: the user.
         client: the browser.
+        proof: how the user proved who they are.
         prefix: the prefix of the secret, which tells how the session began (``tokens.py``).
 
     Raises:
         NotFound: the user does not exist.
-        Conflict: the user may not sign in, or the password has changed meanwhile.
+        Conflict: the user may not sign in, or the proof no longer holds.
     """
     secret = new_token(prefix)
-    with store.auditing(done_by(record.user, client.address, AuditEvent.SIGN_IN)):
+    with store.auditing(done_by(user, client.address, AuditEvent.SIGN_IN)):
         token = store.add_session(
-            record.user.id,
+            user.id,
             token_digest(secret),
             session_label(client.agent),
             client.now + LIFETIME,
             client.session,
-            encoded=record.encoded,
+            proof=proof,
         )
-    return NewSession(record.user, token, secret)
+    return NewSession(user, token, secret)
 
 
 def session_label(agent: str) -> str:

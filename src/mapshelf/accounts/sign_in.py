@@ -44,6 +44,7 @@ from mapshelf.model import (
     Failures,
     LinkKind,
     PasswordRecord,
+    SignInProof,
     User,
     is_user_name,
     name_key,
@@ -110,7 +111,7 @@ def sign_in(store: SignIn, name: str, password: str, client: Client) -> NewSessi
     """
     record = verified(store, name, password, client)
     try:
-        return begin_session(store, record, client)
+        return begin_session(store, record.user, client, SignInProof(record.encoded))
     except (NotFound, Conflict) as error:  # changed or disabled concurrently
         raise WrongCredentials from error
 
@@ -217,7 +218,7 @@ def register(
 def _first_session(store: SignIn, user: User, encoded: str, client: Client) -> NewSession:
     keys = _keys(user.name, client)
     store.note_success(keys.pair, (), client.now)
-    return begin_session(store, PasswordRecord(user, encoded), client)
+    return begin_session(store, user, client, SignInProof(encoded))
 
 
 def _note_failure(store: SignIn, user: User | None, client: Client) -> None:

@@ -48,6 +48,10 @@ SLOW_AFTER: Final = 2.0
 SLOW: Final = 16_384
 """Bytes a second; slower clients may be cut off."""
 
+CHECKED_AFTER: Final = 1.0
+"""Seconds that a body may take without another check of the credential of its request: for so long,
+an ended credential may be used anyway."""
+
 LOOK_AGAIN: Final = 0.25
 """Seconds without another search after one found no slow client; otherwise every request of a flood
 would search."""
@@ -183,11 +187,14 @@ class Bodies:
             BodyTimeout: the client sends nothing for too long.
             ClientDisconnected: the client disconnected.
             Overloaded: too many bodies are being received.
+            InvalidToken: the credential of the request has ended meanwhile.
         """
         rule = check_body(request)
         assert rule.most <= LARGEST_IN_MEMORY
         with self._in_memory.taken(request.body, self._client_address(request.sender)):
-            yield b"".join([piece async for piece in _pieces(request)])
+            content = b"".join([piece async for piece in _pieces(request)])
+            await _check_again(request)
+            yield content
 
     @asynccontextmanager
     async def file(self, request: Request) -> AsyncIterator[BinaryIO]:
@@ -205,6 +212,7 @@ class Bodies:
                 async for piece in _pieces(request):
                     await places.done(partial(file.write, piece))
                 await places.done(partial(file.seek, 0))
+                await _check_again(request)
                 yield file
             finally:
                 await places.close(file.close)
@@ -228,7 +236,9 @@ class Bodies:
             try:
                 async for piece in _pieces(request):
                     await places.done(partial(reader.feed, piece))
-                yield await places.done(reader.form)
+                form = await places.done(reader.form)
+                await _check_again(request)
+                yield form
             finally:
                 await places.close(reader.close)
 
@@ -264,6 +274,17 @@ def check_body(request: Request) -> BodyRule:
     if request.sender.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
         raise UnsupportedMediaType("The body must not be compressed.")
     return rule
+
+
+async def _check_again(request: Request) -> None:
+    """Check the credential of a request again if its body took long to arrive.
+
+    Raises:
+        InvalidToken: the credential is no longer valid.
+        UnknownPath: its user no longer has permission for a page.
+    """
+    if request.check_again is not None and request.body and request.body.age() > CHECKED_AFTER:
+        await request.check_again()
 
 
 def _pieces(request: Request) -> AsyncIterator[bytes]:

@@ -60,7 +60,7 @@ async def make_collection(context: Context, request: Request) -> Response:
     details, ids = read_details(said), _read_ids(said.get(MAPS, []))
     if details.title is None:
         raise InvalidParameter("A collection needs a title.")
-    user, store, base_url = signed(request), context.store.get(), context.base_url
+    user, store, base_url = signed(request), context.store_for(request), context.base_url
     entry = done_by(user, sender_address(context, request), AuditEvent.COLLECTION_MADE)
 
     def make() -> Response:
@@ -218,7 +218,7 @@ async def _changed(context: Context, request: Request, work: Change[Collection])
 async def _change(context: Context, request: Request, event: AuditEvent, work: Change[T]) -> T:
     user, public_id = signed(request), request.parts["id"]
     entry = done_by(user, sender_address(context, request), event, about_collection(public_id))
-    do = partial(change_collection, context.store.get(), public_id, user, work, entry)
+    do = partial(change_collection, context.store_for(request), public_id, user, work, entry)
     return await context.queues.writing.result(object(), do, owner=request.owner)
 
 

@@ -26,6 +26,7 @@ from mapshelf.render.image_worker import ImageWorker
 from mapshelf.render.render_worker import RenderWorker
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.store import Store
 from mapshelf.visits import VisitCounter
 
 THUMBNAILS_SIZE: Final = 1 << 30
@@ -90,6 +91,14 @@ class Context:
         """Load in advance what would delay the first requests that need it."""
         for prepare in (self.documents.prepare, *self.preparations):
             prepare()
+
+    def store_for(self, request: Request) -> Store:
+        """Return the store for what a request changes: only as long as its credential is valid.
+
+        Raises:
+            StoreUnavailable: the store has not been opened yet.
+        """
+        return self.store.get().acting_as(request.credential)
 
     def note_visit(self, request: Request, file_id: int, kind: VisitKind) -> None:
         """Count a visit: a page or a file of the map with this ``file_id`` is being sent."""

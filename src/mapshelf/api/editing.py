@@ -50,7 +50,9 @@ async def restore_map(context: Context, request: Request) -> Response:
     """Undo the removal of a map."""
     public_id, user = request.parts["id"], signed(request)
     address = sender_address(context, request)
-    undo = partial(undo_removal, context.store.get(), public_id, user, address, context.settings)
+    undo = partial(
+        undo_removal, context.store_for(request), public_id, user, address, context.settings
+    )
     found = await context.queues.writing.result(object(), undo, owner=request.owner)
     context.map_finder.forget(found.id)
     return map_response(found, context.base_url)

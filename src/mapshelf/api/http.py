@@ -4,7 +4,7 @@ They do not come from a framework, because making a response takes a few microse
 the Request and Response objects of a framework would take longer.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from mapshelf.api.work_queue import Disconnection
 from mapshelf.client_address import Sender
 from mapshelf.disk_cache import CachedFile
 from mapshelf.metrics.counts import OperationCounts
-from mapshelf.model import User
+from mapshelf.model import Credential, User
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -68,7 +68,9 @@ class Request:
         pieces: returns the pieces of the body.
         find_owner: returns whose work the request causes (``owners``).
         user: the owner of the token, once it is known.
-        token: the number of the token or session that authenticated the request, 0 without one.
+        token: the number of the token that authenticated the request, 0 without one.
+        credential: the token or session that authorises what the request changes, if any.
+        check_again: repeats the check of the credential; called once the body has arrived.
         parts: the values of the variable parts of the path, by name.
         takes: the rule for the body, if the operation accepts one.
         body: the body, if there is one.
@@ -92,6 +94,8 @@ class Request:
     )
     user: User | None = None
     token: int = 0
+    credential: Credential | None = None
+    check_again: Callable[[], Awaitable[object]] | None = None
     parts: dict[str, str] = field(default_factory=dict)
     takes: BodyRule | None = None
     body: IncomingBody | None = None

@@ -54,7 +54,7 @@ async def with_map(  # noqa: PLR0913 - who does what, where, and what is noted
         MapshelfError: raised by ``work``.
     """
     user = signed(request)
-    store, public_id = context.store.get(), request.parts["id"]
+    store, public_id = context.store_for(request), request.parts["id"]
     if event is not None:
         work = noted_change(done_by(user, sender_address(context, request), event), work)
     do = partial(change_map, store, public_id, user, work, own)

@@ -47,7 +47,7 @@ async def report_collection(context: Context, request: Request) -> Response:
     address = sender_address(context, request)
     entry = done_by(user, address, AuditEvent.COLLECTION_REPORTED, about_collection(public_id))
     work = partial(add_collection_report, public_id, user, reason, note)
-    do = partial(noted, entry, work, context.store.get())
+    do = partial(noted, entry, work, context.store_for(request))
     await context.queues.writing.result(object(), do, owner=request.owner)
     return json_response(201, orjson.dumps({"reason": reason, "note": note}), NO_STORE)
 

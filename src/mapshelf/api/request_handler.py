@@ -15,6 +15,7 @@ import secrets
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -169,7 +170,9 @@ class RequestHandler:
         limit = route.limits.get(request.method)
         if method.scope is not None:
             found = await self._credential(request, method.scope, limit)
-            request.user, request.token = found.user, found.token.id
+            request.user, request.token, request.credential = found.user, found.token.id, found
+            if request.body is not None:
+                request.check_again = partial(self._credential, request, method.scope, None)
         if limit is not None:
             self._limits.count(limit, request)
         _check_size(request)

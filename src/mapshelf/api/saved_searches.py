@@ -62,7 +62,7 @@ async def save_search(context: Context, request: Request) -> Response:
     entry = done_by(user, sender_address(context, request), AuditEvent.SEARCH_SAVED)
 
     def save() -> Response:
-        store = context.store.get()
+        store = context.store_for(request)
         with store.auditing(entry):
             found = store.save_search(user.id, name, parameters)
         path = f"/users/me/searches/{found.id}".encode()
@@ -81,7 +81,7 @@ async def edit_saved_search(context: Context, request: Request) -> Response:
     entry = done_by(user, address, AuditEvent.SEARCH_CHANGED, about_search(public_id))
 
     def edit() -> Response:
-        store = context.store.get()
+        store = context.store_for(request)
         try:
             with store.auditing(entry):
                 found = store.edit_saved_search(user.id, public_id, name, parameters)
@@ -105,7 +105,7 @@ async def remove_saved_search(context: Context, request: Request) -> Response:
         except NotFound as error:
             raise no_search() from error
 
-    work = partial(remove, context.store.get())
+    work = partial(remove, context.store_for(request))
     await context.queues.writing.result(object(), work, owner=request.owner)
     return Response(204, NO_STORE)
 

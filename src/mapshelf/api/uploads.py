@@ -66,7 +66,7 @@ async def publish_map(context: Context, request: Request) -> Response:
     check_uploads(context.settings)
     async with context.bodies.form(request, LIMITS) as form:
         file, said = _chosen(form.upload(FILE)), read_form(form)
-        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
         user, address = signed(request), sender_address(context, request)
         publish = partial(publisher.publish, file, said, user, key, address=address)
         found, new = await context.queues.uploads.result(object(), publish, owner=request.owner)
@@ -78,7 +78,7 @@ async def replace_map_file(context: Context, request: Request) -> Response:
     check_uploads(context.settings)
     async with _sent_file(context, request) as file:
         await until_hidden(context, request)
-        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
         replace_file = partial(publisher.replace, file)
         event = AuditEvent.MAP_REPLACED
         found = await with_map(context, request, context.queues.uploads, replace_file, event=event)

@@ -24,7 +24,7 @@ async def list_versions(context: Context, request: Request) -> Response:
 async def restore_version(context: Context, request: Request) -> Response:
     """Restore the file of an earlier version as a new version."""
     await until_hidden(context, request)
-    publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+    publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
     restore = partial(publisher.restore, int(request.parts["number"]))
     event = AuditEvent.MAP_REPLACED
     found = await with_map(context, request, context.queues.uploads, restore, event=event)

@@ -8,6 +8,7 @@ figures, ``outline`` the content of a map, and ``time_units`` durations.
 """
 
 from mapshelf.model.accounts import (
+    NO_PROOF,
     Access,
     Credential,
     Failures,
@@ -17,6 +18,7 @@ from mapshelf.model.accounts import (
     Passkey,
     PasswordRecord,
     Role,
+    SignInProof,
     Token,
     TokenKind,
     User,
@@ -156,6 +158,7 @@ __all__ = [
     "MOST_SEARCHES",
     "MOST_TAGS",
     "NOTE_LENGTH",
+    "NO_PROOF",
     "SEARCH_LENGTH",
     "SEARCH_NAME_LENGTH",
     "SECOND",
@@ -222,6 +225,7 @@ __all__ = [
     "Role",
     "SavedSearch",
     "Sheet",
+    "SignInProof",
     "Source",
     "Style",
     "Summary",

@@ -5,6 +5,7 @@ All types are immutable.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class Role(StrEnum):
@@ -83,6 +84,25 @@ class PasswordRecord:
 
     user: User
     encoded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SignInProof:
+    """How a user proved who they are, for as long as that holds; at most one attribute is set.
+
+    Attributes:
+        encoded: the encoded password hash that the password was checked against.
+        passkey: the id of the passkey.
+        identity: issuer and subject of the identity at an OpenID provider.
+    """
+
+    encoded: str | None = None
+    passkey: bytes | None = None
+    identity: tuple[str, str] | None = None
+
+
+NO_PROOF: Final = SignInProof()
+"""Nothing that could end: a proxy vouches for the user, for instance."""
 
 
 class LinkKind(StrEnum):

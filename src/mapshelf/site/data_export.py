@@ -56,7 +56,7 @@ class DataExportPages:
     async def _export(self, request: Request, session: Session, form: Form) -> Response:
         context, user = self._personal.context, session.user
         entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
-        make = partial(self._made, user, entry, context.store.get())
+        make = partial(self._made, user, entry, context.store_for(request))
         # Concurrent requests of one user share an export.
         file = await context.queues.exports.result(
             ("export", user.id), make, request.disconnection, owner=request.owner

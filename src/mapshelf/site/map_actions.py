@@ -239,7 +239,7 @@ class MapActionPages:
             raise InvalidParameter("Choose a file.")
         await until_hidden(self._context, request)
         context = self._context
-        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
         replace = partial(publisher.replace, SentFile(upload.name, upload.content))
         event = AuditEvent.MAP_REPLACED
         found = await self._changed(request, session, context.queues.uploads, replace, event=event)
@@ -247,7 +247,7 @@ class MapActionPages:
 
     async def _restore(self, request: Request, session: Session, form: Form) -> Response:
         context = self._context
-        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
         restore = partial(publisher.restore, int(request.parts["number"]))
         queue, event = context.queues.uploads, AuditEvent.MAP_REPLACED
         try:
@@ -316,7 +316,7 @@ class MapActionPages:
         user, own = session.user, event is not None
         if event is not None:
             work = noted_change(done_by(user, self._personal.client(request).address, event), work)
-        store = self._context.store.get()
+        store = self._context.store_for(request)
         change = partial(change_map, store, request.parts["id"], user, work, own)
         return await queue.result(object(), change, owner=request.owner)
 

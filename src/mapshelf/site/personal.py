@@ -22,7 +22,7 @@ from mapshelf.api.http import BodyRule, Headers, Request, Response, body_respons
 from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import FindOwner, WorkQueue
 from mapshelf.clock import milliseconds
-from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
+from mapshelf.errors import InvalidToken, SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import SECOND, Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
 from mapshelf.site.flash_secret import FlashSecret
@@ -127,7 +127,10 @@ class Personal:
                     self.addresses.people.of(request)
                 )
                 return see_other(address)
-            return await show(request, session)
+            try:
+                return await show(request, session)
+            except InvalidToken:  # it has ended meanwhile
+                return see_other(self.addresses.people.sign_in(self.addresses.people.of(request)))
 
         return guard
 
@@ -143,15 +146,17 @@ class Personal:
         """
 
         async def guard(context: Context, request: Request) -> Response:
+            sign_in = self.addresses.people.sign_in(page or self.addresses.people.of(request))
             session = await self._session(operation, request)
             if session is None:
-                return see_other(
-                    self.addresses.people.sign_in(page or self.addresses.people.of(request))
-                )
+                return see_other(sign_in)
+            request.check_again = partial(self._check_again, operation, request)
             try:
                 async with context.bodies.form(request, kind.limits) as form:
                     context.sessions.check_form(request, form.text(FIELD), session.secret)
                     return await act(request, session, form)
+            except InvalidToken:  # it has ended meanwhile
+                return see_other(sign_in)
             except ALL_FORM_ERRORS as error:
                 if kind.refuse is None:
                     raise
@@ -197,9 +202,20 @@ class Personal:
         session = await self.context.sessions.session(request)
         if session is None:
             return None
-        if not allows(PERMISSIONS[operation], Credential(session.token, session.user)):
+        credential = Credential(session.token, session.user)
+        if not allows(PERMISSIONS[operation], credential):
             raise UnknownPath("There is nothing at this address.")
+        request.credential = credential
         return session
+
+    async def _check_again(self, operation: str, request: Request) -> None:
+        """Check that the session of a request is still valid; see ``_session``.
+
+        Raises:
+            InvalidToken: it is not.
+        """
+        if await self._session(operation, request) is None:
+            raise InvalidToken(sent=True)
 
     def may_add_a_way(self, session: Session) -> bool:
         """Return whether a user may add a way to sign in, such as a passkey.
@@ -264,7 +280,7 @@ class Personal:
 
     async def _result(self, queue: WorkQueue, request: Request, work: Callable[[Store], T]) -> T:
         await self.context.sessions.authenticator()  # wait until the store is open
-        make = partial(work, self.context.store.get())
+        make = partial(work, self.context.store_for(request))
         # A unique key, so that two equal requests are not merged.
         return await queue.result(object(), make, request.disconnection, owner=request.owner)
 

@@ -194,7 +194,7 @@ class PublishPages:
     async def _draft(self, request: Request, user: User, file: Upload) -> Map | RefusedUpload:
         """Return the private map of an uploaded file, or the refusal."""
         publisher = Publisher(
-            self._context.store.get(), self._settings, self._context.upload_reader
+            self._context.store_for(request), self._settings, self._context.upload_reader
         )
         sent = SentFile(file.name, file.content)
         address = self._personal.client(request).address

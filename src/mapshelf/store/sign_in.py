@@ -3,8 +3,10 @@
 from typing import Final
 
 from mapshelf.errors import Conflict
-from mapshelf.model import DAY, SYSTEM_USER, User, name_key
+from mapshelf.model import DAY, SYSTEM_USER, SignInProof, User, name_key
 from mapshelf.store.columns import FROM_ONE_TIME_LINKS, MADE_RIGHTFULLY, ONE_TIME_LINK
+from mapshelf.store.publishing_queries import Read
+from mapshelf.store.tables import Row
 from mapshelf.tokens import SCOPES
 
 SESSIONS_OF_USER: Final = 100
@@ -34,6 +36,10 @@ GOOD_LINKS: Final = (
     f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_RIGHTFULLY}"
 )
 """The one-time links that are valid at a time."""
+
+_PASSKEY: Final = "SELECT 1 FROM passkeys WHERE id = ? AND user_id = ?"
+_IDENTITY: Final = "SELECT 1 FROM identities WHERE issuer = ? AND subject = ? AND user_id = ?"
+"""What a user has just signed in with."""
 
 SESSION_SCOPES: Final = " ".join(SCOPES)
 """A session has all scopes of its user."""
@@ -65,6 +71,21 @@ def refuse_changed(user: User, password: str | None, checked: str | None) -> Non
         raise Conflict(f"the user {user.name} is disabled")
     if checked is not None and password != checked:
         raise Conflict("the password has been changed in the meantime")
+
+
+def refuse_unproved(read: Read, user_id: int, proof: SignInProof) -> None:
+    """Check that the passkey or the identity that a user has just used was not removed meanwhile.
+
+    Raises:
+        Conflict: it was.
+    """
+    there: list[Row] = [(1,)]
+    if proof.passkey is not None:
+        there = read(_PASSKEY, (proof.passkey, user_id))
+    elif proof.identity is not None:
+        there = read(_IDENTITY, (*proof.identity, user_id))
+    if not there:
+        raise Conflict("this way to sign in has been removed in the meantime")
 
 
 def refuse_second(user: User, password: str | None) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from mapshelf.errors import Conflict, MapshelfError, NotFound
-from mapshelf.model import DAY, Failures, Role, TokenKind
+from mapshelf.model import DAY, Access, Failures, Passkey, Role, SignInProof, TokenKind
 from mapshelf.store import Store, sign_in
 from mapshelf.tokens import SCOPES
 from tests.store.clock import Clock
@@ -97,12 +97,31 @@ class SessionsContract(Suite):
         store.set_password(bob.id, "now", keep=None)
         for encoded in ("before", ""):
             with pytest.raises(Conflict):
-                store.add_session(bob.id, digest(1), "", 2**50, None, encoded=encoded)
-        store.add_session(bob.id, digest(2), "", 2**50, None, encoded="now")
+                store.add_session(bob.id, digest(1), "", 2**50, None, proof=SignInProof(encoded))
+        store.add_session(bob.id, digest(2), "", 2**50, None, proof=SignInProof("now"))
         store.disable_user("bob")
         with pytest.raises(Conflict):
             begin(store, bob, 3)
         assert known(store, 1, 2, 3) == [False, True, False]
+
+    def test_no_session_begins_with_a_way_that_was_removed(self, store: Store) -> None:
+        bob, eve = store.add_user("Bob"), store.add_user("Eve")
+        store.set_password(bob.id, "encoded", keep=None)
+        store.add_passkey(bob.id, Passkey(b"id", b"key", 0, "name", 5, None))
+        store.link_identity(bob.id, "https://issuer.example", "subject", "Bob")
+        proofs = (
+            SignInProof(passkey=b"id"),
+            SignInProof(identity=("https://issuer.example", "subject")),
+        )
+        for number, proof in enumerate(proofs):
+            store.add_session(bob.id, digest(number), "", 2**50, None, proof=proof)
+            with pytest.raises(Conflict):
+                store.add_session(eve.id, digest(5), "", 2**50, None, proof=proof)
+        store.set_password(bob.id, "new", keep=None, ending=[Access.WAYS])
+        for proof in proofs:
+            with pytest.raises(Conflict):
+                store.add_session(bob.id, digest(6), "", 2**50, None, proof=proof)
+        assert store.sessions(bob.id) == []
 
     def test_no_session_outlives_a_password_changed_at_the_same_moment(
         self, store: Store, reopen: Open
@@ -120,7 +139,7 @@ class SessionsContract(Suite):
                     "",
                     2**50,
                     None,
-                    encoded=f"old {turn}",
+                    proof=SignInProof(f"old {turn}"),
                 ),
             )
             assert store.sessions(bob.id) == []

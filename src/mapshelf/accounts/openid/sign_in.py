@@ -23,7 +23,7 @@ from mapshelf.errors import (
     ProviderRefusal,
     TooManyAttempts,
 )
-from mapshelf.model import MINUTE, SECOND, USER_NAME_LENGTH, PasswordRecord, User, is_user_name
+from mapshelf.model import MINUTE, SECOND, USER_NAME_LENGTH, SignInProof, User, is_user_name
 from mapshelf.settings import ProviderSettings
 from mapshelf.store.contract import Identities, SignIn
 
@@ -84,7 +84,7 @@ def sign_in_by_provider(
     if user is None:
         raise ProviderRefusal("unlinked", settings.name)
     try:
-        return begin_session(store, PasswordRecord(user, None), client)
+        return begin_session(store, user, client, SignInProof(identity=(who.issuer, who.subject)))
     except (NotFound, Conflict) as error:
         raise ProviderRefusal("disabled", settings.name) from error
 

@@ -12,8 +12,9 @@ anything behind. A completed write MUST survive a crash of the process and, on s
 power failure. Stores are thread-safe.
 """
 
-from typing import Protocol
+from typing import Protocol, Self
 
+from mapshelf.model import Credential
 from mapshelf.store.contract.accounts import Accounts, Credentials
 from mapshelf.store.contract.administration import (
     Administration,
@@ -122,6 +123,14 @@ class Store(
     Protocol,
 ):
     """The store of one catalogue. ``open_store`` creates it and migrates the database."""
+
+    def acting_as(self, credential: Credential | None) -> Self:
+        """Return this store for the work of a request that was authorised by ``credential``.
+
+        Its writes MUST fail with ``InvalidToken`` if, when they take effect, the credential is no
+        longer valid or its user has another role. Whatever ends it later MUST find what they wrote.
+        ``None`` removes the check again. Only the original store can be closed.
+        """
 
     def close(self) -> None:
         """Release the database. MUST be callable twice."""

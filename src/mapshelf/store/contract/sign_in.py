@@ -7,7 +7,17 @@ them. The user ``system`` cannot sign in.
 from collections.abc import Collection
 from typing import Protocol
 
-from mapshelf.model import Access, Failures, LinkKind, OneTimeLink, PasswordRecord, Token, User
+from mapshelf.model import (
+    NO_PROOF,
+    Access,
+    Failures,
+    LinkKind,
+    OneTimeLink,
+    PasswordRecord,
+    SignInProof,
+    Token,
+    User,
+)
 from mapshelf.store.contract.administration import AuditLog
 
 
@@ -130,7 +140,7 @@ class Sessions(Protocol):
         expires: int,
         replacing: bytes | None,
         *,
-        encoded: str | None = None,
+        proof: SignInProof = NO_PROOF,
     ) -> Token:
         """Start a session with all scopes.
 
@@ -143,12 +153,12 @@ class Sessions(Protocol):
             label: a description of the browser.
             expires: its expiry time.
             replacing: see above.
-            encoded: the encoded hash that the password was checked against, if any. A session MUST
-                NOT start if the user's hash has changed since.
+            proof: how the user proved who they are. A session MUST NOT start if it no longer
+                holds: the password has changed, or the passkey or the identity was removed.
 
         Raises:
             NotFound: there is no such user.
-            Conflict: the user is ``system`` or disabled, or the password has changed.
+            Conflict: the user is ``system`` or disabled, or the proof no longer holds.
         """
 
     def sessions(self, user_id: int) -> list[Token]:

@@ -13,16 +13,19 @@ retried, because it is unknown whether it was committed.
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+from psycopg_pool import ConnectionPool, PoolClosed, TooManyRequests
 
-from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
+from mapshelf.errors import InvalidSetting
 from mapshelf.formats.outline_codec import FORMAT
+from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
+from mapshelf.store.postgres.error_translation import is_dead, line_of, translated
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -77,11 +80,6 @@ DEFAULTS: Final = {
     "tcp_user_timeout": 10_000,
 }
 """libpq parameters that the URL may override."""
-
-_DEAD: Final = ("08", "25006", "25P03", "25P04", "57P")
-_UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
-_DAMAGED: Final = ("XX001", "XX002")
-"""Prefixes of SQLSTATE codes: connection dead, temporarily unavailable, database damaged."""
 
 _NOT_YET: Final = ("42P01", "42703")
 """SQLSTATE codes of a standby that lacks a new table or column."""
@@ -216,6 +214,7 @@ class Connections:
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         self.audit_entries = PendingAuditEntries(clock)
+        self._check: CredentialCheck | None = None
         self._writing = Pool(url, "read-write", WRITE_TIMEOUT)
         read_only = {"default_transaction_read_only": "on"}
         self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
@@ -226,8 +225,42 @@ class Connections:
         for pool in (self._writing, self._primary, self._nearest):
             pool.close()
 
+    def checking(self, check: CredentialCheck | None) -> "Connections":
+        """Return these connections such that writes begin with ``check``, if any."""
+        changed = copy(self)
+        changed._check = check
+        return changed
+
+    def check(self, link: Link) -> None:
+        """Run the check of a credential, if there is one, in a transaction.
+
+        Whatever may end the credential or change its user waits until the transaction ends.
+
+        Raises:
+            InvalidToken: the check failed.
+        """
+        if self._check is not None:
+            user = self._check.credential.user.id
+            # First the user, as whoever changes a password does: one order prevents deadlocks.
+            link.rows("SELECT id FROM users WHERE id = %s FOR NO KEY UPDATE", (user,))
+            self._check.require_valid(
+                lambda sql, given: link.rows(with_placeholders(sql), given), "FOR SHARE OF t"
+            )
+
     @contextmanager
     def writing(self) -> Iterator[Link]:
+        """Start a transaction that begins with the check of a credential, if there is one.
+
+        Raises:
+            InvalidToken: the check failed.
+            StoreError: see ``unchecked``.
+        """
+        with self.unchecked() as link:
+            self.check(link)
+            yield link
+
+    @contextmanager
+    def unchecked(self) -> Iterator[Link]:
         """Start a transaction that is committed durably on exit, or rolled back on an exception.
 
         If the connection breaks during the commit, it is unknown whether the transaction was
@@ -328,7 +361,7 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
             target_session_attrs=target_session_attrs,
         )
     except psycopg.Error as error:
-        raise InvalidSetting(f"the database URL is invalid: {_line(error)}") from error
+        raise InvalidSetting(f"the database URL is invalid: {line_of(error)}") from error
 
 
 def _check_ports(hosts: str, ports: str) -> None:
@@ -338,38 +371,3 @@ def _check_ports(hosts: str, ports: str) -> None:
         raise InvalidSetting("the database URL has an invalid port")
     if len(given) > 1 and len(given) != len(hosts.split(",")):
         raise InvalidSetting("the database URL must have as many ports as hosts")
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Translate exceptions of psycopg into our own."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _translation(error) from error
-
-
-def _translation(error: psycopg.Error) -> StoreError:
-    state = error.sqlstate or ""
-    if isinstance(error, PoolClosed):
-        return StoreUnavailable("the store is closed")
-    if isinstance(error, PoolTimeout):
-        return StoreUnavailable("no PostgreSQL server can be reached that takes this")
-    if isinstance(error, TooManyRequests):
-        return StoreUnavailable("too much waits for the PostgreSQL database already")
-    if state.startswith(_DAMAGED):
-        return StoreDamaged(f"the PostgreSQL database is damaged: {_line(error)}")
-    if state.startswith(_UNAVAILABLE) or is_dead(error):
-        return StoreUnavailable(f"the PostgreSQL database cannot be used now: {_line(error)}")
-    return StoreError(f"the PostgreSQL database refused: {_line(error)}")
-
-
-def is_dead(error: psycopg.Error) -> bool:
-    """Return whether the connection that raised this is dead."""
-    if error.sqlstate is None:
-        return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
-    return error.sqlstate.startswith(_DEAD)
-
-
-def _line(error: psycopg.Error) -> str:
-    return " ".join(str(error).split())

@@ -1,8 +1,12 @@
 """Base class of all parts of the PostgreSQL store: connections, a clock, and ways to read."""
 
 from collections.abc import Callable
+from copy import copy
+from typing import Self
 
 from mapshelf.errors import StoreUnavailable
+from mapshelf.model import Credential
+from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.postgres.connections import Connections, Row
 
 
@@ -12,6 +16,13 @@ class DatabaseUser:
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         self._clock = clock
         self._connections = Connections(url, clock)
+
+    def acting_as(self, credential: Credential | None) -> Self:
+        """See ``Store``."""
+        store = copy(self)
+        check = CredentialCheck(credential, self._clock) if credential else None
+        store._connections = self._connections.checking(check)
+        return store
 
     def close(self) -> None:
         """See ``Store``."""

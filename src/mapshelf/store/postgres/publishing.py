@@ -43,8 +43,10 @@ class PostgresPublishing(
 
     @contextmanager
     def _changing(self) -> "Iterator[_Transaction]":
-        with self._connections.writing() as link:
+        with self._connections.unchecked() as link:
+            # Before the user is locked, as everywhere: one order prevents deadlocks.
             counters = LockedCounters(link)
+            self._connections.check(link)
             yield _Transaction(link, counters, self._audit_entries(), self._clock())
             counters.write()
 

@@ -1,9 +1,9 @@
 """Sessions in PostgreSQL: rows of ``tokens`` that are deleted when they end."""
 
 from mapshelf.errors import NotFound
-from mapshelf.model import Token
+from mapshelf.model import NO_PROOF, SignInProof, Token
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, token_of_row
-from mapshelf.store.postgres.connections import Link, Row
+from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.user_rows import password_of_user, user_with_id
 from mapshelf.store.sign_in import (
@@ -11,6 +11,7 @@ from mapshelf.store.sign_in import (
     SESSIONS_OF_USER,
     refuse_changed,
     refuse_system,
+    refuse_unproved,
 )
 
 
@@ -25,13 +26,16 @@ class PostgresSessions(DatabaseUser):
         expires: int,
         replacing: bytes | None,
         *,
-        encoded: str | None = None,
+        proof: SignInProof = NO_PROOF,
     ) -> Token:
         """See ``Store``. Waits for concurrent changes to the user."""
         now = self._clock()
         with self._connections.writing() as link:
             user = refuse_system(user_with_id(link, user_id, "FOR SHARE"))
-            refuse_changed(user, password_of_user(link, user_id), encoded)
+            refuse_changed(user, password_of_user(link, user_id), proof.encoded)
+            refuse_unproved(
+                lambda sql, given: link.rows(with_placeholders(sql), given), user_id, proof
+            )
             _delete_sessions(
                 link,
                 "expires <= %s OR digest = %s OR id IN (SELECT id FROM tokens"

@@ -3,14 +3,17 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Final, Self
 
 import apsw
 
 from mapshelf.errors import InvalidSetting
 from mapshelf.file_watch import FileWatch
+from mapshelf.model import Credential
+from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, require_file
@@ -41,6 +44,7 @@ class Database:
     def __init__(self, path: Path, clock: Callable[[], int], *, create: bool) -> None:
         self.audit_entries = PendingAuditEntries(clock)
         self.path = path
+        self._check: CredentialCheck | None = None
         self._watch = FileWatch(path)
         self._watching = Lock()
         self._closed = False
@@ -68,6 +72,12 @@ class Database:
         self._closed = True
         self._close_watch()
 
+    def checking(self, check: CredentialCheck | None) -> "Database":
+        """Return this database such that each write transaction begins with ``check``, if any."""
+        changed = copy(self)
+        changed._check = check
+        return changed
+
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """Start a read transaction: one consistent view of the database."""
@@ -79,10 +89,19 @@ class Database:
         """Start a transaction that is committed durably on exit, or rolled back on an exception.
 
         After the commit, the file is touched, which wakes up the processes that wait for changes.
+
+        Raises:
+            InvalidToken: the check of a credential failed.
         """
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
+
+            def read(sql: str, given: Row) -> list[Row]:
+                return database.execute(sql, given).fetchall()
+
+            if self._check is not None:
+                self._check.require_valid(read)  # nobody else writes until the end
             yield database
-            self.audit_entries.write(lambda sql, given: database.execute(sql, given).fetchall())
+            self.audit_entries.write(read)
         with suppress(OSError):  # others then notice the change a little later
             os.utime(self.path)
 
@@ -121,3 +140,10 @@ class DatabaseUser:
     def __init__(self, database: Database, clock: Callable[[], int]) -> None:
         self._database = database
         self._clock = clock
+
+    def acting_as(self, credential: Credential | None) -> Self:
+        """See ``Store``."""
+        store = copy(self)
+        check = CredentialCheck(credential, self._clock) if credential else None
+        store._database = self._database.checking(check)
+        return store

@@ -3,13 +3,14 @@
 import apsw
 
 from mapshelf.errors import NotFound
-from mapshelf.model import Token
+from mapshelf.model import NO_PROOF, SignInProof, Token
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, token_of_row
 from mapshelf.store.sign_in import (
     SESSION_SCOPES,
     SESSIONS_OF_USER,
     refuse_changed,
     refuse_system,
+    refuse_unproved,
 )
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.user_rows import password_of_user, user_with_id
@@ -27,13 +28,16 @@ class SQLiteSessions(DatabaseUser):
         expires: int,
         replacing: bytes | None,
         *,
-        encoded: str | None = None,
+        proof: SignInProof = NO_PROOF,
     ) -> Token:
         """See ``Store``."""
         now = self._clock()
         with self._database.writing() as database:
             user = refuse_system(user_with_id(database, user_id))
-            refuse_changed(user, password_of_user(database, user_id), encoded)
+            refuse_changed(user, password_of_user(database, user_id), proof.encoded)
+            refuse_unproved(
+                lambda sql, given: database.execute(sql, given).fetchall(), user_id, proof
+            )
             database.execute(
                 "DELETE FROM tokens WHERE kind = 'session' AND (expires <= ? OR digest = ?)",
                 (now, replacing),
