@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft, Visibility
-from mapshelf.snapshot.build import builder, records_file, working_snapshot
+from mapshelf.snapshot.build import builder, change_applier, records_file, working_snapshot
 from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.format import columns as arrays
 from mapshelf.snapshot.format import posting_lists as postings
@@ -50,7 +50,7 @@ CHANGES = st.builds(
         lambda one: Visibility(one) if one else None
     ),
 )
-MODULES = (builder, working_snapshot, records_file, ordering, postings)
+MODULES = (builder, change_applier, working_snapshot, records_file, ordering, postings)
 IDS = st.sampled_from([f"id{n}" for n in range(8)])
 STEPS = st.one_of(
     st.lists(st.tuples(IDS, CHANGES), min_size=1, max_size=6),
@@ -84,11 +84,17 @@ def lowered(**limits: int) -> Iterator[None]:
     limit=st.sampled_from([1, 3, 1000]),
     posting=st.sampled_from([0, 1, 1024]),
     many=st.sampled_from([0, 3, 2048]),
+    small=st.sampled_from([0, 8_192]),
 )
 def test_an_updated_snapshot_equals_a_rebuilt_one(
-    steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int, many: int
+    steps: list[list[tuple[str, MapDraft]] | set[str] | str],
+    limit: int,
+    posting: int,
+    many: int,
+    small: int,
 ) -> None:
     with (
+        lowered(SMALL_OUTLINE=small, SIZE_AT_ONCE=small),
         lowered(BATCH=limit, MINIMUM_MAPS=limit, COMPACTION_BATCH=limit),
         lowered(MINIMUM_GARBAGE=limit * 100),
         lowered(ARRAY_LIMIT=posting, MANY_CHANGES=many, TOO_MANY_CHANGES=2 * many),
@@ -138,6 +144,41 @@ def test_a_long_import_appears_step_by_step(tmp_path: Path) -> None:
         while world.builder.advance():
             sizes.append(len(world.snapshot()))
         assert sizes == [14, 18, 20]
+
+
+def test_large_maps_that_keep_changing_do_not_delay_others(tmp_path: Path) -> None:
+    large = MapDraft(title="large", outline=outline(*WORDS))
+    with (
+        lowered(SMALL_OUTLINE=0, SIZE_AT_ONCE=0, SECONDS_OF_LARGE=-1),
+        world_in(tmp_path) as world,
+    ):
+        world.put(MapDraft(id="secret", title="secret"))
+        world.put(*(replace(large, id=f"large{n}") for n in range(5)))
+        world.published()
+        revision, views = world.store.revision, itertools.count(1)
+
+        def busy() -> int:
+            """Return the revision, after another change of a large map has arrived."""
+            world.put(replace(large, id="large0", views=next(views)))
+            return revision()
+
+        world.put(*(replace(large, id=f"large{n}", title="changed") for n in range(5)))
+        world.put(MapDraft(id="secret", visibility=Visibility.PRIVATE))
+        world.put(MapDraft(id="small", title="small"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(world.store, "revision", busy)
+            for turn in range(3):
+                assert world.builder.advance()
+                snapshot = world.snapshot()
+                assert snapshot.find("secret", b"") is None
+                assert snapshot.find("small", b"") is not None
+                changed = snapshot.find(f"large{turn + 1}", b"")
+                assert changed
+                assert changed.title == "changed"
+                assert world.builder.revision < revision()
+        assert world.builder.advance()
+        assert not world.builder.advance()
+        prove_lists(world.snapshot(), world.listed())
 
 
 @pytest.mark.slow

@@ -7,7 +7,13 @@ import pytest
 
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.build import Builder, builder, map_preparation, working_snapshot
+from mapshelf.snapshot.build import (
+    Builder,
+    builder,
+    change_applier,
+    map_preparation,
+    working_snapshot,
+)
 from mapshelf.snapshot.format.manifest import MANIFEST
 from tests.snapshot.world import World, prove_lists, prove_searches
 from tests.store.drafts import outline
@@ -21,7 +27,7 @@ WORDS = ("tea", "Teapot", "Ärger", "日本語", "zoo")
 def filled(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A catalogue that counts as large."""
     monkeypatch.setattr(builder, "MANY_MAPS", 1)
-    monkeypatch.setattr(builder, "BATCH", 40)
+    monkeypatch.setattr(change_applier, "BATCH", 40)
     monkeypatch.setattr(working_snapshot, "AT_ONCE", 3)
     world.put(
         *(

@@ -13,7 +13,6 @@ one from the store, a few changes at a time, and meanwhile keeps the old one up 
 import logging
 import shutil
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -26,6 +25,7 @@ from mapshelf.errors import (
     SnapshotMissing,
     SnapshotUnavailable,
 )
+from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_new, cut
 from mapshelf.snapshot.build.map_preparation import MapPreparation
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
@@ -33,13 +33,6 @@ from mapshelf.snapshot.format.manifest import read_manifest, verify
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read.snapshot import Snapshot
 from mapshelf.store.contract import ChangeFeed
-
-BATCH: Final = 1000
-"""Number of changes read from the store at a time."""
-
-CHANGES_PER_SNAPSHOT: Final = 20_000
-"""Number of changes after which a snapshot is published even if there are more, so that users see
-the progress of a long import."""
 
 MANY_MAPS: Final = 10_000
 """Number of maps from which a full build uses helper processes, as it takes longer than to start
@@ -50,9 +43,6 @@ COMPACTION_BATCH: Final = 200
 fraction of a second."""
 
 log = logging.getLogger(__name__)
-
-Progress = Callable[[int], None]
-"""Called with the number of changes applied so far."""
 
 
 class Builder:
@@ -90,6 +80,8 @@ class Builder:
 
         If the store fails during the call, the next call continues where this one stopped.
 
+        It may leave changes of large maps for the next call.
+
         Raises:
             SnapshotDamaged: the last snapshot is lost, or a worker refused it. The caller must
                 create a new builder.
@@ -101,10 +93,10 @@ class Builder:
         if revision < self._working.revision:
             self._rebuild("the store is older than it")
         try:
-            self._apply_changes(progress)
+            self._apply_changes(revision, progress)
         except HistoryLost as error:
             self._rebuild(str(error))
-            self._apply_changes(progress)
+            self._apply_changes(revision, progress)
         if not self._working.is_published:
             self._working.text.merge()
         self._publish()
@@ -127,9 +119,13 @@ class Builder:
             self._use(self._working)
             return True
         if changes:
+            changes = next(cut(changes))
             self._compacted.apply(changes)
+            self._compacted.revision = changes[-1].revision
             if self._compacted.revision < self._working.revision:
                 return True
+        if self._working.ahead:  # it shows more, and will soon have caught up
+            return True
         # The last changes may have been removals, which the feed leaves out if read from the start.
         self._compacted.revision = max(self._compacted.revision, self._working.revision)
         self._compacted.number = self._working.number
@@ -160,27 +156,15 @@ class Builder:
             self._compacted.close()
         self._verified.close()
 
-    def _apply_changes(self, progress: Progress | None) -> None:
-        """Apply new changes to the working snapshot.
-
-        Apply all of them if no snapshot has been published yet, otherwise stop after
-        ``CHANGES_PER_SNAPSHOT``.
-        """
-        if self._working.is_published or self._store.map_count() < MANY_MAPS:
-            self._apply_batches(progress)
+    def _apply_changes(self, target: int, progress: Progress | None) -> None:
+        """Apply new changes to the working snapshot: all if none has been published yet."""
+        if self._working.is_published:
+            apply_new(self._store, self._working, target, progress)
+        elif self._store.map_count() < MANY_MAPS:
+            apply_all(self._store, self._working, progress)
         else:
             with self._preparation.for_large_build():
-                self._apply_batches(progress)
-
-    def _apply_batches(self, progress: Progress | None) -> None:
-        working = self._working
-        while not working.is_published or working.applied < CHANGES_PER_SNAPSHOT:
-            changes = self._store.changes(working.revision, BATCH)
-            if not changes:
-                break
-            working.apply(changes)
-            if progress:
-                progress(working.applied)
+                apply_all(self._store, self._working, progress)
 
     def _publish(self) -> None:
         working = self._working

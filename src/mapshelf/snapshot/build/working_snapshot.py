@@ -52,7 +52,8 @@ class WorkingSnapshot:
         folder: the folder of its files.
         slots: the slot of each map, by file id.
         number: the number of the last published snapshot.
-        revision: the store revision up to which changes have been applied.
+        revision: the store revision up to which all changes have been applied.
+        ahead: the revisions of later changes that have been applied, too, by file id.
         published_revision: the store revision of the last snapshot published from this one.
         applied: the number of changes applied since that snapshot was published.
         removed: the slots whose maps were removed or changed since the orders were last updated.
@@ -69,6 +70,7 @@ class WorkingSnapshot:
     number: int
     slots: dict[int, int] = field(default_factory=dict)
     revision: int = 0
+    ahead: dict[int, int] = field(default_factory=dict)
     published_revision: int = 0
     applied: int = 0
     removed: list[int] = field(default_factory=list)
@@ -150,13 +152,16 @@ class WorkingSnapshot:
         return bool(self.published_name)
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """Apply consecutive changes of the store, at most one per map."""
+        """Apply changes of the store, at most one per map; this leaves ``revision`` as it is."""
         added = [
             self._entry(prepared) for prepared in self.preparation.prepared(self._groups(changes))
         ]
         if added:
             self.columns.append(added)
-        self.revision = changes[-1].revision
+
+    def has_applied(self, change: Change) -> bool:
+        """Return whether a change after ``revision`` has been applied."""
+        return self.ahead.get(change.file_id) == change.revision
 
     def needs_compaction(self) -> bool:
         """Return whether much of the snapshot belongs to removed or changed maps.

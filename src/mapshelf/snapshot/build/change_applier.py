@@ -1,0 +1,135 @@
+"""Applies new changes of the store to a snapshot, such that large maps do not delay the others.
+
+To index a large map takes up to seconds. Whoever keeps changing some of them must not keep other
+changes from being published, least of all that a map became private. So small maps come first, and
+large ones take turns with publications.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Final
+
+from mapshelf.model import Change
+from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
+from mapshelf.store.contract import ChangeFeed
+
+BATCH: Final = 1000
+"""Number of changes read from the store at a time."""
+
+CHANGES_PER_SNAPSHOT: Final = 20_000
+"""Number of changes after which a snapshot is published even if there are more, so that users see
+the progress of a long import."""
+
+SMALL_OUTLINE: Final = 8_192
+"""Size of an outline, compressed and in bytes, up to which a map takes milliseconds."""
+
+SIZE_AT_ONCE: Final = 1 << 18
+"""Total size of outlines, compressed and in bytes, that are applied without a look at the time."""
+
+SECONDS_OF_LARGE: Final = 1.0
+"""Seconds spent on large maps while other changes wait to be published."""
+
+Progress = Callable[[int], None]
+"""Called with the number of changes applied so far."""
+
+
+def apply_all(
+    store: ChangeFeed, working: WorkingSnapshot, progress: Progress | None = None
+) -> None:
+    """Apply all changes to a snapshot that nobody uses yet."""
+    while changes := store.changes(working.revision, BATCH):
+        working.apply(changes)
+        working.revision = changes[-1].revision
+        if progress:
+            progress(working.applied)
+
+
+def apply_new(
+    store: ChangeFeed, working: WorkingSnapshot, target: int, progress: Progress | None = None
+) -> None:
+    """Apply changes to a snapshot that has been published, which is then to be published again.
+
+    Changes of large maps may be left for the next time, if there are others beyond ``target``, the
+    revision of the store when this publication began. Then ``working.revision`` is that before the
+    first change left, and ``working.ahead`` has the later ones that were applied.
+    """
+    last, is_all = _apply_small(store, working, target, progress)
+    if not is_all and not _apply_rest(store, working, last, target, progress):
+        return
+    working.revision = last
+    working.ahead.clear()
+
+
+def cut(changes: Sequence[Change]) -> Iterator[list[Change]]:
+    """Yield changes in pieces of at most ``SIZE_AT_ONCE``, or a single larger one."""
+    piece: list[Change] = []
+    size = 0
+    for change in changes:
+        length = len(change.outline or b"")
+        if piece and size + length > SIZE_AT_ONCE:
+            yield piece
+            piece, size = [], 0
+        piece.append(change)
+        size += length
+    if piece:
+        yield piece
+
+
+def _apply_small(
+    store: ChangeFeed, working: WorkingSnapshot, target: int, progress: Progress | None
+) -> tuple[int, bool]:
+    """Apply removals and the changes of small maps, at least up to the revision ``target``.
+
+    Returns the last revision examined, and whether all changes up to it have been applied.
+    """
+    last, is_all = working.revision, True
+    while last < target and working.applied < CHANGES_PER_SNAPSHOT:
+        changes = store.changes(last, BATCH)
+        if not changes:
+            break
+        new = [one for one in changes if not working.has_applied(one)]
+        small = [one for one in new if _is_small(one)]
+        _apply_ahead(working, small, progress)
+        last, is_all = changes[-1].revision, is_all and len(small) == len(new)
+    return last, is_all
+
+
+def _apply_rest(
+    store: ChangeFeed,
+    working: WorkingSnapshot,
+    last: int,
+    target: int,
+    progress: Progress | None,
+) -> bool:
+    """Apply changes up to the revision ``last`` that were left; return whether none is left now.
+
+    At least one is applied.
+    """
+    began, read = monotonic(), working.revision
+    is_begun = False
+    while read < last:
+        changes = [one for one in store.changes(read, BATCH) if one.revision <= last]
+        rest = [one for one in changes if not working.has_applied(one)]
+        for piece in cut(rest):
+            is_late = is_begun and monotonic() - began > SECONDS_OF_LARGE
+            if is_late and store.revision() != target:
+                working.revision = piece[0].revision - 1
+                return False
+            _apply_ahead(working, piece, progress)
+            is_begun = True
+        read = changes[-1].revision if changes else last
+    return True
+
+
+def _apply_ahead(
+    working: WorkingSnapshot, changes: Sequence[Change], progress: Progress | None
+) -> None:
+    if changes:
+        working.apply(changes)
+        working.ahead.update({one.file_id: one.revision for one in changes})
+        if progress:
+            progress(working.applied)
+
+
+def _is_small(change: Change) -> bool:
+    return change.map is None or len(change.outline or b"") <= SMALL_OUTLINE
