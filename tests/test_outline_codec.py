@@ -1,5 +1,6 @@
 """Outlines as bytes: trees of any depth are decoded unchanged, and damage is reported."""
 
+import sys
 import zlib
 from collections.abc import Iterator
 
@@ -8,14 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.errors import StoreDamaged
+from mapshelf.errors import StoreDamaged, TooLarge
 from mapshelf.formats.outline_codec import (
     FORMAT,
     LONGEST_TEXT,
     decode_outline,
     encode_outline,
+    may_have,
     outline_passages,
+    outline_picture,
 )
+from mapshelf.formats.outline_size import LARGEST
 from mapshelf.model import (
     Attachment,
     Image,
@@ -27,6 +31,7 @@ from mapshelf.model import (
     Topic,
     sheets_of,
 )
+from mapshelf.sandbox.pool import ConfinedChild
 from tests.outlines import OUTLINES
 
 
@@ -188,6 +193,47 @@ def test_damage_is_reported(data: bytes) -> None:
 def test_another_format_is_refused(version: object) -> None:
     with pytest.raises(StoreDamaged, match="format"):
         decode_outline(document(format=version))
+
+
+def test_a_place_that_was_infinite_is_none() -> None:
+    """Earlier versions stored it as null."""
+    row = [-1, "", "t", "", "", [], {"position": [None, 300.0]}]
+    assert decode_outline(document(topics=[row])).roots[0].position is None
+
+
+def long_texts(size: int) -> Outline:
+    """Return an outline whose texts together have ``size`` bytes."""
+    return Outline(sheets_of((Topic("r", children=[Topic("x" * (1 << 20))] * (size >> 20)),)))
+
+
+def test_no_outline_is_larger_than_the_limit() -> None:
+    assert outline_passages(encode_outline(long_texts(LARGEST - (1 << 20)))).topics == LARGEST >> 20
+    with pytest.raises(TooLarge, match="its texts together are larger than 32 MiB"):
+        encode_outline(long_texts(LARGEST))
+    with pytest.raises(TooLarge, match=r"larger than 0\.5 MiB"):
+        encode_outline(long_texts(1 << 20), 1 << 19)
+
+
+def test_larger_outlines_of_earlier_versions_are_not_decoded_without_a_memory_limit() -> None:
+    stored = encode_outline(long_texts(LARGEST), 2 * LARGEST)
+    with pytest.raises(TooLarge):
+        outline_passages(stored)
+    with pytest.raises(TooLarge):
+        may_have(stored, "t", 0)
+    assert outline_picture(stored) == ""
+    assert decode_outline(stored).topic_count == 1 + (LARGEST >> 20)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
+def test_a_lack_of_memory_is_no_damage() -> None:
+    stored = encode_outline(long_texts(30 << 20))
+    child = ConfinedChild(memory=150 << 20, descriptors=64)
+    try:
+        with pytest.raises(MemoryError, match="the outline takes more memory than is allowed"):
+            child.call(decode_outline, (stored,), 60.0)
+    finally:
+        child.close()
 
 
 @given(st.binary())

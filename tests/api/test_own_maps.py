@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
 from mapshelf.api.unpublished_maps import MOST_SEARCHED, MOST_TITLES
-from mapshelf.model import MapDetails, MapDraft, Visibility
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.formats.outline_size import LARGEST
+from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
 from mapshelf.query import ORDERS
 from tests.api import openapi
 from tests.api.publishing import OTHER, OWNER, People
@@ -133,6 +136,19 @@ def test_searches_of_unpublished_maps_are_limited_to_the_newest(people: People) 
     assert found(people, "quokka") == {newest}
     assert found(people, "ocelots") == {first}
     assert found(people, "again") == {large}
+
+
+def test_a_map_that_is_too_large_is_found_by_its_title(people: People) -> None:
+    """Earlier versions stored outlines of any size. Decoding one would delay everybody."""
+    root = Topic("potoroo", children=[Topic("x" * (1 << 20))] * (LARGEST >> 20))
+    stored = encode_outline(Outline(sheets_of((root,))), 2 * LARGEST)
+    huge = replace(draft("Bilby", description="bandicoot"), outline=stored)
+    (public_id,) = people.shelf.put(huge)
+    try:
+        assert found(people, "bilby") == {public_id}
+        assert found(people, "potoroo") == found(people, "bandicoot") == set()
+    finally:
+        people.shelf.store.delete_maps([public_id])
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import io
 import json
+import plistlib
 import random
 import re
 import subprocess
@@ -87,6 +88,13 @@ def entity_bomb() -> bytes:
     return declaration.encode() + freemind('<node TEXT="&e9;"/>')
 
 
+def topics_with(text: str, nodes: list[dict[str, object]]) -> bytes:
+    """Return a MindNode file; a property list contains equal values only once."""
+    root = {"title": {"text": text}, "subnodes": nodes}
+    document = {"mindMap": {"mainNodes": [root], "mainNode": 1}}
+    return plistlib.dumps(document, fmt=plistlib.FMT_BINARY)
+
+
 Bomb = tuple[str, Callable[[], bytes], type[UnreadableFile], str]
 
 BOMBS: list[Bomb] = [
@@ -128,6 +136,18 @@ BOMBS: list[Bomb] = [
         lambda: freemind(f"<node TEXT='{'& ' * (15 * MIB)}'/>"),
         TooLarge,
         "more than 1,000,000 references",
+    ),
+    (
+        "one text in a thousand topics",
+        lambda: topics_with("r" * 64 * KIB, [{"title": {"text": "t" * 64 * KIB}}] * 1000),
+        TooLarge,
+        "its texts together are larger than 32 MiB",
+    ),
+    (
+        "one note in a thousand topics",
+        lambda: topics_with("r", [{"note": {"text": "<b>n</b> " * 5000}}] * 1000),
+        TooLarge,
+        "its texts together are larger than 32 MiB",
     ),
     ("31 MB of line breaks", lambda: b"\r\n" * (31 * MIB // 2), NotAMap, "the file is empty"),
     ("declarations without end", lambda: b"<??>" * (31 * MIB // 4), NotAMap, "not a mind map"),

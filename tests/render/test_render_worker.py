@@ -84,6 +84,29 @@ def test_a_slow_map_gets_a_card_and_is_retried_later(
     assert drawn.complete
 
 
+def draw_cards_with_a_bug(request: RenderRequest) -> bytes:
+    """Fail as the code that draws would with a map that it does not expect."""
+    if request.outline is not None:
+        raise TypeError("a bug that this map shows")
+    return b"card of " + request.title.encode()
+
+
+def test_a_map_that_shows_a_bug_gets_a_card_and_is_not_drawn_again(
+    worker: RenderWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    wanted = render_request(tree(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "draw", draw_cards_with_a_bug)
+        card = worker.picture(wanted)
+    assert card.body == b"card of A title"
+    assert card.complete
+    assert worker.picture(wanted) == worker.cached(wanted) == card
+    (record,) = caplog.records
+    assert record.levelname == "ERROR"
+    assert record.getMessage() == "the map 'A title' cannot be drawn: a bug that this map shows"
+    assert record.exc_info
+
+
 def test_a_damaged_outline_gets_a_card(worker: RenderWorker) -> None:
     damaged = replace(render_request(None), outline=b"damaged")
     assert worker.picture(damaged) == worker.picture(render_request(None))

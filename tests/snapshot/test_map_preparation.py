@@ -1,11 +1,15 @@
 """Helper processes change the duration of a full build, not its result."""
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mapshelf.model import MapDraft
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.formats.outline_size import LARGEST
+from mapshelf.model import MapDraft, Outline, Topic, sheets_of
+from mapshelf.query import MapQuery
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import (
     Builder,
@@ -15,7 +19,7 @@ from mapshelf.snapshot.build import (
     working_snapshot,
 )
 from mapshelf.snapshot.format.manifest import MANIFEST
-from tests.snapshot.world import World, prove_lists, prove_searches
+from tests.snapshot.world import BASE, World, prove_lists, prove_searches
 from tests.store.drafts import outline
 
 pytestmark = pytest.mark.process
@@ -76,6 +80,28 @@ def test_a_damaged_outline_costs_only_its_topics(
     filled.put(MapDraft(id="damaged", title="damaged map", outline=b"no outline"))
     assert built(filled, tmp_path / "with", 2) == built(filled, tmp_path / "without", 0)
     message = "the topics of map damaged are left out of the search"
+    assert sum(message in one for one in caplog.messages) == 2
+
+
+def test_a_map_that_is_too_large_costs_only_its_topics_and_is_logged_once(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The builder has no memory limit, and earlier versions stored outlines of any size."""
+    root = Topic("quokka", children=[Topic("x" * (1 << 20))] * (LARGEST >> 20))
+    stored = encode_outline(Outline(sheets_of((root,))), 2 * LARGEST)
+    huge = MapDraft(id="huge", title="numbat", outline=stored)
+    for votes in range(2):
+        world.put(replace(huge, thumbs_up=votes), MapDraft(id="other", title="ocelot"))
+        world.builder.advance()
+        for text, expected in (("numbat", 1), ("ocelot", 1), ("quokka", 0)):
+            hits = world.snapshot().search(MapQuery(text=text), BASE, correct=False)
+            assert len(hits.records) == expected
+    message = "the topics of map huge are left out of the search: its texts together are larger"
+    assert sum(message in one for one in caplog.messages) == 1
+    world.put(replace(huge, outline=outline("quokka")))
+    world.builder.advance()
+    world.put(huge)
+    world.builder.advance()
     assert sum(message in one for one in caplog.messages) == 2
 
 

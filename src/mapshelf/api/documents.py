@@ -51,8 +51,10 @@ CPU_SECONDS: Final = 20
 WALL_SECONDS: Final = 60.0
 """Maximum processor time and elapsed time for a document."""
 
+TOO_LARGE: Final = "This map is too large to be shown so; its file can be downloaded."
+"""What the client is told about a document that exceeds the limits."""
+
 _DESCRIPTORS: Final = 64
-_TOO_LARGE: Final = "This map is too large to be shown so; its file can be downloaded."
 _BUSY: Final = "The drawing or file could not be made in time."
 _TRIED_AGAIN_AFTER: Final = 120.0
 """Seconds after which a document is tried again if it failed because of the machine
@@ -199,7 +201,7 @@ class Documents:
             raise
         except FAILURES as error:
             log.warning("a document cannot be made (%s): %s", _described(kind), cause_of(error))
-            reason = error if is_temporary(error) else NotFound(_TOO_LARGE)
+            reason = error if is_temporary(error) else NotFound(TOO_LARGE)
             raise _refusal(self._failures.add(task.key, reason)) from error
         if whole:
             self._cache.put(task.key, whole)  # retried, because only this process can log why

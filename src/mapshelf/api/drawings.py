@@ -14,13 +14,13 @@ from urllib.parse import urlencode
 from mapshelf.api.content_disposition import inline
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.documents import Documents, Kind
+from mapshelf.api.documents import TOO_LARGE, Documents, Kind
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
 from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
 from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
-from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.errors import InvalidParameter, NotFound, TooLarge
 from mapshelf.formats.outline_codec import may_have
 from mapshelf.formats.outline_size import is_large
 from mapshelf.model import Outline
@@ -114,7 +114,11 @@ class DrawingMaker:
     def _outline(self, record: Record, parsed: DrawingRequest) -> bytes:
         outline = encoded_outline(self._store, record)
         # The child would also detect this, but there is no end of wrong values.
-        if not may_have(outline, parsed.topic, parsed.sheet):
+        try:
+            known = may_have(outline, parsed.topic, parsed.sheet)
+        except TooLarge:
+            raise NotFound(TOO_LARGE) from None
+        if not known:
             raise NotFound("This map has no such topic or sheet.")
         return outline
 

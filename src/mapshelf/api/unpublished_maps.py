@@ -10,7 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
+from mapshelf.errors import TooLarge
 from mapshelf.formats.outline_codec import LONGEST_TEXT, Passages
+from mapshelf.formats.outline_size import LARGEST
 from mapshelf.model import ListedMap, Map
 from mapshelf.query import FILTERS, NOT, MapQuery
 from mapshelf.search.listed_maps import listed_map, passages_of
@@ -71,12 +73,20 @@ class UnpublishedMaps:
             passages = None
             if room > 0:
                 most = min(room, LONGEST_TEXT)
-                passages = passages_of(one, self._store.outline(one.file_id), most)
-                room -= passages.size + len(one.title) + len(one.description)
+                passages, size = self._passages(one, most)
+                room -= size + len(one.title) + len(one.description)
             yield (
                 listed_map(one, self._store.origin(one.file_id), passages or Passages()),
                 passages,
             )
+
+    def _passages(self, one: Map, most: int) -> tuple[Passages | None, int]:
+        """Return the texts of a map, ``None`` if it is too large to decode, and their size."""
+        try:
+            passages = passages_of(one, self._store.outline(one.file_id), most)
+        except TooLarge:
+            return None, LARGEST
+        return passages, passages.size
 
     def _passes(self, one: ListedMap) -> bool:
         return all(

@@ -8,6 +8,7 @@ outlines are most of the data in a store.
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import islice
 from operator import itemgetter
@@ -15,8 +16,9 @@ from typing import Any, Final
 
 import orjson
 
-from mapshelf.errors import StoreDamaged
-from mapshelf.formats.outline_size import LARGE
+from mapshelf.errors import StoreDamaged, TooLarge
+from mapshelf.formats.outline_bytes import decoding_errors, unpacked
+from mapshelf.formats.outline_size import LARGE, LARGEST, check_size
 from mapshelf.model import (
     Attachment,
     Boundary,
@@ -39,7 +41,6 @@ FORMAT: Final = 5
 READABLE: Final = (2, 3, 4, FORMAT)
 """Supported versions: 2 had no language, 3 only the texts, notes and links of topics, 4 no numbers,
 details and shown attributes, no hidden lines and no positions of callouts."""
-
 
 LONGEST_TEXT: Final = 512 << 10
 """Maximum number of characters of a map that are searched, from its beginning. The largest map of
@@ -65,8 +66,12 @@ FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "shee
 """The metadata of the map."""
 
 
-def encode_outline(outline: Outline) -> bytes:
-    """Serialise ``outline`` to bytes that ``decode_outline`` accepts."""
+def encode_outline(outline: Outline, most: int = LARGEST) -> bytes:
+    """Serialise ``outline`` to bytes that ``decode_outline`` accepts.
+
+    Raises:
+        TooLarge: it would be larger than ``most`` bytes, uncompressed.
+    """
     trees = list(outline.trees())
     topics: list[list[object]] = []
     places: dict[int, int] = {}
@@ -84,7 +89,9 @@ def encode_outline(outline: Outline) -> bytes:
         "sheets": [_sheet_row(sheet, places) for sheet in outline.sheets],
         "topics": topics,
     }
-    return zlib.compress(orjson.dumps(document, default=tuple))  # named tuples
+    encoded = orjson.dumps(document, default=tuple)  # named tuples
+    check_size(len(encoded), most)
+    return zlib.compress(encoded)
 
 
 def _row(parent: int, topic: Topic) -> list[object]:
@@ -105,7 +112,6 @@ _MORE: Final = (
     *("formula", "folded", "side", "position", "number", "details", "shown_attributes"),
 )
 """Fields that most topics lack; written only if set."""
-
 
 _LOOKS: Final = tuple(look.name for look in fields(Style))
 
@@ -128,58 +134,52 @@ def _arrow_row(arrow: Relationship) -> Sequence[object]:
     return arrow[:_PLAIN_ARROW] if usual else arrow
 
 
+@decoding_errors()
 def decode_outline(data: bytes) -> Outline:
     """Deserialise the outline in ``data``.
 
     Raises:
         StoreDamaged: ``data`` was not written by ``encode_outline`` of this version.
+        MemoryError: it takes more memory than this process may use.
     """
-    try:
-        return _outline(orjson.loads(zlib.decompress(data)))
-    except (zlib.error, ValueError, LookupError, TypeError) as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
+    return _outline(orjson.loads(zlib.decompress(data)))
 
 
+@decoding_errors()
 def outline_texts(data: bytes) -> list[str]:
     """Return the texts of all topics in ``data``, in document order.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
     """
-    try:
-        return [row[2] for row in orjson.loads(zlib.decompress(data))["topics"]]
-    except (zlib.error, ValueError, LookupError, TypeError) as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
+    return [row[2] for row in orjson.loads(zlib.decompress(data))["topics"]]
 
 
+@decoding_errors()
 def first_texts(data: bytes, most: int) -> list[str]:
     """Return the texts of the first topics in ``data``, without decoding the others.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
     """
-    try:
-        beginning = zlib.decompressobj().decompress(data, LARGE)
-    except zlib.error as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
+    beginning = zlib.decompressobj().decompress(data, LARGE)
     _, _, topics = beginning.partition(_TOPICS)
     texts = islice((found[1] for found in _TEXT.finditer(topics)), most)
     return [str(orjson.loads(text)) for text in texts]
 
 
+@decoding_errors()
 def outline_picture(data: bytes) -> str:
-    """Return ``Outline.picture`` of the outline in ``data``.
+    """Return ``Outline.picture`` of the outline in ``data``, empty if that is too large to decode.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
     """
-    try:
-        facts = _metadata(data)
-        if "picture" not in facts:
-            facts = orjson.loads(zlib.decompress(data))
-        return str(facts.get("picture", ""))
-    except (zlib.error, ValueError, AttributeError) as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
+    facts = _metadata(data)
+    if "picture" not in facts:
+        with suppress(TooLarge):
+            facts = orjson.loads(unpacked(data))
+    return str(facts.get("picture", ""))
 
 
 def _metadata(data: bytes) -> dict[str, Any]:
@@ -194,6 +194,7 @@ def _metadata(data: bytes) -> dict[str, Any]:
     return known
 
 
+@decoding_errors()
 def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
     """Return whether an outline may contain a topic and a sheet, without decoding it.
 
@@ -206,15 +207,13 @@ def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
 
     Raises:
         StoreDamaged: as ``decode_outline``.
+        TooLarge: it is larger than any that is stored now.
     """
     if not (topic_id or sheet):
         return True
-    try:
-        document = zlib.decompress(data)
-        head, _, topics = document.partition(_TOPICS)
-        known = orjson.loads(head + b"}").get("sheets")
-    except (zlib.error, ValueError, AttributeError) as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
+    document = unpacked(data)
+    head, _, topics = document.partition(_TOPICS)
+    known = orjson.loads(head + b"}").get("sheets")
     if known is not None and sheet > len(known):
         return False
     try:
@@ -253,6 +252,7 @@ class Passages:
     tree: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
 
+@decoding_errors()
 def outline_passages(data: bytes, most: int = LONGEST_TEXT) -> Passages:
     """Extract the searchable text of the map in ``data``.
 
@@ -260,12 +260,10 @@ def outline_passages(data: bytes, most: int = LONGEST_TEXT) -> Passages:
 
     Raises:
         StoreDamaged: as ``decode_outline``.
+        TooLarge: it is larger than any that is stored now. Indexing has no memory limit.
     """
-    try:
-        unpacked = zlib.decompress(data)
-        return _passages(orjson.loads(unpacked), most, len(unpacked))
-    except (zlib.error, ValueError, LookupError, TypeError) as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
+    document = unpacked(data)
+    return _passages(orjson.loads(document), most, len(document))
 
 
 def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
@@ -369,7 +367,8 @@ _READ: Final[dict[str, Callable[[Any], object]]] = {
     "images": lambda rows: tuple(Image(*row) for row in rows),
     "attachments": lambda rows: tuple(Attachment(*row) for row in rows),
     "style": lambda value: Style(**value),
-    "position": tuple,
+    # Earlier versions stored infinite places, which JSON has no numbers for.
+    "position": lambda place: None if None in place else tuple(place),
     "shown_attributes": tuple,
 }
 """Constructors for the values that JSON has no type for."""

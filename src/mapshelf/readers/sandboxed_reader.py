@@ -136,7 +136,7 @@ def read_file(
             size=len(data),
             modified_ns=modified_ns,
             digest=hashlib.sha256(data).digest(),
-            outline=encode_outline(outline),
+            outline=encode_outline(outline, limits.texts),
             title=summary.title(outline, path),
             description=summary.description(outline),
             software=outline.software,

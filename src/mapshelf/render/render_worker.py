@@ -4,9 +4,10 @@
 
 Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a server process it
 would delay requests that take microseconds. The child is sandboxed, because the maps it draws are
-untrusted. A map that exceeds a limit gets the card of a map without topics (``card``). This process
-does not try to draw it again, unless it exceeded only the wall-clock limit, because then the
-machine may have been busy. The same child decodes previews from map files.
+untrusted. A map that exceeds a limit gets the card of a map without topics (``card``), and so does
+one that the code of the child does not handle. This process does not try to draw it again, unless
+it exceeded only the wall-clock limit, because then the machine may have been busy. The same child
+decodes previews from map files.
 """
 
 import logging
@@ -18,7 +19,13 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from mapshelf.disk_cache import DiskCache, Turn
-from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
+from mapshelf.errors import (
+    MapshelfError,
+    PreviewChanged,
+    StoreDamaged,
+    StoreUnavailable,
+    UnreadableFile,
+)
 from mapshelf.formats.outline_size import is_large
 from mapshelf.model import OriginalFile
 from mapshelf.render.render_request import (
@@ -208,11 +215,18 @@ class RenderWorker:
                 complete = pictures.complete
                 request = replace(request, pictures=tuple(pictures.items()))
             body = child.call(draw, (request,), WALL_SECONDS)
-        except _FAILURES as error:
-            if request.outline is None:
+        except Exception as error:
+            if request.outline is None or not _is_of_map(error):
                 raise
             failure = self._failures.add(asked.key(), error)
-            log.warning("the map %r cannot be drawn: %s", request.title[:80], failure.reason)
+            bug = None if isinstance(error, _FAILURES) else error
+            log.log(
+                logging.ERROR if bug else logging.WARNING,
+                "the map %r cannot be drawn: %s",
+                request.title[:80],
+                failure.reason,
+                exc_info=bug,
+            )
             card = self._drawn(replace(request, outline=None), child)
             return card._replace(complete=not failure.is_temporary)
         if complete:
@@ -225,6 +239,15 @@ def _is_large(request: RenderRequest) -> bool:
         return request.outline is not None and is_large(request.outline)
     except StoreDamaged:
         return False  # the child will raise it, too
+
+
+def _is_of_map(error: Exception) -> bool:
+    """Return whether drawing the same map would probably fail again.
+
+    An unexpected error is a bug that only this map may show. Its list or collection must not fail
+    because of it. Errors of the system are those of starting a child.
+    """
+    return isinstance(error, _FAILURES) or not isinstance(error, MapshelfError | OSError)
 
 
 # --- Code that runs in the child; only the child imports the drawing code -------------------------

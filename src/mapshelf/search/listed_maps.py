@@ -23,6 +23,7 @@ def passages_of(found: Map, outline: bytes | None, most: int = LONGEST_TEXT) -> 
 
     Raises:
         StoreDamaged: the outline cannot be read.
+        TooLarge: it is larger than any that is stored now.
     """
     if outline:
         return outline_passages(outline, most)

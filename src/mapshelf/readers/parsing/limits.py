@@ -9,6 +9,8 @@ examined, the largest had 6,394 topics, the deepest 33 levels, and one unpacked 
 from dataclasses import dataclass
 from typing import Final
 
+from mapshelf.formats.outline_size import LARGEST
+
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
@@ -26,6 +28,8 @@ class Limits:
         topics: topics in all sheets together.
         text: bytes of UTF-8 in the text of one topic, and in its note. Longer ones are truncated,
             not refused, so that a map with a whole book in one topic is still readable.
+        texts: bytes of all texts of a map together, as they are stored. The largest map of people
+            has 0.8 MB. Equal texts may be in the file only once, so its size says little.
         picture: bytes of an embedded image; larger ones are omitted.
         pixels: pixels of such an image, likewise. The largest in a real map had 2.7 million.
         pictures: total bytes of the images in the topics of a map; further ones are omitted.
@@ -42,6 +46,7 @@ class Limits:
     depth: int = 256
     topics: int = 100_000
     text: int = 64 * KIB
+    texts: int = LARGEST
     picture: int = 8 * MIB
     pixels: int = 16_000_000
     pictures: int = 16 * MIB

@@ -1,8 +1,11 @@
-"""Validate the sheets of an outline: drop dangling references and clean labels.
+"""Validate the sheets of an outline: drop dangling references and far places, and clean labels.
 
 Relationships, boundaries and summaries refer to topics by id, which files may omit, repeat, or use
 for missing topics. So this runs after ``readers.parsing.topic_ids`` has made all ids unique: it
 cleans the texts outside topics, and drops elements that refer to no topic.
+
+All readers pass here last. Several compute the places of topics only after ``topic_tree.grow`` has
+checked them, so places are checked here again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,6 +14,7 @@ from typing import Final, TypeVar
 
 from mapshelf.model import Boundary, Outline, Sheet, Summary, TopicKind
 from mapshelf.readers.parsing.colours import colour
+from mapshelf.readers.parsing.places import is_near
 from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line
 
 Part = TypeVar("Part")
@@ -37,7 +41,11 @@ def sound_sheets(outline: Outline) -> Outline:
 
 
 def _sound(sheet: Sheet) -> Sheet:
-    ids = {topic.id for tree in sheet.trees() for _, topic in tree.walk()}
+    ids = set()
+    for topic in sheet.topics():
+        ids.add(topic.id)
+        if topic.position and not is_near(topic.position):
+            topic.position = None
     for topic in sheet.floating:
         topic.kind = TopicKind.FLOATING
     for summary in sheet.summaries:

@@ -6,11 +6,14 @@ this module does the traversal, enforces the limits and cleans the text.
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from mapshelf.errors import BrokenFile, TooLarge
-from mapshelf.model import TASK_STATES, Attachment, Image, Marker, Task, Topic
+from mapshelf.formats.outline_size import check_size
+from mapshelf.model import TASK_STATES, Attachment, Image, Marker, Style, Task, Topic
 from mapshelf.readers.parsing.limits import Limits
+from mapshelf.readers.parsing.places import FARTHEST, is_near
 from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line, safe_html
 
 Node = TypeVar("Node")
@@ -34,8 +37,11 @@ _LONGEST_DETAILS: Final = 2000
 _MOST_BESIDE: Final = 100
 """Maximum markers, tags, attributes, images and attachments of one topic, for each kind."""
 
-_FARTHEST: Final = 1_000_000.0
-"""Maximum pixels from the middle of a sheet; real maps are some ten thousand wide."""
+_LARGEST_TYPE: Final = 1000.0
+"""Font sizes and line widths from here on count as not set. Programs offer up to some hundred."""
+
+_LARGEST_ATTACHMENT: Final = 1 << 40
+"""Sizes of attachments in bytes beyond this count as unknown: they are only a claim of the file."""
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d)?")
 
@@ -56,11 +62,11 @@ def grow(
 
     Raises:
         BrokenFile: there is no topic.
-        TooLarge: there are too many, or they are nested too deep.
+        TooLarge: there are too many, they are nested too deep, or their texts are too long.
     """
     grown: list[Topic] = []
     pending = [(1, node, grown) for node in reversed(list(roots))]
-    count = tags = 0
+    count = tags = letters = 0
     while pending:
         depth, node, siblings = pending.pop()
         count += 1
@@ -70,6 +76,8 @@ def grow(
         if tags > _MAX_TAGS:
             topic.note_html = ""
         topic = _tidy(topic, limits)
+        letters += _letters(topic)
+        check_size(letters, limits.texts)
         siblings.append(topic)
         children = list(children_of(node))
         pending.extend((depth + 1, child, topic.children) for child in reversed(children))
@@ -83,6 +91,16 @@ def _check(count: int, depth: int, limits: Limits) -> None:
         raise TooLarge(f"it has more than {limits.topics:,} topics")
     if depth > limits.depth:
         raise TooLarge(f"its topics are nested more than {limits.depth} deep")
+
+
+def _letters(topic: Topic) -> int:
+    """Return the characters of the long texts of a topic; their bytes are at least as many.
+
+    Small files may contain these texts once, and refer to them in many topics.
+    """
+    texts = (topic.text, topic.text_html, topic.note, topic.note_html, topic.details, topic.formula)
+    attributes = sum(len(name) + len(value) for name, value in topic.attributes)
+    return sum(map(len, texts)) + sum(map(len, topic.links)) + attributes
 
 
 def _tidy(topic: Topic, limits: Limits) -> Topic:
@@ -108,15 +126,27 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
     if topic.attachments:
         topic.attachments = tuple(
-            Attachment(_line(name), max(0, size))
+            Attachment(_line(name), size if 0 < size <= _LARGEST_ATTACHMENT else 0)
             for name, size in topic.attachments[:_MOST_BESIDE]
             if name.strip()
         )
     if topic.task:
         topic.task = _tidy_task(topic.task)
-    if topic.position and not all(abs(place) <= _FARTHEST for place in topic.position):
-        topic.position = None
+    _tidy_looks(topic)
     return topic
+
+
+def _tidy_looks(topic: Topic) -> None:
+    """Remove the numbers of a topic's style and position that nothing can be drawn with."""
+    if topic.position and not is_near(topic.position):
+        topic.position = None
+    style = topic.style
+    if style and not all(0 <= size < _LARGEST_TYPE for size in (style.size, style.line_width)):
+        size, width = (
+            size if 0 < size < _LARGEST_TYPE else 0.0 for size in (style.size, style.line_width)
+        )
+        tidy = replace(style, size=size, line_width=width)
+        topic.style = tidy if tidy != Style() else None
 
 
 def _tidy_attributes(topic: Topic) -> None:
@@ -134,7 +164,7 @@ def _tidy_marker(marker: Marker) -> Marker:
 
 
 def _tidy_image(image: Image) -> Image:
-    width, height = (side if 0 < side <= _FARTHEST else 0.0 for side in image[1:3])
+    width, height = (side if 0 < side <= FARTHEST else 0.0 for side in image[1:3])
     return image._replace(width=width, height=height, alt=_line(image.alt))
 
 

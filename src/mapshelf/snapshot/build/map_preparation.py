@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from mapshelf.errors import StoreDamaged
+from mapshelf.errors import StoreDamaged, TooLarge
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap, Map, Origin
 from mapshelf.sandbox.failures import cause_of
@@ -184,8 +184,9 @@ def _read(one: MapToPrepare) -> tuple[Indexed, str]:
 def _passages_of(one: MapToPrepare) -> tuple[Passages, str]:
     try:
         return passages_of(one.map, one.outline), ""
-    except StoreDamaged as error:
-        # One damaged outline must not prevent the publication of all other maps.
+    except (StoreDamaged, TooLarge) as error:
+        # One damaged outline must not prevent the publication of all other maps. Nor must one that
+        # an earlier version stored without a limit: this process has none for its memory.
         return Passages(), str(error)
 
 

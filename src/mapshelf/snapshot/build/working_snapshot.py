@@ -58,6 +58,7 @@ class WorkingSnapshot:
         applied: the number of changes applied since that snapshot was published.
         removed: the slots whose maps were removed or changed since the orders were last updated.
         published_name: the name of that snapshot, empty if none was published.
+        faults: why the topics of maps could not be read, by public id, as it was logged.
     """
 
     folder: Path
@@ -75,6 +76,7 @@ class WorkingSnapshot:
     applied: int = 0
     removed: list[int] = field(default_factory=list)
     published_name: str = ""
+    faults: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def create(
@@ -248,16 +250,22 @@ class WorkingSnapshot:
     def _entry(self, prepared: PreparedMap) -> Entry:
         """Add a map to the index and the records; return its column entry."""
         found, document = prepared.listed.map, prepared.document
-        if prepared.fault:
-            log.error(
-                "the topics of map %s are left out of the search: %s", found.id, prepared.fault
-            )
+        if prepared.fault != self.faults.get(found.id, ""):
+            self._note_fault(found.id, prepared.fault)
         self.text.put(document.fields)
         self.terms.add(document.words)
         record, details = prepared.record, prepared.details
         start = self.records.append(record + details)
         lengths = start, len(record), len(details)
         return Entry(prepared.listed, prepared.keys, *lengths, document.fingerprint)
+
+    def _note_fault(self, public_id: str, fault: str) -> None:
+        """Log a new fault of a map, once: each vote for the map is a change of it."""
+        if fault:
+            self.faults[public_id] = fault
+            log.error("the topics of map %s are left out of the search: %s", public_id, fault)
+        else:
+            del self.faults[public_id]
 
 
 def _closed_with(opened: ExitStack, file: Closeable) -> Closeable:
