@@ -168,3 +168,31 @@ def test_files_are_found_in_the_order_of_their_folders(tmp_path: Path) -> None:
         (tmp_path / place).touch()
     names = [candidate.name for candidate in scan([tmp_path], ImportReport())]
     assert names == places
+
+
+@pytest.mark.parametrize("moved", ["maps", "maps/a", "maps/a/1.mm"])
+def test_a_file_behind_a_link_that_was_left_in_its_place_is_gone(
+    tmp_path: Path, moved: str
+) -> None:
+    path = tmp_path / "maps" / "a" / "1.mm"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert not is_gone(os.fsencode(path))
+    place = tmp_path / moved
+    away = place.rename(tmp_path / "away")
+    assert is_gone(os.fsencode(path))
+    place.symlink_to(away)
+    assert path.exists()
+    assert is_gone(os.fsencode(path))
+    place.unlink()
+    place.symlink_to(place.name)
+    assert is_gone(os.fsencode(path)), "it leads to itself"
+
+
+def test_a_member_is_gone_if_a_link_was_left_in_the_place_of_its_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "maps.zip"
+    archive.touch()
+    assert not is_gone(os.fsencode(archive / "a" / "1.mm"))
+    archive.rename(tmp_path / "away.zip")
+    archive.symlink_to("away.zip")
+    assert is_gone(os.fsencode(archive / "a" / "1.mm"))

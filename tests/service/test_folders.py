@@ -472,6 +472,60 @@ def test_a_missing_file_does_not_make_its_map_public(
         assert people.get(OTHER, removed).status_code == 200
 
 
+def test_a_folder_behind_a_link_that_was_left_in_its_place_keeps_its_maps(
+    store: Store, folder: Path
+) -> None:
+    old_map(folder / "a" / "1.mm", "A")
+    old_map(folder / "2.mm", "B")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        before = [
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+            for found in store.maps(0, 10)
+        ]
+        (folder / "a").rename(folder / "b")
+        (folder / "a").symlink_to("b")
+        folder_sync.sync()
+        assert store.maps(0, 10) == before
+        (folder / "2.mm").rename(folder / "3.mm")
+        (folder / "2.mm").symlink_to("3.mm")
+        folder_sync.sync()
+        assert store.maps(0, 10) == before
+        assert len(store.sources_below(os.fsencode(folder), b"", 10)) == 2
+
+
+def test_a_served_folder_that_is_replaced_by_a_link_keeps_its_maps(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        private = store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        away = folder.rename(folder.with_name("away"))
+        folder.symlink_to(away)
+        old_map(away / "b.mm", "B")
+        for _ in range(2):
+            folder_sync.sync()
+        assert store.maps(0, 10) == [private]
+        assert caplog.text.count("is behind a symbolic link now") == 1
+        # A new start follows the link.
+        FolderSync(store, reader, [folder]).sync()
+        found, added = store.maps(0, 10)
+        assert (found, added.title) == (private, "B")
+        sources = store.sources_below(os.fsencode(away), b"", 10)
+        assert [source.name for source in sources] == ["a.mm", "b.mm"]
+        assert store.sources_below(os.fsencode(folder), b"", 10) == []
+        folder.unlink()
+        away.rename(folder)
+        folder_sync.sync()
+        FolderSync(store, reader, [folder]).sync()
+        assert {one.id for one in store.maps(0, 10)} == {found.id, added.id}
+        assert path.exists()
+
+
 def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:

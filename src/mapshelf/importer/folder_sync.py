@@ -70,6 +70,7 @@ class FolderSync:
         self._imported: set[Candidate] = set()
         self._devices: dict[str, int] = {}
         self._logged: set[Path] = set()
+        self._moved: set[Path] = set()
         self._refused: dict[str, Refusal] = {}
         self._remembered: set[Refusal] | None = None
 
@@ -79,7 +80,7 @@ class FolderSync:
         Raises:
             StoreError: the store failed; the next run catches up.
         """
-        reachable = [folder for folder in self._folders if os.access(folder, os.R_OK | os.X_OK)]
+        reachable = self._reachable()
         first, scanned = self._remembered is None, ImportReport()
         with ImportProgress(self._options.status) as progress:
             if first:
@@ -97,6 +98,22 @@ class FolderSync:
         self._devices |= {candidate.path: candidate.device for candidate in present}
         self._remove_missing(reachable, {candidate.path for candidate in present})
         return len(complete) < len(present)
+
+    def _reachable(self) -> list[Path]:
+        """Return the folders that can be read.
+
+        A folder that was replaced by a link since this process began cannot: its files would have
+        other paths, and count as others.
+        """
+        moved = {folder for folder in self._folders if resolve_path(folder) != str(folder)}
+        for folder in sorted(moved - self._moved):
+            log.warning(
+                "%s is behind a symbolic link now; its maps stay as they are until a restart",
+                printable(str(folder)),
+            )
+        self._moved = moved
+        staying = (folder for folder in self._folders if folder not in moved)
+        return [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
 
     def _is_complete(self, candidate: Candidate) -> bool:
         """Return whether a file has not changed for a while."""

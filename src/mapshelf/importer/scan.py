@@ -175,19 +175,26 @@ def _maps_among(members: list[Member]) -> Iterator[Member]:
 
 
 def is_gone(path: bytes) -> bool:
-    """Return whether ``path`` certainly does not exist; on errors it may exist.
+    """Return whether the file with this canonical ``path`` certainly is not there any more.
 
-    A member of an archive exists as long as the archive does.
+    On errors it may be there. A member of an archive is there as long as the archive is. What is
+    found through a symbolic link is another file: since the path became canonical, its file or
+    folder was moved, and a link was left in its place.
     """
     try:
         os.lstat(path)
     except FileNotFoundError:
         return True
     except NotADirectoryError:
-        return split_path(os.fsdecode(path)) is None
+        return split_path(os.fsdecode(path)) is None or _leads_through_link(path)
     except OSError:
-        return False
-    return False
+        pass
+    return _leads_through_link(path)
+
+
+def _leads_through_link(path: bytes) -> bool:
+    parts = path.split(b"/")
+    return any(os.path.islink(b"/".join(parts[:end])) for end in range(2, len(parts) + 1))
 
 
 def _is_in_document(path: str) -> bool:
