@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.model import DecisionKind, MapDetails, MapDraft, Outcome, Visibility
@@ -524,6 +525,99 @@ def test_a_served_folder_that_is_replaced_by_a_link_keeps_its_maps(
         FolderSync(store, reader, [folder]).sync()
         assert {one.id for one in store.maps(0, 10)} == {found.id, added.id}
         assert path.exists()
+
+
+@pytest.mark.parametrize("place", ["maps/b/1.mm", "maps/b/2.mm", "maps2/1.mm"])
+def test_a_file_that_is_copied_and_then_deleted_keeps_its_map(
+    store: Store, folder: Path, tmp_path: Path, place: str
+) -> None:
+    """Synchronizing programs do that, and ``mv`` between file systems."""
+    path = old_map(folder / "a" / "1.mm", "A")
+    public = old_map(folder / "public.mm", "Public")
+    other = tmp_path / "maps2"
+    other.mkdir()
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder, other])
+        folder_sync.sync()
+        secret, shown = store.maps(0, 10)
+        details = MapDetails(description="mine", visibility=Visibility.PRIVATE)
+        before = store.edit_map(secret.file_id, details)
+        copies = [tmp_path / place, folder / "copy.mm"]
+        copies[0].parent.mkdir(exist_ok=True)
+        for file, copy in zip((path, public), copies, strict=True):
+            shutil.copyfile(file, copy)
+            os.utime(copy, (LONG_AGO + 5, LONG_AGO + 5))
+        folder_sync.sync()
+        *_, copied = copies_of = [one for one in store.maps(0, 10) if one.title == "A"]
+        assert {one.visibility for one in copies_of} == {Visibility.PRIVATE}
+        path.unlink()
+        public.unlink()
+        assert folder_sync.sync(), "the copy is to be read again"
+        assert not folder_sync.sync()
+        found = {one.title: one for one in store.maps(0, 10)}
+        assert found["A"] == before
+        assert found["Public"].id != shown.id
+        assert store.find_map(copied.id) is None
+        assert not folder_sync.sync()
+    with SandboxedReader(workers=1) as reader:
+        revision = store.revision()
+        FolderSync(store, reader, [folder, other]).sync()
+        assert store.revision() == revision
+
+
+def test_equal_files_that_are_deleted_together_are_no_copies_of_each_other(
+    store: Store, folder: Path
+) -> None:
+    paths = [old_map(folder / name / "1.mm", "A") for name in ("a", "b")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        first = store.maps(0, 10)[0]
+        store.edit_map(first.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        paths.append(folder / "c.mm")
+        shutil.copy2(paths[0], paths[2])
+        folder_sync.sync()
+        before = store.maps(0, 10)
+        away = [path.rename(path.with_suffix(".away")) for path in paths]
+        folder_sync.sync()
+        assert store.maps(0, 10) == []
+        for path in away:
+            path.rename(path.with_suffix(".mm"))
+        folder_sync.sync()
+        assert store.maps(0, 10) == before
+
+
+def test_a_copy_that_changes_before_it_is_read_again_stays_private(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        shutil.copy2(path, folder / "b.mm")
+        folder_sync.sync()
+        path.unlink()
+        with monkeypatch.context() as patch:
+            # The answer is lost, so the importer does not know what the store did.
+            patch.setattr(store, "adopt_copy", losing(store.adopt_copy))
+            with pytest.raises(StoreUnavailable):
+                folder_sync.sync()
+        old_map(folder / "b.mm", "Edited")
+        folder_sync.sync()
+    (after,) = store.maps(0, 10)
+    assert (after.id, after.title, after.visibility) == (found.id, "Edited", Visibility.PRIVATE)
+
+
+def losing(method: Callable[..., object]) -> Callable[..., object]:
+    """Return a method that works, but whose result gets lost."""
+
+    def call(*arguments: object) -> object:
+        method(*arguments)
+        raise StoreUnavailable("the connection is lost")
+
+    return call
 
 
 def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:

@@ -27,6 +27,7 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import SELECT_RENAMED_TAGS
+from mapshelf.store.inherited_visibility import Inheritance
 from mapshelf.store.merge import (
     NO_VOTES,
     References,
@@ -41,7 +42,13 @@ from mapshelf.store.tables import Row
 
 
 class BatchRows(Protocol):
-    """The database operations of a batch. Look-ups MUST see earlier writes of the batch."""
+    """The database operations of a batch. Look-ups MUST see earlier writes of the batch.
+
+    Attributes:
+        inheritance: what new maps inherit from others with the same content.
+    """
+
+    inheritance: Inheritance
 
     def read(self, sql: str, values: Row) -> list[Row]:
         """Return the rows of a statement with ``?`` for each value."""
@@ -170,7 +177,12 @@ class Batch:
         new = created(
             draft, file_id=file_id, public_id=public_id, now=self._now, references=references
         )
+        inherited = self._rows.inheritance.of(draft)
+        if inherited is not None:
+            new = replace(new, visibility=inherited.visibility)
         self._write(new, draft)
+        if inherited is not None and (removed := inherited.removed_row(file_id)):
+            self._rows.inheritance.write_removed(removed)
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
         self._keep_images(file_id, draft.images)

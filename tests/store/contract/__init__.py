@@ -17,6 +17,7 @@ from tests.store.contract.administration import (
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.collection_moderation import CollectionModerationContract
 from tests.store.contract.concurrency import ConcurrencyContract
+from tests.store.contract.copied_files import CopiedFilesContract
 from tests.store.contract.figures import FiguresContract
 from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, ReparsingContract
@@ -50,6 +51,7 @@ class StoreContract(
     ReparsingContract,
     SourcesContract,
     MissingMapsContract,
+    CopiedFilesContract,
     FiguresContract,
     ImportsContract,
     TagsContract,
