@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -500,30 +501,36 @@ def test_a_served_folder_that_is_replaced_by_a_link_keeps_its_maps(
     store: Store, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = old_map(folder / "a.mm", "A")
+    changed = old_map(folder / "below" / "c.mm", "C")
     with SandboxedReader(workers=1) as reader:
         folder_sync = FolderSync(store, reader, [folder])
         folder_sync.sync()
-        (found,) = store.maps(0, 10)
-        private = store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        before = [
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+            for found in store.maps(0, 10)
+        ]
         away = folder.rename(folder.with_name("away"))
         folder.symlink_to(away)
         old_map(away / "b.mm", "B")
         for _ in range(2):
             folder_sync.sync()
-        assert store.maps(0, 10) == [private]
+        assert store.maps(0, 10) == before
         assert caplog.text.count("is behind a symbolic link now") == 1
-        # A new start follows the link.
+        # A new start follows the link, and knows files that have changed, too.
+        old_map(changed, "Changed")
+        os.utime(changed, (LONG_AGO + 9, LONG_AGO + 9))
         FolderSync(store, reader, [folder]).sync()
-        found, added = store.maps(0, 10)
-        assert (found, added.title) == (private, "B")
+        *found, added = store.maps(0, 10)
+        assert added.title == "B"
+        assert found == [before[0], replace(before[1], title="Changed", size=found[1].size)]
         sources = store.sources_below(os.fsencode(away), b"", 10)
-        assert [source.name for source in sources] == ["a.mm", "b.mm"]
+        assert [source.name for source in sources] == ["a.mm", "b.mm", "below/c.mm"]
         assert store.sources_below(os.fsencode(folder), b"", 10) == []
         folder.unlink()
         away.rename(folder)
         folder_sync.sync()
         FolderSync(store, reader, [folder]).sync()
-        assert {one.id for one in store.maps(0, 10)} == {found.id, added.id}
+        assert {one.id for one in store.maps(0, 10)} == {one.id for one in (*found, added)}
         assert path.exists()
 
 

@@ -23,6 +23,7 @@ from mapshelf.importer.map_files import (
     distance_from,
     import_maps,
 )
+from mapshelf.importer.moved_folders import follow_link
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
@@ -73,7 +74,8 @@ class FolderSync:
         self._options = options or SyncOptions()
         self._store = store
         self._reader = reader
-        self._folders = [Path(resolve_path(folder)) for folder in folders]
+        self._given = {Path(resolve_path(folder)): folder for folder in folders}
+        self._folders = list(self._given)
         self._dates_added = DatesAdded(store, store)
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
@@ -95,6 +97,7 @@ class FolderSync:
         with ImportProgress(self._options.status) as progress:
             if first:
                 progress.begin("Looking for maps")
+                self._follow_links(reachable)
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
             report = self._import(complete - self._imported, progress)
@@ -126,6 +129,14 @@ class FolderSync:
         self._moved = moved
         staying = (folder for folder in self._folders if folder not in moved)
         return [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
+
+    def _follow_links(self, reachable: list[Path]) -> None:
+        """Find the maps of folders that were moved, with links left in their places."""
+        for folder in reachable:
+            count = follow_link(self._store, self._given[folder])
+            if count:
+                what = noun(count, "map is", "maps are")
+                log.info("%d %s in %s now", count, what, printable(str(folder)))
 
     def _is_complete(self, candidate: Candidate) -> bool:
         """Return whether a file has not changed for a while."""
