@@ -572,6 +572,23 @@ def test_a_file_that_is_copied_and_then_deleted_keeps_its_map(
         assert store.revision() == revision
 
 
+def test_a_copy_does_not_get_the_map_of_a_missing_twin_that_was_public(
+    store: Store, folder: Path
+) -> None:
+    paths = [old_map(folder / name, "A") for name in ("a.mm", "b.mm")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        private, _ = store.maps(0, 10)
+        store.edit_map(private.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        paths[1].unlink()
+        folder_sync.sync()
+        shutil.copy2(paths[0], folder / "c.mm")
+        folder_sync.sync()
+    found = store.maps(0, 10)
+    assert [one.visibility for one in found] == [Visibility.PRIVATE] * 2
+
+
 def test_equal_files_that_are_deleted_together_are_no_copies_of_each_other(
     store: Store, folder: Path
 ) -> None:

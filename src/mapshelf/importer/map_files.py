@@ -152,7 +152,7 @@ class _Import:
             modified=storable_time(found.modified_ns),
             digest=found.digest,
         )
-        category, added = self._attribution.category, None
+        category, added, place = self._attribution.category, None, None
         may_be_renamed = reading.gone or not reading.known
         renamed = may_be_renamed and self._detect_rename(source, reading.folder)
         if not reading.known and not renamed:
@@ -160,6 +160,7 @@ class _Import:
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
+            place = _prefix(reading.folder or os.path.dirname(found.path))
         return MapDraft(
             title=found.title,
             description=found.description,
@@ -171,7 +172,7 @@ class _Import:
             template=found.template,
             tags=found.tags,
             source=source,
-            folder=_prefix(reading.folder or os.path.dirname(found.path)),
+            folder=place,
             outline=found.outline,
             content=found.content,
             images=found.images,

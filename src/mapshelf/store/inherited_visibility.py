@@ -5,9 +5,10 @@ So a copy of a file whose map is not published must not be published as a new ma
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
-from mapshelf.model import SYSTEM_USER, MapDraft, Visibility, name_key
+from mapshelf.model import SYSTEM_USER, Map, MapDraft, Visibility, name_key
 from mapshelf.store.tables import Row
 
 _EFFECTIVE: Final = (
@@ -28,8 +29,16 @@ INHERITED: Final = (
 """The columns of ``Inherited``; the names in braces stand for the parts of ``key_of``."""
 
 
+_STRICTNESS: Final = (
+    Visibility.PUBLISHED,
+    Visibility.UNLISTED,
+    Visibility.PRIVATE,
+    Visibility.REMOVED,
+)
+
+
 class Inherited(NamedTuple):
-    """What a new map inherits.
+    """What a map inherits whose file is new, or comes back at a new place.
 
     Attributes:
         visibility: its visibility.
@@ -43,6 +52,10 @@ class Inherited(NamedTuple):
     removed: int | None
     removed_by: int | None
 
+    def is_stricter_than(self, visibility: Visibility) -> bool:
+        """Return whether fewer people see maps with what is inherited than with ``visibility``."""
+        return _STRICTNESS.index(self.visibility) > _STRICTNESS.index(visibility)
+
     def removed_row(self, file_id: int) -> Row | None:
         """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed."""
         return (
@@ -51,13 +64,18 @@ class Inherited(NamedTuple):
 
 
 class Inheritance(Protocol):
-    """What the new maps of a batch inherit."""
+    """What maps inherit whose files a batch finds at new places."""
 
     def of(self, draft: MapDraft) -> Inherited | None:
-        """Return what a new map for this draft inherits."""
+        """Return what the map of this draft inherits."""
 
     def write_removed(self, row: Row) -> None:
-        """Write a row of ``tables.REMOVED`` for a new map."""
+        """Write a row of ``tables.REMOVED`` for a map."""
+
+
+def as_inherited(found: Map, inherited: Inherited | None) -> Map:
+    """Return a map with the visibility that it inherits, if any."""
+    return replace(found, visibility=inherited.visibility) if inherited else found
 
 
 def key_of(draft: MapDraft) -> Row | None:

@@ -107,6 +107,26 @@ class CopiedFilesContract(PeopleSuite):
             Visibility.PRIVATE
         }
 
+    def test_a_missing_map_that_comes_back_elsewhere_may_be_a_copy(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """Its file looks like the file of the map that is private by now."""
+        shown = put(store, draft(COPY))
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        store.remove_sources([COPY.path])
+        assert put(store, title(shown.title, source=COPY, owner="ann")) == shown
+        store.remove_sources([COPY.path])
+        moved = source("c/1.mm", digest=SAME)
+        assert store.move_source(COPY.path, moved)
+        again = put(store, draft(moved))
+        assert (again.id, again.visibility) == (shown.id, Visibility.PRIVATE)
+        store.remove_map(original.file_id, ann)
+        store.remove_sources([moved.path])
+        assert store.move_source(moved.path, COPY)
+        assert copied(store, draft(COPY)) is None
+        assert {one.map.id for one in store.removed_maps(ann)} == {original.id, shown.id}
+        assert store.check() == []
+
     def test_only_files_of_the_same_folder_or_owner_are_copies(
         self, store: Store, original: Map
     ) -> None:

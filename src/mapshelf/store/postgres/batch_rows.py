@@ -72,7 +72,7 @@ class PostgresBatchRows:
             if draft.id is None and not (draft.source and draft.source.path in self._paths)
         ]
         self._nameless = max(1, len(new))
-        self._inherited = PostgresInheritance(link, new)
+        self._inherited = PostgresInheritance(link, drafts)
         self.inheritance: Inheritance = self._inherited
         self._unused: list[str] = []
         known = [found.file_id for found in self._maps.values() if found]

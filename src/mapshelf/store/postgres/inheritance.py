@@ -1,4 +1,4 @@
-"""What the new maps of a batch inherit in PostgreSQL, read and written for all drafts at once."""
+"""What the maps of a batch inherit in PostgreSQL, read and written for all drafts at once."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -18,15 +18,15 @@ SELECT_INHERITED: Final = (
 
 
 class PostgresInheritance:
-    """What ``new``, the drafts of new maps, inherit; see ``inherited_visibility.Inheritance``.
+    """What the maps of ``drafts`` inherit; see ``inherited_visibility.Inheritance``.
 
     It is read before the batch, because nothing that an import writes makes it stricter.
     """
 
-    def __init__(self, link: Link, new: Iterable[MapDraft]) -> None:
+    def __init__(self, link: Link, drafts: Iterable[MapDraft]) -> None:
         self._found: dict[Row, Inherited] = {}
         self._removed: list[Row] = []
-        keys = dict.fromkeys(key for draft in new if (key := key_of(draft)))
+        keys = dict.fromkeys(key for draft in drafts if (key := key_of(draft)))
         if keys:
             columns = map(list, zip(*keys, strict=True))
             for row in link.rows(SELECT_INHERITED, tuple(columns)):

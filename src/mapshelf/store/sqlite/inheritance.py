@@ -1,4 +1,4 @@
-"""What the new maps of a batch inherit in SQLite."""
+"""What the maps of a batch inherit in SQLite."""
 
 from typing import Final
 
