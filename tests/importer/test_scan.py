@@ -1,12 +1,17 @@
 """Which files of a folder the importer reads."""
 
+import errno
 import os
+import subprocess
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mapshelf.importer.report import ImportReport
-from mapshelf.importer.scan import scan
+from mapshelf.importer.scan import is_gone, scan
+from mapshelf.importer.walk import DEEPEST
 
 MARKMAP = "---\nmarkmap: {}\n---\n# map\n"
 
@@ -94,3 +99,100 @@ def test_a_link_in_a_document_is_refused(tmp_path: Path) -> None:
     report = ImportReport()
     assert found(tmp_path, report) == []
     assert [reason for _, reason in report.refusals] == ["it is a symbolic link"]
+
+
+def test_a_path_that_is_too_long_stops_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "z.mm").touch()
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    length = len(str(tmp_path))
+    while length <= 4096:  # each name is allowed, but not the path of them all
+        os.mkdir("a" * 200, dir_fd=descriptor)
+        below = os.open("a" * 200, os.O_RDONLY, dir_fd=descriptor)
+        for name in ("a.mm", "b" * 240 + ".mm", "b" * 240 + ".md"):
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, dir_fd=below))
+        os.close(descriptor)
+        descriptor, length = below, length + 201
+    os.close(descriptor)
+    report = ImportReport()
+    assert "z.mm" in found(tmp_path, report)
+    assert {reason for _, reason in report.refusals} == {"it cannot be opened: File name too long"}
+    assert not is_gone(os.fsencode(tmp_path) + b"/b" * 2500)
+
+
+def test_a_folder_that_is_listed_but_not_entered_stops_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "a.mm").touch()
+    (tmp_path / "z.mm").touch()
+    real = os.stat, os.lstat
+    closed = os.fsencode(tmp_path / "closed") + b"/"
+
+    def refusing(number: int, path: Any, **options: Any) -> os.stat_result:
+        if isinstance(path, str | bytes | Path) and os.fsencode(path).startswith(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real[number](path, **options)
+
+    # The tests may run as root, who may enter every folder.
+    monkeypatch.setattr(os, "stat", partial(refusing, 0))
+    monkeypatch.setattr(os, "lstat", partial(refusing, 1))
+    report = ImportReport()
+    assert found(tmp_path, report) == ["z.mm"]
+    refusal = (str(tmp_path / "closed" / "a.mm"), "it cannot be opened: Permission denied")
+    assert report.refusals == [refusal]
+    assert not is_gone(closed + b"a.mm"), "it cannot be looked at for a moment only"
+
+
+def test_folders_in_folders_are_entered_up_to_a_limit(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):  # more than Python recurses
+        os.close(os.open("a.mm", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
+        os.mkdir("x", dir_fd=descriptor)
+        below = os.open("x", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = below
+    os.close(descriptor)
+    report = ImportReport()
+    names = found(tmp_path, report)
+    subprocess.run(["rm", "-r", tmp_path / "x"], check=True)  # shutil recurses, too
+    assert names == ["a.mm"] * (DEEPEST + 1)
+    ((path, reason),) = report.refusals
+    assert path == str(tmp_path) + "/x" * (DEEPEST + 1)
+    assert reason == "it is below more than 200 folders"
+
+
+def test_files_are_found_in_the_order_of_their_folders(tmp_path: Path) -> None:
+    places = ["b.mm", "c.mm", "a/z.mm", "a/b/1.mm", "a/b/2.mm", "a/c/1.mm", "d/1.mm"]
+    for place in reversed(places):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).touch()
+    names = [candidate.name for candidate in scan([tmp_path], ImportReport())]
+    assert names == places
+
+
+@pytest.mark.parametrize("moved", ["maps", "maps/a", "maps/a/1.mm"])
+def test_a_file_behind_a_link_that_was_left_in_its_place_is_gone(
+    tmp_path: Path, moved: str
+) -> None:
+    path = tmp_path / "maps" / "a" / "1.mm"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert not is_gone(os.fsencode(path))
+    place = tmp_path / moved
+    away = place.rename(tmp_path / "away")
+    assert is_gone(os.fsencode(path))
+    place.symlink_to(away)
+    assert path.exists()
+    assert is_gone(os.fsencode(path))
+    place.unlink()
+    place.symlink_to(place.name)
+    assert is_gone(os.fsencode(path)), "it leads to itself"
+
+
+def test_a_member_is_gone_if_a_link_was_left_in_the_place_of_its_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "maps.zip"
+    archive.touch()
+    assert not is_gone(os.fsencode(archive / "a" / "1.mm"))
+    archive.rename(tmp_path / "away.zip")
+    archive.symlink_to("away.zip")
+    assert is_gone(os.fsencode(archive / "a" / "1.mm"))

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from mapshelf.errors import TooLarge
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.sandboxed_reader import ReadFile, Result, read_file
-from mapshelf.readers.zip_import import close_archive, read_member
+from mapshelf.readers.zip_import import close_archive, list_members, read_member
 
 MAP = '<map version="1.0.1"><node TEXT="{}"/></map>'
 
@@ -72,3 +73,29 @@ def test_an_archive_is_closed_when_another_file_is_read(archive: Path, tmp_path:
     (tmp_path / "a.mm").write_text(MAP.format("a"))
     assert isinstance(read_file(str(tmp_path / "a.mm"), Limits()), ReadFile)
     assert len(os.listdir("/dev/fd")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("a/" * 200 + "1.mm", None),
+        ("a/" * 201 + "1.mm", "a file in the archive is below more than 200 folders"),
+        ("a" * 4093 + ".mm", None),
+        ("ä" * 2047 + ".mm", "a name in the archive is longer than 4,096 bytes"),
+        ("a/" * 30_000 + "1.mm", "a name in the archive is longer than 4,096 bytes"),
+    ],
+)
+def test_an_archive_with_overlong_names_is_refused(
+    tmp_path: Path, name: str, reason: str | None
+) -> None:
+    """Whoever makes it decides how many folders are to be looked at for each member."""
+    path = tmp_path / "maps.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("0.mm", MAP.format("A"))
+        archive.writestr(name, MAP.format("B"))
+    if reason is None:
+        assert [member.name for member in list_members(str(path))] == ["0.mm", name]
+    else:
+        with pytest.raises(TooLarge, match=reason):
+            list_members(str(path))
+    close_archive()

@@ -9,12 +9,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.model import DecisionKind, MapDetails, MapDraft, Outcome, Visibility
@@ -470,6 +472,176 @@ def test_a_missing_file_does_not_make_its_map_public(
         assert people.edit(OWNER, maps["hidden"].id, visibility="published").status_code == 409
         assert people.send(OWNER, "POST", f"{removed}/restore").status_code == 200
         assert people.get(OTHER, removed).status_code == 200
+
+
+def test_a_folder_behind_a_link_that_was_left_in_its_place_keeps_its_maps(
+    store: Store, folder: Path
+) -> None:
+    old_map(folder / "a" / "1.mm", "A")
+    old_map(folder / "2.mm", "B")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        before = [
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+            for found in store.maps(0, 10)
+        ]
+        (folder / "a").rename(folder / "b")
+        (folder / "a").symlink_to("b")
+        folder_sync.sync()
+        assert store.maps(0, 10) == before
+        (folder / "2.mm").rename(folder / "3.mm")
+        (folder / "2.mm").symlink_to("3.mm")
+        folder_sync.sync()
+        assert store.maps(0, 10) == before
+        assert len(store.sources_below(os.fsencode(folder), b"", 10)) == 2
+
+
+def test_a_served_folder_that_is_replaced_by_a_link_keeps_its_maps(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    changed = old_map(folder / "below" / "c.mm", "C")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        before = [
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+            for found in store.maps(0, 10)
+        ]
+        away = folder.rename(folder.with_name("away"))
+        folder.symlink_to(away)
+        old_map(away / "b.mm", "B")
+        for _ in range(2):
+            folder_sync.sync()
+        assert store.maps(0, 10) == before
+        assert caplog.text.count("is behind a symbolic link now") == 1
+        # A new start follows the link, and knows files that have changed, too.
+        old_map(changed, "Changed")
+        os.utime(changed, (LONG_AGO + 9, LONG_AGO + 9))
+        FolderSync(store, reader, [folder]).sync()
+        *found, added = store.maps(0, 10)
+        assert added.title == "B"
+        assert found == [before[0], replace(before[1], title="Changed", size=found[1].size)]
+        sources = store.sources_below(os.fsencode(away), b"", 10)
+        assert [source.name for source in sources] == ["a.mm", "b.mm", "below/c.mm"]
+        assert store.sources_below(os.fsencode(folder), b"", 10) == []
+        folder.unlink()
+        away.rename(folder)
+        folder_sync.sync()
+        FolderSync(store, reader, [folder]).sync()
+        assert {one.id for one in store.maps(0, 10)} == {one.id for one in (*found, added)}
+        assert path.exists()
+
+
+@pytest.mark.parametrize("place", ["maps/b/1.mm", "maps/b/2.mm", "maps2/1.mm"])
+def test_a_file_that_is_copied_and_then_deleted_keeps_its_map(
+    store: Store, folder: Path, tmp_path: Path, place: str
+) -> None:
+    """Synchronizing programs do that, and ``mv`` between file systems."""
+    path = old_map(folder / "a" / "1.mm", "A")
+    public = old_map(folder / "public.mm", "Public")
+    other = tmp_path / "maps2"
+    other.mkdir()
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder, other])
+        folder_sync.sync()
+        secret, shown = store.maps(0, 10)
+        details = MapDetails(description="mine", visibility=Visibility.PRIVATE)
+        before = store.edit_map(secret.file_id, details)
+        copies = [tmp_path / place, folder / "copy.mm"]
+        copies[0].parent.mkdir(exist_ok=True)
+        for file, copy in zip((path, public), copies, strict=True):
+            shutil.copyfile(file, copy)
+            os.utime(copy, (LONG_AGO + 5, LONG_AGO + 5))
+        folder_sync.sync()
+        *_, copied = copies_of = [one for one in store.maps(0, 10) if one.title == "A"]
+        assert {one.visibility for one in copies_of} == {Visibility.PRIVATE}
+        path.unlink()
+        public.unlink()
+        assert folder_sync.sync(), "the copy is to be read again"
+        assert not folder_sync.sync()
+        found = {one.title: one for one in store.maps(0, 10)}
+        assert found["A"] == before
+        assert found["Public"].id != shown.id
+        assert store.find_map(copied.id) is None
+        assert not folder_sync.sync()
+    with SandboxedReader(workers=1) as reader:
+        revision = store.revision()
+        FolderSync(store, reader, [folder, other]).sync()
+        assert store.revision() == revision
+
+
+def test_a_copy_does_not_get_the_map_of_a_missing_twin_that_was_public(
+    store: Store, folder: Path
+) -> None:
+    paths = [old_map(folder / name, "A") for name in ("a.mm", "b.mm")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        private, _ = store.maps(0, 10)
+        store.edit_map(private.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        paths[1].unlink()
+        folder_sync.sync()
+        shutil.copy2(paths[0], folder / "c.mm")
+        folder_sync.sync()
+    found = store.maps(0, 10)
+    assert [one.visibility for one in found] == [Visibility.PRIVATE] * 2
+
+
+def test_equal_files_that_are_deleted_together_are_no_copies_of_each_other(
+    store: Store, folder: Path
+) -> None:
+    paths = [old_map(folder / name / "1.mm", "A") for name in ("a", "b")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        first = store.maps(0, 10)[0]
+        store.edit_map(first.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        paths.append(folder / "c.mm")
+        shutil.copy2(paths[0], paths[2])
+        folder_sync.sync()
+        before = store.maps(0, 10)
+        away = [path.rename(path.with_suffix(".away")) for path in paths]
+        folder_sync.sync()
+        assert store.maps(0, 10) == []
+        for path in away:
+            path.rename(path.with_suffix(".mm"))
+        folder_sync.sync()
+        assert store.maps(0, 10) == before
+
+
+def test_a_copy_that_changes_before_it_is_read_again_stays_private(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        shutil.copy2(path, folder / "b.mm")
+        folder_sync.sync()
+        path.unlink()
+        with monkeypatch.context() as patch:
+            # The answer is lost, so the importer does not know what the store did.
+            patch.setattr(store, "adopt_copy", losing(store.adopt_copy))
+            with pytest.raises(StoreUnavailable):
+                folder_sync.sync()
+        old_map(folder / "b.mm", "Edited")
+        folder_sync.sync()
+    (after,) = store.maps(0, 10)
+    assert (after.id, after.title, after.visibility) == (found.id, "Edited", Visibility.PRIVATE)
+
+
+def losing(method: Callable[..., object]) -> Callable[..., object]:
+    """Return a method that works, but whose result gets lost."""
+
+    def call(*arguments: object) -> object:
+        method(*arguments)
+        raise StoreUnavailable("the connection is lost")
+
+    return call
 
 
 def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:

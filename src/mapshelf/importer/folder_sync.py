@@ -4,23 +4,31 @@ Each run compares the folders with the sources in the store, so one run catches 
 was stopped or killed. Nothing is ever written to the folders.
 """
 
+import heapq
 import logging
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.map_files import ImportStore, attribute, import_maps
+from mapshelf.importer.map_files import (
+    UNREAD,
+    ImportStore,
+    attribute,
+    distance_from,
+    import_maps,
+)
+from mapshelf.importer.moved_folders import follow_link
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
-from mapshelf.model import Refusal, RefusalKind, Verdict
+from mapshelf.model import Refusal, RefusalKind, Source, Verdict
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 
@@ -29,6 +37,9 @@ MIN_AGE: Final = 1.0
 
 PAGE_SIZE: Final = 1000
 """Sources requested from the store at a time."""
+
+MOST_COPIES: Final = 10
+"""Copies of a missing file that may be the file itself, moved."""
 
 log = logging.getLogger(__name__)
 
@@ -63,27 +74,30 @@ class FolderSync:
         self._options = options or SyncOptions()
         self._store = store
         self._reader = reader
-        self._folders = [Path(resolve_path(folder)) for folder in folders]
+        self._given = {Path(resolve_path(folder)): folder for folder in folders}
+        self._folders = list(self._given)
         self._dates_added = DatesAdded(store, store)
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
         self._devices: dict[str, int] = {}
         self._logged: set[Path] = set()
+        self._moved: set[Path] = set()
         self._refused: dict[str, Refusal] = {}
         self._remembered: set[Refusal] | None = None
 
     def sync(self) -> bool:
-        """Synchronize once; return whether a file is still being written.
+        """Synchronize once; return whether to do so again soon: a file is still being written.
 
         Raises:
             StoreError: the store failed; the next run catches up.
         """
-        reachable = [folder for folder in self._folders if os.access(folder, os.R_OK | os.X_OK)]
+        reachable = self._reachable()
         first, scanned = self._remembered is None, ImportReport()
         with ImportProgress(self._options.status) as progress:
             if first:
                 progress.begin("Looking for maps")
+                self._follow_links(reachable)
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
             report = self._import(complete - self._imported, progress)
@@ -95,8 +109,34 @@ class FolderSync:
         self._tell(report, new, first=first)
         self._last_scan = present
         self._devices |= {candidate.path: candidate.device for candidate in present}
-        self._remove_missing(reachable, {candidate.path for candidate in present})
-        return len(complete) < len(present)
+        self._imported = set()  # if the store fails now, it is not known what is to be read again
+        copies = self._remove_missing(reachable, {candidate.path for candidate in present})
+        self._imported = {candidate for candidate in complete if candidate.path not in copies}
+        return bool(copies) or len(complete) < len(present)
+
+    def _reachable(self) -> list[Path]:
+        """Return the folders that can be read.
+
+        A folder that was replaced by a link since this process began cannot: its files would have
+        other paths, and count as others.
+        """
+        moved = {folder for folder in self._folders if resolve_path(folder) != str(folder)}
+        for folder in sorted(moved - self._moved):
+            log.warning(
+                "%s is behind a symbolic link now; its maps stay as they are until a restart",
+                printable(str(folder)),
+            )
+        self._moved = moved
+        staying = (folder for folder in self._folders if folder not in moved)
+        return [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
+
+    def _follow_links(self, reachable: list[Path]) -> None:
+        """Find the maps of folders that were moved, with links left in their places."""
+        for folder in reachable:
+            count = follow_link(self._store, self._given[folder])
+            if count:
+                what = noun(count, "map is", "maps are")
+                log.info("%d %s in %s now", count, what, printable(str(folder)))
 
     def _is_complete(self, candidate: Candidate) -> bool:
         """Return whether a file has not changed for a while."""
@@ -171,25 +211,56 @@ class FolderSync:
         elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
             log.info("imported: %s%s", report.summary(), where)
 
-    def _remove_missing(self, reachable: list[Path], present: set[str]) -> None:
+    def _remove_missing(self, reachable: list[Path], present: set[str]) -> set[str]:
         """Remove the maps whose files were missing from the scan and still are.
 
         The store keeps them for a while, because a file may be missing for a moment only. A file
-        that was renamed since the scan is left to the next run, which knows its new name.
+        that was renamed since the scan is left to the next run, which knows its new name. Returns
+        the files that missing ones turned out to be now, which are to be read again.
         """
+        copies: set[str] = set()
         for folder in reachable:
-            known = (path for path in self._known_below(folder) if os.fsdecode(path) not in present)
-            missing = [path for path in known if is_gone(path)]
+            known = (
+                source
+                for source in self._known_below(folder)
+                if os.fsdecode(source.path) not in present
+            )
+            missing = [source for source in known if is_gone(source.path)]
             if missing and self._may_be_unmounted(folder):
                 gone = []
             else:
-                gone = [path for path in missing if not self._was_on_unmounted_disk(path)]
+                gone = [one for one in missing if not self._was_on_unmounted_disk(one.path)]
             self._log_unmounted(folder, len(missing) - len(gone))
-            if gone:
-                pages = [gone[i : i + PAGE_SIZE] for i in range(0, len(gone), PAGE_SIZE)]
+            moved = self._adopt_copies(gone, present)
+            copies |= set(moved.values())
+            paths = [source.path for source in gone if source.path not in moved]
+            if paths:
+                pages = [paths[i : i + PAGE_SIZE] for i in range(0, len(paths), PAGE_SIZE)]
                 count = sum(map(self._store.remove_sources, pages))
                 whose = noun(count, "map whose file is", "maps whose files are")
                 log.info("removed %d %s gone", count, whose)
+        return copies
+
+    def _adopt_copies(self, gone: list[Source], present: set[str]) -> dict[bytes, str]:
+        """Give the maps of files that were copied, and then deleted, to the copies.
+
+        Synchronizing programs, and moving files to another disk, do that. Returns the paths of the
+        copies by those of the files.
+        """
+        copies: dict[bytes, list[Source]] = {}
+        moved: dict[bytes, str] = {}
+        for missing in gone:
+            if missing.digest not in copies:
+                equal = self._store.sources_of(missing.digest)
+                copies[missing.digest] = [one for one in equal if os.fsdecode(one.path) in present]
+            left = copies[missing.digest]
+            likely = heapq.nsmallest(MOST_COPIES, left, key=distance_from(missing))
+            unread = [replace(one, modified=UNREAD) for one in likely]
+            found = self._store.adopt_copy(missing, unread) if unread else None
+            if found:
+                moved[missing.path] = os.fsdecode(found.path)
+                copies[missing.digest] = [one for one in left if one.path != found.path]
+        return moved
 
     def _may_be_unmounted(self, folder: Path) -> bool:
         """Return whether a folder may be the mount point of an unmounted disk.
@@ -223,9 +294,9 @@ class FolderSync:
             folder = os.path.dirname(folder)
         return device is not None and os.stat(folder).st_dev != device
 
-    def _known_below(self, folder: Path) -> Iterator[bytes]:
-        """Yield the paths of all sources in the store that are in ``folder``."""
+    def _known_below(self, folder: Path) -> Iterator[Source]:
+        """Yield all sources in the store that are in ``folder``."""
         prefix, after = os.fsencode(folder), b""
         while page := self._store.sources_below(prefix, after, PAGE_SIZE):
-            yield from (source.path for source in page)
+            yield from page
             after = page[-1].path

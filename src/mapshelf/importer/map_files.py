@@ -2,9 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Final, Protocol
 
@@ -153,7 +152,7 @@ class _Import:
             modified=storable_time(found.modified_ns),
             digest=found.digest,
         )
-        category, added = self._attribution.category, None
+        category, added, place = self._attribution.category, None, None
         may_be_renamed = reading.gone or not reading.known
         renamed = may_be_renamed and self._detect_rename(source, reading.folder)
         if not reading.known and not renamed:
@@ -161,6 +160,7 @@ class _Import:
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
+            place = _prefix(reading.folder or os.path.dirname(found.path))
         return MapDraft(
             title=found.title,
             description=found.description,
@@ -172,6 +172,7 @@ class _Import:
             template=found.template,
             tags=found.tags,
             source=source,
+            folder=place,
             outline=found.outline,
             content=found.content,
             images=found.images,
@@ -189,7 +190,7 @@ class _Import:
         equal = self._store.sources_of(source.digest)
         if any(known.path == source.path for known in equal):
             return False
-        for known in sorted(equal, key=partial(_distance, source)):
+        for known in sorted(equal, key=distance_from(source)):
             if known.is_gone and not (folder and known.path.startswith(_prefix(folder))):
                 continue
             if is_gone(known.path) and self._store.move_source(known.path, moved):
@@ -205,9 +206,10 @@ class _Import:
         self._written = time.monotonic()
 
 
-def _distance(source: Source, known: Source) -> tuple[bool, bool]:
-    """Return a sort key: just vanished files come first, and then those with the same name."""
-    return known.is_gone, os.path.basename(known.path) != os.path.basename(source.path)
+def distance_from(source: Source) -> Callable[[Source], tuple[bool, bool]]:
+    """Return a sort key for equal files: not missing ones come first, then those with its name."""
+    name = os.path.basename(source.path)
+    return lambda known: (known.is_gone, os.path.basename(known.path) != name)
 
 
 def _prefix(folder: str) -> bytes:

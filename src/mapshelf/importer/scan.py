@@ -20,6 +20,7 @@ from typing import Final
 
 from mapshelf.errors import UnreadableFile
 from mapshelf.importer.report import ImportReport, printable
+from mapshelf.importer.walk import walk
 from mapshelf.model import Source, Verdict
 from mapshelf.readers import READERS, Limits
 from mapshelf.readers.parsing.content import Content
@@ -93,7 +94,7 @@ def scan(
         if members and Path(top).suffix.lower() == ARCHIVE_SUFFIX:
             yield from _scan_archive(top, members, report)
             continue
-        for path in _files(Path(top), report):
+        for path in _files(top, report):
             if path in seen:
                 continue
             seen.add(path)
@@ -109,29 +110,28 @@ def scan(
             yield Candidate(path, printable(name), status.st_size, modified, status.st_dev, folder)
 
 
-def _files(path: Path, report: ImportReport) -> Iterator[str]:
-    if not path.is_dir():
-        yield str(path)
+def _files(path: str, report: ImportReport) -> Iterator[str]:
+    if not os.path.isdir(path):
+        yield path
         return
 
-    def refuse(error: OSError) -> None:
-        report.note(Verdict.REFUSED, printable(error.filename), _reason(error))
+    def refuse(folder: str, error: OSError | UnreadableFile) -> None:
+        report.note(Verdict.REFUSED, printable(folder), _reason(error))
 
-    for folder, subfolders, names in os.walk(path, onerror=refuse):
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        main = [name for name in names if _is_in_document(os.path.join(folder, name))]
+    for found in walk(path, refuse):
+        found.folders[:] = sorted(name for name in found.folders if not name.startswith("."))
+        main = [name for name in found.names if _is_in_document(os.path.join(found.path, name))]
         if main:  # other files of a document are not maps of their own
-            subfolders.clear()
-        for name in main or sorted(names):
-            found = Path(folder, name)
-            if not main and not _looks_like_a_map(name, found):
+            found.folders.clear()
+        for name in main or sorted(found.names):
+            file = os.path.join(found.path, name)
+            if not main and not _looks_like_a_map(name, file):
                 if _is_shared(name):
-                    report.skip(printable(str(found)), "it does not begin like a map")
-                continue
-            if found.is_symlink():
-                report.note(Verdict.REFUSED, printable(str(found)), "it is a symbolic link")
+                    report.skip(printable(file), "it does not begin like a map")
+            elif name in found.links:
+                report.note(Verdict.REFUSED, printable(file), "it is a symbolic link")
             else:
-                yield str(found)
+                yield file
 
 
 def folder_of(path: str) -> str:
@@ -157,10 +157,8 @@ def _scan_archive(archive: str, members: ListMembers, report: ImportReport) -> I
             path = os.path.join(archive, member.name)
             name = printable(member.name)
             yield Candidate(path, name, member.size, modified, folder=archive)
-    except OSError as error:
+    except (OSError, UnreadableFile) as error:
         report.note(Verdict.REFUSED, printable(archive), _reason(error))
-    except UnreadableFile as error:
-        report.note(Verdict.REFUSED, printable(archive), str(error))
 
 
 def _maps_among(members: list[Member]) -> Iterator[Member]:
@@ -177,19 +175,26 @@ def _maps_among(members: list[Member]) -> Iterator[Member]:
 
 
 def is_gone(path: bytes) -> bool:
-    """Return whether ``path`` certainly does not exist; on errors it may exist.
+    """Return whether the file with this canonical ``path`` certainly is not there any more.
 
-    A member of an archive exists as long as the archive does.
+    On errors it may be there. A member of an archive is there as long as the archive is. What is
+    found through a symbolic link is another file: since the path became canonical, its file or
+    folder was moved, and a link was left in its place.
     """
     try:
         os.lstat(path)
     except FileNotFoundError:
         return True
     except NotADirectoryError:
-        return split_path(os.fsdecode(path)) is None
+        return split_path(os.fsdecode(path)) is None or _leads_through_link(path)
     except OSError:
-        return False
-    return False
+        pass
+    return _leads_through_link(path)
+
+
+def _leads_through_link(path: bytes) -> bool:
+    parts = path.split(b"/")
+    return any(os.path.islink(b"/".join(parts[:end])) for end in range(2, len(parts) + 1))
 
 
 def _is_in_document(path: str) -> bool:
@@ -197,7 +202,7 @@ def _is_in_document(path: str) -> bool:
     return path.replace(os.sep, "/").lower().endswith(FOLDER_DOCUMENTS)
 
 
-def _looks_like_a_map(name: str, path: Path) -> bool:
+def _looks_like_a_map(name: str, path: str) -> bool:
     if name.startswith("."):
         return False
     lowered = name.lower()
@@ -211,7 +216,7 @@ def _is_shared(name: str) -> bool:
     return not name.startswith(".") and name.lower().endswith(SHARED_SUFFIXES)
 
 
-def _begins_like_a_map(path: Path, name: str) -> bool:
+def _begins_like_a_map(path: str, name: str) -> bool:
     """Return whether a reader for the file's extension recognizes its beginning."""
     try:
         # Do not follow a link that replaced the file, and do not block on a pipe.
@@ -231,5 +236,7 @@ def _is_regular(descriptor: int) -> bool:
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: OSError | UnreadableFile) -> str:
+    if isinstance(error, UnreadableFile):
+        return str(error)
     return f"it cannot be opened: {error.strerror or 'input/output error'}"

@@ -226,6 +226,8 @@ class MapDraft:
     Attributes:
         software: name of the program; the store finds or assigns its id.
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
+        folder: path of the imported folder that ``source`` is in, with a slash at the end, if the
+            file was not known at this path before.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
         images: all images in its topics, by ``Image.digest``: the untrusted bytes from the file.
@@ -254,6 +256,7 @@ class MapDraft:
     tags: tuple[str, ...] | None = None
     visibility: Visibility | None = None
     source: Source | None = None
+    folder: bytes | None = None
     outline: bytes | None = None
     content: bytes | None = None
     images: Mapping[str, bytes] | None = None

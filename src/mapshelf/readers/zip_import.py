@@ -23,6 +23,12 @@ from mapshelf.readers.regular_files import open_regular
 
 MAXIMUM_MEMBERS: Final = 100_000
 
+LONGEST_NAME: Final = 4096
+"""Bytes in the name of a member, as in a path on Linux."""
+
+DEEPEST: Final = 200
+"""Folders that a member may be in, one in the other. Each of them is looked at."""
+
 _HEADER: Final = 30
 """Minimum size of the header before a member's content, in bytes (APPNOTE 4.3.7)."""
 
@@ -53,13 +59,17 @@ def list_members(path: str) -> list[Member]:
 
     Raises:
         BrokenFile: it is not a zip file, is damaged, or a member's path escapes the archive.
-        TooLarge: it has more than ``MAXIMUM_MEMBERS``.
+        TooLarge: it has more than ``MAXIMUM_MEMBERS``, or a name is too long or has too many parts.
         OSError: it cannot be opened.
     """
     with _opened(path) as (directory, _):
         members = [member for member in directory.archive.infolist() if not member.is_dir()]
         _refuse_overlaps(members)
         names = Counter(plain_name(member.filename) for member in members)
+        if any(len(name.encode("utf-8", "surrogatepass")) > LONGEST_NAME for name in names):
+            raise TooLarge(f"a name in the archive is longer than {LONGEST_NAME:,} bytes")
+        if any(name.count("/") > DEEPEST for name in names):
+            raise TooLarge(f"a file in the archive is below more than {DEEPEST} folders")
         if any(count > 1 for count in names.values()):
             raise BrokenFile("the archive holds a file more than once")
         if any(".." in PurePosixPath(name).parts for name in names):

@@ -27,6 +27,7 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import SELECT_RENAMED_TAGS
+from mapshelf.store.inherited_visibility import Inheritance, Inherited, as_inherited
 from mapshelf.store.merge import (
     NO_VOTES,
     References,
@@ -41,7 +42,13 @@ from mapshelf.store.tables import Row
 
 
 class BatchRows(Protocol):
-    """The database operations of a batch. Look-ups MUST see earlier writes of the batch."""
+    """The database operations of a batch. Look-ups MUST see earlier writes of the batch.
+
+    Attributes:
+        inheritance: what maps inherit from others with the same content.
+    """
+
+    inheritance: Inheritance
 
     def read(self, sql: str, values: Row) -> list[Row]:
         """Return the rows of a statement with ``?`` for each value."""
@@ -136,7 +143,7 @@ class Batch:
                 f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
             )
         may_return = existing.visibility is Visibility.REMOVED and draft.title is not None
-        former = as_before(self._rows.read, existing) if may_return else existing
+        former = self._returned(existing, draft) if may_return else existing
         draft = without_settled(draft, former)
         changed = updated(former, draft, self._references(draft, existing))
         if may_return:
@@ -149,6 +156,24 @@ class Batch:
             return Outcome(Verdict.UNCHANGED, existing.id)
         self._write(changed, draft)
         return Outcome(Verdict.CHANGED, existing.id)
+
+    def _returned(self, existing: Map, draft: MapDraft) -> Map:
+        """Return a removed map as it is with its file, if that was missing."""
+        former = as_before(self._rows.read, existing)
+        if former is existing:
+            return existing
+        inherited = self._inherited(former, draft)
+        self._keep_removal(former, inherited)
+        return as_inherited(former, inherited)
+
+    def _inherited(self, found: Map, draft: MapDraft) -> Inherited | None:
+        inherited = self._rows.inheritance.of(draft)
+        return inherited if inherited and inherited.is_stricter_than(found.visibility) else None
+
+    def _keep_removal(self, found: Map, inherited: Inherited | None) -> None:
+        """Record who removed a map, if it inherits a removal."""
+        if inherited and (row := inherited.removed_row(found.file_id)):
+            self._rows.inheritance.write_removed(row)
 
     def _renamed_tags(self) -> Mapping[str, str]:
         if self._renamed is None:
@@ -170,7 +195,9 @@ class Batch:
         new = created(
             draft, file_id=file_id, public_id=public_id, now=self._now, references=references
         )
-        self._write(new, draft)
+        inherited = self._inherited(new, draft)
+        self._write(as_inherited(new, inherited), draft)
+        self._keep_removal(new, inherited)
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
         self._keep_images(file_id, draft.images)

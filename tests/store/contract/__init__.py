@@ -17,6 +17,7 @@ from tests.store.contract.administration import (
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.collection_moderation import CollectionModerationContract
 from tests.store.contract.concurrency import ConcurrencyContract
+from tests.store.contract.copied_files import CopiedFilesContract
 from tests.store.contract.credential_check import CredentialCheckContract
 from tests.store.contract.figures import FiguresContract
 from tests.store.contract.identities import IdentitiesContract
@@ -51,6 +52,7 @@ class StoreContract(
     ReparsingContract,
     SourcesContract,
     MissingMapsContract,
+    CopiedFilesContract,
     FiguresContract,
     ImportsContract,
     TagsContract,

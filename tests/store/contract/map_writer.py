@@ -44,7 +44,7 @@ class MapWriterContract(Suite):
     def test_a_complete_draft_is_returned_unchanged(self, store: Store) -> None:
         found = put(store, complete())
         for field in fields(MapDraft):
-            if field.name not in ("source", "outline", "content", "images", "links"):
+            if field.name not in ("source", "folder", "outline", "content", "images", "links"):
                 assert getattr(found, field.name) == getattr(complete(), field.name), field.name
         assert found.software_id == 1
         assert store.outline(77) == complete().outline

@@ -81,6 +81,11 @@ class MapWriter(Protocol):
         ones MUST NOT be written again. ``links`` are written with the outline: a draft without an
         outline keeps the existing links.
 
+        A map with a ``folder``, if it is new or was missing, inherits the strictest visibility of
+        the maps that are not published, have a file with the same content, even a missing one, and
+        either such a file in that folder or the same owner. A map that inherits the removal of
+        another is removed too, at the same time and by the same user.
+
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that
         has a title; see ``Sources.remove_sources``.

@@ -30,6 +30,16 @@ class Sources(Protocol):
         nothing is moved; but a missing file leaves its path, and is only found by its content then.
         """
 
+    def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
+        """Record that a missing file is now one of its ``copies``, if it was moved by copying it.
+
+        Returns that copy; its own map is deleted. There is a change in the feed, as if it had been
+        moved (``move_source``). Nothing happens (``None``) unless the map of the missing file is
+        not published and has no other file, and the map of the copy was made later with the same
+        content and owner, inherited that it is not published (``MapWriter.put_maps``), and nobody
+        has edited, collected, reported or voted for it.
+        """
+
     def remove_sources(self, paths: Sequence[bytes]) -> int:
         """Record that these files are missing; return how many maps are removed by that.
 

@@ -29,10 +29,12 @@ from mapshelf.store.columns import (
     map_row,
     source_row,
 )
+from mapshelf.store.inherited_visibility import Inheritance
 from mapshelf.store.merge import new_id
 from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.image_rows import image_digests, write_images
+from mapshelf.store.postgres.inheritance import PostgresInheritance
 from mapshelf.store.postgres.link_rows import write_links
 from mapshelf.store.postgres.user_rows import find_user, insert_user
 from mapshelf.store.tables import FILES, MAPS, OUTLINES, SOURCES
@@ -64,11 +66,14 @@ class PostgresBatchRows:
         self._read_sources({draft.source.path for draft in drafts if draft.source})
         self._read_ids({draft.id for draft in drafts if draft.id is not None})
         self._read_file_ids({draft.file_id for draft in drafts if draft.file_id is not None})
-        named = sum(
-            draft.id is not None or (draft.source is not None and draft.source.path in self._paths)
+        new = [
+            draft
             for draft in drafts
-        )
-        self._nameless = max(1, len(drafts) - named)
+            if draft.id is None and not (draft.source and draft.source.path in self._paths)
+        ]
+        self._nameless = max(1, len(new))
+        self._inherited = PostgresInheritance(link, drafts)
+        self.inheritance: Inheritance = self._inherited
         self._unused: list[str] = []
         known = [found.file_id for found in self._maps.values() if found]
         self._outline_digests = self._digests("sha256(outline)", "outlines", known)
@@ -235,6 +240,7 @@ class PostgresBatchRows:
                 cursor.execute("DELETE FROM outdated WHERE file_id = ANY(%s)", (renewed,))
             write_links(self._link, self._links)
             write_images(self._link, self._images)
+            self._inherited.write(self._link)
             cursor.executemany(WRITE_SOURCE, self._written_sources)
             contents = [(file_id, *kept) for file_id, kept in self._contents.items()]
             cursor.executemany(WRITE_CONTENT, contents)

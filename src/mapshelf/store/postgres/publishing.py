@@ -11,6 +11,7 @@ from mapshelf.model import MapDraft
 from mapshelf.store.account_queries import AccountQueries
 from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
+from mapshelf.store.copied_files import CopiedFileMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
@@ -29,6 +30,7 @@ class PostgresPublishing(
     AccountQueries,
     AdministrationMethods,
     ImportMethods,
+    CopiedFileMethods,
     FigureMethods,
     TagMethods,
     CollectionMethods,

@@ -15,7 +15,9 @@ from mapshelf.store.columns import (
     map_row,
     source_row,
 )
+from mapshelf.store.inherited_visibility import Inheritance
 from mapshelf.store.merge import new_id
+from mapshelf.store.sqlite.inheritance import SQLiteInheritance
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.sqlite.user_rows import find_user, insert_user
 from mapshelf.store.tables import FILES, IMAGES, LINKS, MAPS, OUTLINES, SOURCES, Row
@@ -33,6 +35,7 @@ class SQLiteBatchRows:
 
     def __init__(self, database: apsw.Connection) -> None:
         self._database = database
+        self.inheritance: Inheritance = SQLiteInheritance(database)
 
     def read(self, sql: str, values: Row) -> list[Row]:
         """See ``BatchRows``."""

@@ -1,0 +1,106 @@
+"""Notifications of changes in the folders that the importer follows.
+
+The system notifies of changes in the folders that were there when a watch began. If a folder is
+removed and comes back, or another is put in its place, the watch must begin again.
+"""
+
+import logging
+import math
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from watchfiles import Change, watch
+
+from mapshelf.importer.report import printable
+
+SHORT_INTERVAL: Final = 1.0
+"""Seconds between checks for the end if the system does not notify of changes."""
+
+LONG_INTERVAL: Final = 30.0
+"""Seconds between synchronizations without a notification: some file systems never notify."""
+
+DEBOUNCE: Final = 200
+"""Milliseconds during which notifications are collected, because changes seldom come alone."""
+
+log = logging.getLogger(__name__)
+
+
+def folder_changes(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
+    """Yield at least every second whether something has changed, until asked to stop."""
+    told = again = False
+    while not stop.is_set():
+        try:
+            yield from _watched(folders, stop, again=again)
+            again = True
+        except FileNotFoundError:  # a folder was removed when the watch began
+            again = True
+            yield from _silence(stop, SHORT_INTERVAL)
+        except OSError as error:
+            _warn_of_scanning(error)
+            break
+        except RuntimeError as error:
+            # watchfiles ends at a name that is not UTF-8, which anybody who may write a file can
+            # choose. It would end again at once, so look again later.
+            if not told:
+                _warn_of_scanning(error)
+            told = True
+            yield True
+            yield from _silence(stop, LONG_INTERVAL)
+    yield from _silence(stop, math.inf)
+
+
+def _watched(folders: list[Path], stop: threading.Event, *, again: bool) -> Iterator[bool]:
+    """Yield whether something has changed, until one of the folders is another.
+
+    If the watch begins ``again``, something may have changed before.
+    """
+    began = list(map(_identity, folders))
+    present = [folder for folder, one in zip(folders, began, strict=True) if one]
+    roots = {(Change.deleted, str(folder)) for folder in present}
+    for changes in _watch(present, stop) if present else _nothing(stop):
+        yield again or bool(changes)
+        again = False
+        # A new folder may get the number of the removed one, so both are checked.
+        if not roots.isdisjoint(changes) or list(map(_identity, folders)) != began:
+            break
+
+
+def _watch(folders: list[Path], stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
+    return watch(
+        *folders,
+        watch_filter=None,
+        debounce=DEBOUNCE,
+        rust_timeout=int(SHORT_INTERVAL * 1000),
+        yield_on_timeout=True,
+        stop_event=stop,
+        raise_interrupt=False,
+    )
+
+
+def _nothing(stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
+    while not stop.wait(SHORT_INTERVAL):
+        yield set()
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return the numbers of a folder and its file system, ``None`` if it is not there."""
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _silence(stop: threading.Event, seconds: float) -> Iterator[bool]:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and not stop.wait(SHORT_INTERVAL):
+        yield False
+
+
+def _warn_of_scanning(error: Exception) -> None:
+    text = "no change notifications; folders are scanned every %d s: %s"
+    log.warning(text, LONG_INTERVAL, printable(str(error)))

@@ -1,0 +1,65 @@
+"""Copies of files that vanish: the rules and SQL statements that both databases share.
+
+A copy of a file has a map of its own, which inherits that the map of the file is not published (see
+``inherited_visibility``). If the file vanishes then, it was not copied but moved: its map, with all
+that users and administrators did to it, belongs to the copy.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from mapshelf.model import GONE, Source
+from mapshelf.store.publishing import Transaction, delete_map
+from mapshelf.store.shared_methods import SharedMethods
+from mapshelf.store.tables import Row
+
+_MAP: Final = (
+    f"JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
+    f" AND s.modified <> {GONE} AND m.visibility <> 'published' AND NOT EXISTS"
+    " (SELECT 1 FROM sources AS o WHERE o.file_id = m.file_id AND o.path <> s.path)"
+)
+"""The map of a file, if it is not published and has no other file."""
+
+_MISSING: Final = f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP}"
+
+_COPY: Final = (
+    f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
+    " AND m.file_id > ? AND m.owner_id = ? AND m.set_by_people = ''"
+    + "".join(
+        f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
+        for name in ("votes", "collected_maps", "decisions", "reports")
+    )
+)
+"""The map of a copy that nobody has touched. It inherited that it is not published: imports make no
+other such map, and what people change is noted in ``set_by_people``."""
+
+_MOVE: Final = (
+    "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
+)
+
+
+class CopiedFileMethods(SharedMethods):
+    """The part of ``contract.Sources`` that is about copies, for both databases."""
+
+    def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
+        """See ``Store``."""
+        with self._changing() as database:
+            return _adopt_copy(database, missing, copies)
+
+
+def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]) -> Source | None:
+    file = (missing.digest, missing.path)
+    for kept in database.rows(_MISSING, file):
+        for copy in copies:
+            found = database.rows(_COPY, (missing.digest, copy.path, *kept))
+            if found:
+                _adopt(database, kept, found[0])
+                database.execute(_MOVE, (copy.path, copy.name, copy.size, copy.modified, *file))
+                return copy
+    return None
+
+
+def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
+    delete_map(database, *dropped)
+    revision = database.next_revision()
+    database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))

@@ -1,0 +1,94 @@
+"""What a new file inherits from others with the same content: the rules and SQL of both databases.
+
+Synchronizing programs, and ``mv`` between file systems, copy a file and delete the original later.
+So a copy of a file whose map is not published must not be published as a new map.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, Protocol
+
+from mapshelf.model import SYSTEM_USER, Map, MapDraft, Visibility, name_key
+from mapshelf.store.tables import Row
+
+_EFFECTIVE: Final = (
+    "CASE WHEN r.file_id IS NULL THEN coalesce(g.visibility, m.visibility) ELSE 'removed' END"
+)
+"""The visibility of a map, or the one that it gets back if its file is missing."""
+
+INHERITED: Final = (
+    f"SELECT {_EFFECTIVE}, r.visibility, r.removed, r.removed_by FROM sources AS s"
+    " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
+    " LEFT JOIN removed AS r ON r.file_id = m.file_id"
+    " LEFT JOIN missing AS g ON g.file_id = m.file_id"
+    f" WHERE s.digest = {{digest}} AND m.visibility <> 'published' AND {_EFFECTIVE} <> 'published'"
+    " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
+    f" ORDER BY CASE {_EFFECTIVE} WHEN 'removed' THEN 0 WHEN 'private' THEN 1 ELSE 2 END, m.file_id"
+    " LIMIT 1"
+)
+"""The columns of ``Inherited``; the names in braces stand for the parts of ``key_of``."""
+
+
+_STRICTNESS: Final = (
+    Visibility.PUBLISHED,
+    Visibility.UNLISTED,
+    Visibility.PRIVATE,
+    Visibility.REMOVED,
+)
+
+
+class Inherited(NamedTuple):
+    """What a map inherits whose file is new, or comes back at a new place.
+
+    Attributes:
+        visibility: its visibility.
+        before: the visibility before the removal, ``None`` if it is not removed, like the others.
+        removed: time of the removal.
+        removed_by: the user who removed the other map.
+    """
+
+    visibility: Visibility
+    before: str | None
+    removed: int | None
+    removed_by: int | None
+
+    def is_stricter_than(self, visibility: Visibility) -> bool:
+        """Return whether fewer people see maps with what is inherited than with ``visibility``."""
+        return _STRICTNESS.index(self.visibility) > _STRICTNESS.index(visibility)
+
+    def removed_row(self, file_id: int) -> Row | None:
+        """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed."""
+        return (
+            None if self.before is None else (file_id, self.before, self.removed, self.removed_by)
+        )
+
+
+class Inheritance(Protocol):
+    """What maps inherit whose files a batch finds at new places."""
+
+    def of(self, draft: MapDraft) -> Inherited | None:
+        """Return what the map of this draft inherits."""
+
+    def write_removed(self, row: Row) -> None:
+        """Write a row of ``tables.REMOVED`` for a map."""
+
+
+def as_inherited(found: Map, inherited: Inherited | None) -> Map:
+    """Return a map with the visibility that it inherits, if any."""
+    return replace(found, visibility=inherited.visibility) if inherited else found
+
+
+def key_of(draft: MapDraft) -> Row | None:
+    """Return what decides what a new map inherits: digest, folder and owner.
+
+    ``None`` if it inherits nothing, because its file is not from a folder.
+    """
+    if draft.source is None or draft.folder is None:
+        return None
+    return draft.source.digest, draft.folder, name_key(draft.owner or SYSTEM_USER)
+
+
+def inherited_of_row(row: Sequence[object]) -> Inherited:
+    """Return what is in a row with the columns of ``INHERITED``."""
+    visibility, *others = row
+    return Inherited(Visibility(visibility), *others)  # type: ignore[arg-type]

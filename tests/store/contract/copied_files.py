@@ -1,0 +1,223 @@
+"""Tests of what copies of files inherit, and of ``contract.Sources.adopt_copy``."""
+
+from collections.abc import Callable
+
+import pytest
+
+from mapshelf.errors import NotFound
+from mapshelf.model import (
+    CollectionDetails,
+    DecisionKind,
+    Map,
+    MapDetails,
+    MapDraft,
+    Reason,
+    Source,
+    Visibility,
+    Vote,
+)
+from mapshelf.store import Store
+from tests.store.contract.publishing import PeopleSuite
+from tests.store.contract.suite import ALL, REFUSED, present, put, title
+from tests.store.drafts import source
+
+SAME = b"s" * 32
+FILE = source("a/1.mm", digest=SAME)
+COPY = source("b/1.mm", digest=SAME)
+
+
+def draft(file: Source, folder: bytes = b"/maps/", owner: str = "ann") -> MapDraft:
+    return title(file.name, source=file, folder=folder, owner=owner)
+
+
+def copied(store: Store, new: MapDraft) -> Map | None:
+    """Put a map; return it unless it is removed."""
+    (outcome,) = store.put_maps([new])
+    assert outcome.verdict is not REFUSED
+    return store.find_map(outcome.id)
+
+
+class CopiedFilesContract(PeopleSuite):
+    """Files with the content of others whose maps are not published."""
+
+    @pytest.fixture
+    def original(self, store: Store, ann: int) -> Map:
+        """A map of ann's, of ``FILE``."""
+        return put(store, draft(FILE))
+
+    @pytest.mark.parametrize("visibility", ["published", "unlisted", "private"])
+    def test_a_copy_is_as_visible_as_the_original(
+        self, store: Store, original: Map, visibility: str
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility(visibility)))
+        copy = put(store, draft(COPY))
+        assert copy.id != original.id
+        assert copy.visibility is Visibility(visibility)
+        assert copy.set_by_people == frozenset()
+        # What a file inherits is up to its owner then.
+        shown = store.edit_map(copy.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        assert put(store, draft(COPY)) == shown
+
+    def test_a_copy_inherits_the_strictest(self, store: Store, original: Map, ann: int) -> None:
+        files = [source(f"c/{number}.mm", digest=SAME) for number in range(4)]
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        first = put(store, draft(files[0]))
+        assert first.visibility is Visibility.UNLISTED
+        store.edit_map(first.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        second = put(store, draft(files[1]))
+        assert second.visibility is Visibility.PRIVATE
+        store.remove_map(first.file_id, ann)
+        assert copied(store, draft(files[2])) is None
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        other = source("other.mm")
+        assert put(store, draft(other)).visibility is Visibility.PUBLISHED
+
+    def test_a_copy_of_a_hidden_map_is_private(self, store: Store, original: Map, bob: int) -> None:
+        store.decide(original.file_id, DecisionKind.HIDE, bob)
+        assert put(store, draft(COPY)).visibility is Visibility.PRIVATE
+
+    def test_a_copy_of_a_removed_map_is_removed_by_the_same_user(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        for user, name in ((ann, "ann"), (bob, "bob")):
+            store.remove_map(original.file_id, user)
+            assert copied(store, draft(COPY)) is None
+            removed = store.removed_maps(ann)
+            assert [one.removed_by for one in removed] == [name, name]
+            assert len({one.removed for one in removed}) == 1
+            back = [store.undo_removal(one.map.file_id) for one in removed]
+            assert {one.visibility for one in back} == {Visibility.PUBLISHED}
+            store.delete_maps(one.id for one in back if one.id != original.id)
+        assert store.check() == []
+
+    def test_a_copy_of_a_missing_map_is_as_visible_as_that_was(
+        self, store: Store, original: Map
+    ) -> None:
+        published = source("p.mm")
+        put(store, draft(published))
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        store.remove_sources([FILE.path, published.path])
+        assert put(store, draft(COPY)).visibility is Visibility.PRIVATE
+        twin = source("q.mm", digest=published.digest)
+        assert put(store, draft(twin)).visibility is Visibility.PUBLISHED
+        # The original may return in the same batch.
+        second = source("b/2.mm", digest=SAME)
+        store.put_maps([draft(FILE), draft(second)])
+        assert {one.visibility for one in present(store).values() if one.title != "q.mm"} == {
+            Visibility.PRIVATE
+        }
+
+    def test_a_missing_map_that_comes_back_elsewhere_may_be_a_copy(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """Its file looks like the file of the map that is private by now."""
+        shown = put(store, draft(COPY))
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        store.remove_sources([COPY.path])
+        assert put(store, title(shown.title, source=COPY, owner="ann")) == shown
+        store.remove_sources([COPY.path])
+        moved = source("c/1.mm", digest=SAME)
+        assert store.move_source(COPY.path, moved)
+        again = put(store, draft(moved))
+        assert (again.id, again.visibility) == (shown.id, Visibility.PRIVATE)
+        store.remove_map(original.file_id, ann)
+        store.remove_sources([moved.path])
+        assert store.move_source(moved.path, COPY)
+        assert copied(store, draft(COPY)) is None
+        assert {one.map.id for one in store.removed_maps(ann)} == {original.id, shown.id}
+        assert store.check() == []
+
+    def test_only_files_of_the_same_folder_or_owner_are_copies(
+        self, store: Store, original: Map
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        near, far = Visibility.PRIVATE, Visibility.PUBLISHED
+        for number, (folder, owner, expected) in enumerate(
+            [
+                (b"/maps/", "b", near),
+                (b"/maps/a/", "c", near),
+                (b"/maps/ab/", "d", far),
+                (b"/map/", "e", far),
+                (b"/other/", "Ann", near),
+            ]
+        ):
+            file = source(f"{number}.mm", path=b"%sn%d.mm" % (folder, number), digest=SAME)
+            assert put(store, draft(file, folder, owner)).visibility is expected, (folder, owner)
+        unknown = source("x.mm", digest=SAME)
+        assert put(store, title("x", source=unknown, owner="ann")).visibility is far
+
+    def test_many_files_in_a_batch_inherit(self, store: Store, original: Map) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        drafts = [
+            draft(source(f"{number}.mm", digest=(SAME, b"t" * 32)[number % 2]))
+            for number in range(50)
+        ]
+        store.put_maps(drafts)
+        shown = [one for one in store.maps(0, ALL) if one.visibility is Visibility.PUBLISHED]
+        assert len(shown) == 25
+
+    def test_the_map_of_a_missing_file_moves_to_its_copy(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        details = MapDetails(description="mine", visibility=Visibility.UNLISTED)
+        store.edit_map(original.file_id, details)
+        before = store.set_vote(original.file_id, bob, Vote.UP)
+        copy = put(store, draft(COPY))
+        revision = store.revision()
+        assert store.adopt_copy(FILE, [source("c.mm", digest=SAME), COPY]) == COPY
+        assert present(store) == {original.id: before}
+        assert store.sources([FILE.path, COPY.path]) == {COPY.path: COPY}
+        assert store.vote_of(original.file_id, bob) is Vote.UP
+        changed = {change.file_id for change in store.changes(revision, ALL)}
+        assert changed == {original.file_id, copy.file_id}
+        assert put(store, draft(COPY)).id == original.id
+        assert store.adopt_copy(FILE, [COPY]) is None
+        assert store.check() == []
+
+    def test_a_removed_map_moves_to_its_copy(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        store.remove_map(original.file_id, bob)
+        store.put_maps([draft(COPY)])
+        assert store.adopt_copy(FILE, [COPY]) == COPY
+        (removed,) = store.removed_maps(ann)
+        assert (removed.map.id, removed.removed_by) == (original.id, "bob")
+        assert store.remove_sources([COPY.path]) == 1
+        with pytest.raises(NotFound):
+            store.undo_removal(original.file_id)
+
+    def test_maps_that_people_have_touched_keep_their_files(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        touched: list[Callable[[int], object]] = [
+            lambda copy: store.edit_map(copy, MapDetails(description="other")),
+            lambda copy: store.edit_map(copy, MapDetails(visibility=Visibility.PUBLISHED)),
+            lambda copy: store.set_vote(copy, bob, Vote.UP),
+            lambda copy: store.report_map(copy, bob, Reason.SPAM, ""),
+            lambda copy: store.add_collection(bob, CollectionDetails("c"), [copy]),
+            lambda copy: store.put_maps([MapDraft(id=ids[copy], source=source("second.mm"))]),
+            lambda copy: store.remove_sources([COPY.path]),
+        ]
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        ids: dict[int, str] = {}
+        for touch in touched:
+            copy = put(store, draft(COPY))
+            ids[copy.file_id] = copy.id
+            touch(copy.file_id)
+            assert store.adopt_copy(FILE, [COPY]) is None
+            store.delete_maps([copy.id])
+
+    def test_other_maps_keep_their_files(self, store: Store, original: Map, ann: int) -> None:
+        """Of published maps, of older ones and of other owners, nobody knows which is the copy."""
+        put(store, draft(COPY))
+        assert store.adopt_copy(FILE, [COPY]) is None
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert store.adopt_copy(FILE, [COPY]) is None
+        copies = [source("c.mm", digest=SAME), source("d.mm", digest=SAME)]
+        put(store, draft(copies[0], owner="bob"))
+        put(store, draft(copies[1]))
+        assert store.adopt_copy(copies[1], [FILE]) is None
+        assert store.adopt_copy(FILE, [copies[0], source("none.mm", digest=SAME)]) is None
+        store.put_maps([MapDraft(id=original.id, source=source("second.mm"))])
+        assert store.adopt_copy(FILE, copies) is None
+        assert len(present(store)) == 4
