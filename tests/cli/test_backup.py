@@ -183,6 +183,17 @@ def test_two_backups_do_not_write_the_same_file(
     assert not other.exists()
 
 
+def test_a_file_of_somebody_else_does_not_become_a_backup(data: Path, tmp_path: Path) -> None:
+    """In a folder like ``/tmp``, others may have put a file where the backup begins."""
+    file, precious = tmp_path / "file", tmp_path / "precious"
+    precious.write_text("precious")
+    file.with_name("file.unfinished").hardlink_to(precious)
+    with precious.open("rb") as theirs:
+        assert main(["backup", str(file), "--data", str(data)]) == 0
+        assert theirs.read() == b"precious"
+    assert file.stat().st_nlink == 1
+
+
 def test_a_full_disk_is_not_filled(
     data: Path,
     tmp_path: Path,
@@ -476,6 +487,37 @@ def test_a_restore_by_root_keeps_the_owner_of_the_files(
         path.unlink()
     assert restore(backup, data) == 0  # without an old database, the owner is that of the folder
     assert (data / "catalogue.db").stat().st_uid == 12345
+
+
+def test_a_restore_replaces_the_database_behind_a_link(
+    data: Path, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk, database = tmp_path / "disk", data / "catalogue.db"
+    disk.mkdir()
+    with closing(open_store(sqlite_url(data))) as store:
+        put(store, "Fire")
+    database.rename(disk / "maps.db")
+    database.symlink_to("../disk/maps.db")
+    capsys.readouterr()
+
+    assert restore(backup, data) == 0
+
+    aside = Path(capsys.readouterr().out.splitlines()[1].partition(" is now in ")[2])
+    assert aside.parent == disk
+    assert titles(aside) == {"Soil", "Water", "Fire"}
+    assert database.readlink() == Path("../disk/maps.db")
+    assert titles(data) == {"Soil", "Water"}
+    assert not list(data.glob("before-restore-*"))
+
+
+def test_a_restore_is_refused_while_the_disk_behind_a_link_is_missing(
+    data: Path, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data / "catalogue.db").unlink()
+    (data / "catalogue.db").symlink_to(tmp_path / "disk" / "maps.db")
+    assert restore(backup, data) == 1
+    assert "it is a link to" in capsys.readouterr().err
+    assert not (tmp_path / "disk").exists()
 
 
 def full(*_: object) -> NoReturn:

@@ -1,5 +1,6 @@
 """Tests of the SQLite store only: durability, foreign files, damage, locks, migrations."""
 
+import os
 import shutil
 import stat
 import subprocess
@@ -151,6 +152,23 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     assert modes == dict.fromkeys(("catalogue.db", "catalogue.db-wal", "catalogue.db-shm"), 0o600)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
     store.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_database_that_root_creates_belongs_to_the_owner_of_its_folder(
+    tmp_path: Path, linked: bool
+) -> None:
+    """Otherwise the first command, run by root, makes one that the service cannot open."""
+    os.chown(tmp_path, 12345, 12346)
+    place = tmp_path / "elsewhere.db" if linked else tmp_path / "catalogue.db"
+    if linked:
+        tmp_path.joinpath("catalogue.db").symlink_to(place)
+    with closing(open_store(sqlite_url(tmp_path))) as store:
+        store.add_user("ann")
+        files = [place, *tmp_path.glob("*.db-*")]
+        assert len(files) == 3
+        assert {(file.stat().st_uid, file.stat().st_gid) for file in files} == {(12345, 12346)}
 
 
 def test_a_path_that_cannot_be_opened(tmp_path: Path) -> None:

@@ -66,3 +66,9 @@ def make_private(path: Path) -> None:
             path.chmod(0o600)
     except OSError as error:
         raise StoreUnavailable(f"cannot make {path} private: {error.strerror}") from error
+
+
+def give_to_folder_owner(path: Path) -> None:
+    """Give a database that root has created to the owner of its folder, whose service opens it."""
+    real = Path(os.path.realpath(path))  # it may be a link to another disk
+    durable.give_to_owner(real, real.parent)
