@@ -168,6 +168,16 @@ def test_no_file_is_overwritten(
     assert backup.read_bytes() == before
 
 
+def test_a_name_that_sqlite_cannot_open_is_refused(
+    data: Path, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = tmp_path / "\udcff"
+    assert main(["backup", str(name), "--data", str(data)]) == 1
+    assert "needs a UTF-8 name" in capsys.readouterr().err
+    backup.rename(name)
+    assert restore(name, data) == 0
+
+
 def test_two_backups_do_not_write_the_same_file(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,9 +47,10 @@ def write_backup(database: Path, file: Path, progress: Progress) -> BackupFacts:
     call. The file gets its final name only after it is complete, verified and synced to disk.
 
     Raises:
-        CannotWrite: the file exists, or cannot be written.
+        CannotWrite: the file exists, has a name that is not UTF-8, or cannot be written.
         StoreError: the database cannot be read, or is damaged.
     """
+    _refuse_name_for_sqlite(file)
     _refuse_existing(file)
     with _unfinished(file) as unfinished:
         try:
@@ -168,6 +169,13 @@ def _forget_what_is_in_memory(file: BinaryIO) -> None:
 
 def _line(digest: str) -> bytes:
     return _MARK + digest.encode() + b"\n"
+
+
+def _refuse_name_for_sqlite(file: Path) -> None:
+    try:
+        str(file.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise CannotWrite(f"a backup needs a UTF-8 name, not {str(file)!r}") from error
 
 
 def _refuse_existing(file: Path) -> None:

@@ -1,5 +1,6 @@
 """Copy a live SQLite database, check the copy, and prepare it to replace the original."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -138,7 +139,7 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     # Immutable: SQLite then creates no files next to it.
-    url = f"file:{quote(str(path.absolute()))}?immutable=1"
+    url = f"file:{quote(os.fsencode(path.absolute()))}?immutable=1"
     with translated(), closing(apsw.Connection(url, flags)) as database:
 
         def go_on() -> bool:
