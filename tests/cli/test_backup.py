@@ -357,6 +357,31 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(
         assert store.check() == []
 
 
+@pytest.mark.slow
+def test_backups_of_all_versions_are_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their schemas are compared with what the migrations of their version make."""
+
+    def insert_user(database: apsw.Connection, name: str, now: int) -> None:
+        query = "INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?)"
+        database.execute(query, (name, name, now))
+
+    scripts = migrations.MIGRATIONS
+    for had in range(1, len(scripts) + 1):
+        old, file = tmp_path / f"old{had}", tmp_path / f"file{had}"
+        old.mkdir()
+        monkeypatch.setattr(migrations, "MIGRATIONS", scripts[:had])
+        monkeypatch.setattr(migrations, "insert_user", insert_user)
+        SQLiteStore(old / "catalogue.db").close()
+        monkeypatch.undo()
+        with closing(apsw.Connection(str(old / "catalogue.db"))) as database:
+            database.execute("ANALYZE")  # an operator may have done that
+        assert main(["backup", str(file), "--data", str(old)]) == 0
+        assert restore(file, old) == 0
+        assert main(["check", "--data", str(old)]) == 0
+
+
 def test_a_damaged_catalogue_is_replaced_and_kept_with_its_log(data: Path, backup: Path) -> None:
     (data / "catalogue.db").write_bytes(b"no database " * 1000)
     (data / "catalogue.db-wal").write_bytes(b"log")
@@ -408,6 +433,16 @@ def newer(database: apsw.Connection) -> None:
     database.execute(f"PRAGMA user_version = {len(migrations.MIGRATIONS) + 1}")
 
 
+def doing(*statements: str) -> Callable[[bytes, Path], bytes]:
+    """Return a function that forges a backup in whose database these statements were executed."""
+
+    def change(database: apsw.Connection) -> None:
+        for statement in statements:
+            database.execute(statement)
+
+    return lambda whole, folder: changed(change, whole, folder)
+
+
 def changed(change: Callable[[apsw.Connection], None], whole: bytes, folder: Path) -> bytes:
     path = folder / "changed.db"
     path.write_bytes(whole[: -len(LAST_LINE % bytes(64))])
@@ -438,8 +473,34 @@ def flipped(whole: bytes, place: int) -> bytes:
         (lambda whole, folder: changed(foreign, whole, folder), "something other than a catalogue"),
         (lambda whole, folder: changed(newer, whole, folder), "a newer version of Mapshelf"),
         (lambda whole, folder: changed(emptied, whole, folder), "its tables are damaged"),
+        (
+            doing("CREATE TRIGGER back AFTER INSERT ON audit BEGIN DELETE FROM tokens; END"),
+            "it has the trigger 'back', which Mapshelf did not make",
+        ),
+        (doing("CREATE VIEW people AS SELECT 1"), "it has the view 'people'"),
+        (doing("DROP TRIGGER roles_changed"), "it lacks the trigger roles_changed"),
+        (
+            doing("ALTER TABLE users ADD COLUMN more TEXT AS ('x')"),
+            "the table 'users' is not as Mapshelf made it",
+        ),
+        (
+            doing(
+                "DROP TRIGGER roles_changed",
+                "CREATE TRIGGER roles_changed AFTER UPDATE OF role ON users"
+                " BEGIN DELETE FROM tokens; END",
+            ),
+            "the trigger 'roles_changed' is not as Mapshelf made it",
+        ),
+        (
+            doing(
+                "CREATE TABLE x (a)",
+                "PRAGMA writable_schema = ON",
+                "UPDATE sqlite_schema SET name = CAST(x'ff' AS TEXT) WHERE name = 'x'",
+            ),
+            "damaged",
+        ),
     ],
-    ids=range(14),
+    ids=range(20),
 )
 def test_damaged_backups_are_refused(
     backup: Path,

@@ -481,6 +481,12 @@ def faults(store: SQLiteStore) -> list[str]:
         return [str(error)]
 
 
+def test_check_reports_what_is_in_the_schema_of_others(store: SQLiteStore, path: Path) -> None:
+    raw(path, "CREATE TRIGGER back AFTER INSERT ON audit BEGIN DELETE FROM tokens; END")
+    (fault,) = store.check()
+    assert "it has the trigger 'back', which Mapshelf did not make" in fault
+
+
 def test_check_reports_dangling_references(store: SQLiteStore, path: Path) -> None:
     fill(store, 3)
     raw(path, "PRAGMA foreign_keys = OFF", "UPDATE maps SET owner_id = 99 WHERE file_id = 2")

@@ -17,6 +17,7 @@ from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.database_file import explained_if_read_only, require_file
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
+from mapshelf.store.sqlite.schema_check import schema_faults
 from mapshelf.store.tables import Row
 
 HEADER: Final = b"SQLite format 3\0"
@@ -134,7 +135,8 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
     """Check a copy that has no writers, and return its facts. Trailing data is ignored.
 
     Raises:
-        StoreDamaged: it is damaged, not ours, or of a newer or a development version.
+        StoreDamaged: it is damaged, not ours, of a newer or a development version, or has a schema
+            that is not that of its version.
         StoreUnavailable: it cannot be read.
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -152,6 +154,8 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
         (fault,) = database.execute("PRAGMA integrity_check(1)").fetchall()[0]
         if fault != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
             raise StoreDamaged("its tables are damaged")
+        for fault in schema_faults(database):
+            raise StoreDamaged(fault)
         query = "SELECT (SELECT count(*) FROM maps), revision FROM sequence"
         rows: list[Row] = database.execute(query).fetchall()
         if not rows:  # only in a forged backup, whose checksum may be right
