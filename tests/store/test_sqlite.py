@@ -561,6 +561,26 @@ def test_opening_writes_nothing_to_a_catalogue_that_is_up_to_date(path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_written_to_a_database_that_is_no_longer_there(
+    tmp_path: Path, replaced: bool
+) -> None:
+    """What is written to a deleted file would be acknowledged, and lost with the last process."""
+    folder = tmp_path / "data"
+    with closing(SQLiteStore(folder / "catalogue.db")) as store:
+        fill(store, 2)
+        folder.rename(tmp_path / "elsewhere")
+        if replaced:
+            SQLiteStore(folder / "catalogue.db").close()
+        with pytest.raises(StoreUnavailable, match="deleted, moved or replaced"):
+            fill(store, 1)
+        assert len(store.maps(0, 9)) == 2
+        shutil.rmtree(folder, ignore_errors=True)
+        (tmp_path / "elsewhere").rename(folder)
+        fill(store, 1)
+        assert len(store.maps(0, 9)) == 3
+
+
 def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

@@ -9,11 +9,11 @@ from typing import Final
 
 import apsw
 
-from mapshelf.errors import InvalidSetting
+from mapshelf.errors import InvalidSetting, StoreMissing, StoreUnavailable
 from mapshelf.file_watch import FileWatch
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
-from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, require_file
+from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, status_of
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import is_up_to_date, migrate
 from mapshelf.store.tables import Row
@@ -51,10 +51,11 @@ class Database:
             if create:
                 make_folder(path.parent)
             else:
-                require_file(path)
+                status_of(path)
             with explained_if_read_only(path):
                 self.writer = Connection(path, create=create)
                 self.reader = Connection(path, create=create)
+            self._opened = status_of(path)
         with self.reading() as database:
             current = is_up_to_date(database)
         if not current:
@@ -79,12 +80,26 @@ class Database:
         """Start a transaction that is committed durably on exit, or rolled back on an exception.
 
         After the commit, the file is touched, which wakes up the processes that wait for changes.
+
+        Raises:
+            StoreUnavailable: somebody has deleted, moved or replaced the file. SQLite would go on
+                writing to the former one, and what is written would be lost.
         """
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
             yield database
             self.audit_entries.write(lambda sql, given: database.execute(sql, given).fetchall())
+            self._require_opened_file()
         with suppress(OSError):  # others then notice the change a little later
             os.utime(self.path)
+
+    def _require_opened_file(self) -> None:
+        with suppress(StoreMissing):
+            if os.path.samestat(self._opened, status_of(self.path)):
+                return
+        raise StoreUnavailable(
+            f"{self.path} was deleted, moved or replaced while it was in use: put it back, or start"
+            " the service again"
+        )
 
     @contextmanager
     def watched(self) -> Iterator[FileWatch | None]:

@@ -24,15 +24,15 @@ def make_folder(folder: Path) -> None:
         raise StoreUnavailable(f"cannot make {folder}: {error.strerror}") from error
 
 
-def require_file(path: Path) -> None:
-    """Check that there is a file at ``path``.
+def status_of(path: Path) -> os.stat_result:
+    """Return the status of the file at ``path``, which tells it from another one.
 
     Raises:
         StoreMissing: there is none.
         StoreUnavailable: its existence cannot be determined.
     """
     try:
-        os.stat(path)
+        return os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreMissing(f"there is no catalogue in {path}") from error
     except OSError as error:
