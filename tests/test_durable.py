@@ -1,6 +1,7 @@
 """A small file is complete at any time, also with several writers, and after failures."""
 
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,22 @@ def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> Non
         replace_file(path, text, sync=sync)
         assert path.read_text("utf-8") == text
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_small_file_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("before")
+    path.chmod(0o644)
+    replace_file(path, "after")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_small_file_that_root_writes_belongs_to_the_owner_of_its_folder(tmp_path: Path) -> None:
+    os.chown(tmp_path, 12345, 12346)
+    replace_file(tmp_path / "file", "text")
+    found = (tmp_path / "file").stat()
+    assert (found.st_uid, found.st_gid) == (12345, 12346)
 
 
 def test_several_may_write_at_once(tmp_path: Path) -> None:

@@ -34,6 +34,14 @@ def give_to_owner(path: Path, like: Path) -> None:
             os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
+def open_private(path: str, flags: int) -> int:
+    """Open a file like ``os.open``; if this creates it, it can be read by its owner only.
+
+    To be used as ``opener`` of ``open``.
+    """
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 def sync_folder(folder: Path) -> None:
     """Sync the entries of a folder to disk.
 
@@ -51,6 +59,7 @@ def sync_folder(folder: Path) -> None:
 def replace_file(path: Path, text: str, *, sync: bool = False) -> None:
     """Replace the content of a small file, so that others see the old content or the new one.
 
+    It can be read by its owner only. If root writes it, it belongs to the owner of its folder.
     Several threads and processes may do this at the same time; the last one wins.
 
     Args:
@@ -63,7 +72,8 @@ def replace_file(path: Path, text: str, *, sync: bool = False) -> None:
     """
     beside = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}")
     try:
-        with beside.open("w", encoding="utf-8") as file:
+        with open(beside, "w", encoding="utf-8", opener=open_private) as file:
+            give_to_owner(beside, path.parent)
             file.write(text)
             if sync:
                 file.flush()

@@ -441,6 +441,19 @@ def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: 
     assert sign_in(store, "rene\u0301", PASSWORD, home).user == former
 
 
+@pytest.mark.parametrize(
+    "name", ["v\u0131c", "V\u0131C", "v\u0131\u0307c", "vi\u0307c", "v\u026ac", "\u1d20\u0269c"]
+)
+def test_a_name_with_letters_that_look_like_ascii_is_not_taken_for_that_of_another(
+    store: Store, cheap: None, home: Client, name: str
+) -> None:
+    assert register(store, None, name, PASSWORD, home).user.name == name  # it may be their name
+    register(store, None, "wic", PASSWORD, home)
+    other = "w" + name[1:]
+    with pytest.raises(AlreadyExists):
+        register(store, None, other, PASSWORD, home)
+
+
 @pytest.mark.slow
 def test_another_form_of_a_name_gets_no_extra_tries(store: Store, home: Client) -> None:
     register(store, None, "Jos\u00e9", PASSWORD, elsewhere(home, 1))

@@ -168,6 +168,16 @@ def test_no_file_is_overwritten(
     assert backup.read_bytes() == before
 
 
+def test_a_name_that_sqlite_cannot_open_is_refused(
+    data: Path, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = tmp_path / "\udcff"
+    assert main(["backup", str(name), "--data", str(data)]) == 1
+    assert "needs a UTF-8 name" in capsys.readouterr().err
+    backup.rename(name)
+    assert restore(name, data) == 0
+
+
 def test_two_backups_do_not_write_the_same_file(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,6 +191,17 @@ def test_two_backups_do_not_write_the_same_file(
         assert other.stat().st_size
     assert main(["backup", str(file), "--data", str(data)]) == 0
     assert not other.exists()
+
+
+def test_a_file_of_somebody_else_does_not_become_a_backup(data: Path, tmp_path: Path) -> None:
+    """In a folder like ``/tmp``, others may have put a file where the backup begins."""
+    file, precious = tmp_path / "file", tmp_path / "precious"
+    precious.write_text("precious")
+    file.with_name("file.unfinished").hardlink_to(precious)
+    with precious.open("rb") as theirs:
+        assert main(["backup", str(file), "--data", str(data)]) == 0
+        assert theirs.read() == b"precious"
+    assert file.stat().st_nlink == 1
 
 
 def test_a_full_disk_is_not_filled(
@@ -336,6 +357,31 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(
         assert store.check() == []
 
 
+@pytest.mark.slow
+def test_backups_of_all_versions_are_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their schemas are compared with what the migrations of their version make."""
+
+    def insert_user(database: apsw.Connection, name: str, now: int) -> None:
+        query = "INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?)"
+        database.execute(query, (name, name, now))
+
+    scripts = migrations.MIGRATIONS
+    for had in range(1, len(scripts) + 1):
+        old, file = tmp_path / f"old{had}", tmp_path / f"file{had}"
+        old.mkdir()
+        monkeypatch.setattr(migrations, "MIGRATIONS", scripts[:had])
+        monkeypatch.setattr(migrations, "insert_user", insert_user)
+        SQLiteStore(old / "catalogue.db").close()
+        monkeypatch.undo()
+        with closing(apsw.Connection(str(old / "catalogue.db"))) as database:
+            database.execute("ANALYZE")  # an operator may have done that
+        assert main(["backup", str(file), "--data", str(old)]) == 0
+        assert restore(file, old) == 0
+        assert main(["check", "--data", str(old)]) == 0
+
+
 def test_a_damaged_catalogue_is_replaced_and_kept_with_its_log(data: Path, backup: Path) -> None:
     (data / "catalogue.db").write_bytes(b"no database " * 1000)
     (data / "catalogue.db-wal").write_bytes(b"log")
@@ -387,6 +433,16 @@ def newer(database: apsw.Connection) -> None:
     database.execute(f"PRAGMA user_version = {len(migrations.MIGRATIONS) + 1}")
 
 
+def doing(*statements: str) -> Callable[[bytes, Path], bytes]:
+    """Return a function that forges a backup in whose database these statements were executed."""
+
+    def change(database: apsw.Connection) -> None:
+        for statement in statements:
+            database.execute(statement)
+
+    return lambda whole, folder: changed(change, whole, folder)
+
+
 def changed(change: Callable[[apsw.Connection], None], whole: bytes, folder: Path) -> bytes:
     path = folder / "changed.db"
     path.write_bytes(whole[: -len(LAST_LINE % bytes(64))])
@@ -417,8 +473,34 @@ def flipped(whole: bytes, place: int) -> bytes:
         (lambda whole, folder: changed(foreign, whole, folder), "something other than a catalogue"),
         (lambda whole, folder: changed(newer, whole, folder), "a newer version of Mapshelf"),
         (lambda whole, folder: changed(emptied, whole, folder), "its tables are damaged"),
+        (
+            doing("CREATE TRIGGER back AFTER INSERT ON audit BEGIN DELETE FROM tokens; END"),
+            "it has the trigger 'back', which Mapshelf did not make",
+        ),
+        (doing("CREATE VIEW people AS SELECT 1"), "it has the view 'people'"),
+        (doing("DROP TRIGGER roles_changed"), "it lacks the trigger roles_changed"),
+        (
+            doing("ALTER TABLE users ADD COLUMN more TEXT AS ('x')"),
+            "the table 'users' is not as Mapshelf made it",
+        ),
+        (
+            doing(
+                "DROP TRIGGER roles_changed",
+                "CREATE TRIGGER roles_changed AFTER UPDATE OF role ON users"
+                " BEGIN DELETE FROM tokens; END",
+            ),
+            "the trigger 'roles_changed' is not as Mapshelf made it",
+        ),
+        (
+            doing(
+                "CREATE TABLE x (a)",
+                "PRAGMA writable_schema = ON",
+                "UPDATE sqlite_schema SET name = CAST(x'ff' AS TEXT) WHERE name = 'x'",
+            ),
+            "damaged",
+        ),
     ],
-    ids=range(14),
+    ids=range(20),
 )
 def test_damaged_backups_are_refused(
     backup: Path,
@@ -476,6 +558,37 @@ def test_a_restore_by_root_keeps_the_owner_of_the_files(
         path.unlink()
     assert restore(backup, data) == 0  # without an old database, the owner is that of the folder
     assert (data / "catalogue.db").stat().st_uid == 12345
+
+
+def test_a_restore_replaces_the_database_behind_a_link(
+    data: Path, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk, database = tmp_path / "disk", data / "catalogue.db"
+    disk.mkdir()
+    with closing(open_store(sqlite_url(data))) as store:
+        put(store, "Fire")
+    database.rename(disk / "maps.db")
+    database.symlink_to("../disk/maps.db")
+    capsys.readouterr()
+
+    assert restore(backup, data) == 0
+
+    aside = Path(capsys.readouterr().out.splitlines()[1].partition(" is now in ")[2])
+    assert aside.parent == disk
+    assert titles(aside) == {"Soil", "Water", "Fire"}
+    assert database.readlink() == Path("../disk/maps.db")
+    assert titles(data) == {"Soil", "Water"}
+    assert not list(data.glob("before-restore-*"))
+
+
+def test_a_restore_is_refused_while_the_disk_behind_a_link_is_missing(
+    data: Path, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data / "catalogue.db").unlink()
+    (data / "catalogue.db").symlink_to(tmp_path / "disk" / "maps.db")
+    assert restore(backup, data) == 1
+    assert "it is a link to" in capsys.readouterr().err
+    assert not (tmp_path / "disk").exists()
 
 
 def full(*_: object) -> NoReturn:

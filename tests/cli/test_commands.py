@@ -4,6 +4,7 @@ import json
 import os
 import plistlib
 import re
+import stat
 import subprocess
 import sys
 import zipfile
@@ -154,6 +155,7 @@ def test_import_writes_a_report_of_what_it_did_not_take(mapshelf: Mapshelf, tmp_
         ["skipped", f"{folder}/Readme.md"],
     ]
     assert rows[0][2].startswith("not a mind map")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
     with closing(mapshelf.store()) as store:
         assert store.count_open_refusals() == {RefusalKind.REFUSED: 1, RefusalKind.SKIPPED: 1}
     write_map(folder / "a.mm", "Air")
@@ -432,6 +434,75 @@ def test_a_failed_export_leaves_the_previous_file_and_no_other(
     assert done.stderr == "mapshelf: the database is away\n"
     assert file.read_text() == "before"
     assert [*tmp_path.iterdir()] == [file]
+
+
+def test_an_export_can_be_read_by_its_owner_only(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    mapshelf.run("user", "add", "alice")
+    file = tmp_path / "all.ndjson"
+    file.write_text("before")
+    file.chmod(0o644)
+
+    mapshelf.run("export", file)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_an_export_to_a_pipe_or_a_link_does_not_replace_it(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    link.symlink_to(target)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        samples.run("export", pipe)
+        samples.run("export", link)
+        expected = samples.run("export").stdout
+        assert os.read(reading, len(expected.encode()) + 1).decode() == expected
+    finally:
+        os.close(reading)
+
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert link.is_symlink()
+    assert target.read_text("utf-8") == expected
+    assert sorted(tmp_path.iterdir()) == sorted([pipe, link, target])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make devices")
+def test_an_export_does_not_replace_a_device(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    mapshelf.run("user", "add", "alice")
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+    except PermissionError:  # in some containers
+        pytest.skip("devices cannot be made here")
+
+    mapshelf.run("export", device)
+
+    assert stat.S_ISCHR(device.stat().st_mode)
+
+
+def test_an_export_does_not_follow_a_link_that_somebody_put_beside_it(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
+    file, precious = tmp_path / "all.ndjson", tmp_path / "precious"
+    precious.write_text("precious")
+    tmp_path.joinpath("all.ndjson.unfinished").symlink_to(precious)
+
+    done = samples.run("export", file, expect=1)
+
+    assert "cannot be written" in done.stderr
+    assert precious.read_text() == "precious"
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("name", ["/", ""])
+def test_an_export_to_a_folder_is_refused_in_a_line(mapshelf: Mapshelf, name: str) -> None:
+    mapshelf.run("user", "add", "alice")
+
+    (line,) = mapshelf.run("export", name, expect=1).stderr.splitlines()
+
+    assert "Is a directory" in line
 
 
 # -- check --------------------------------------------------------------------------------------

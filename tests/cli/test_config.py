@@ -1,6 +1,7 @@
 """The configuration file, and ``mapshelf config``, which shows where settings come from."""
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,19 @@ def test_an_unknown_home_folder_is_reported_whatever_the_variables(
         assert said == "mapshelf: the home folder in '~nobody-here/x' does not exist\n"
 
 
+@pytest.mark.parametrize("text", ['folders = ["~nobody-here/x"]', 'backup-dir = "~nobody-here/x"'])
+def test_an_unknown_home_folder_in_the_file_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    with closing(open_store(sqlite_url(tmp_path))):
+        pass
+    assert main(["check", "--config", str(path), "--data", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert said == "mapshelf: the home folder in '~nobody-here/x' does not exist\n"
+
+
 def test_a_database_in_the_data_folder_has_the_source_of_the_folder(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +180,14 @@ def test_other_commands_find_the_catalogue_through_the_file(
         "port = 1.5",
         "host = {}",
         "folders = [1.5]",
+        'data = "a\\u0000b"',
+        'database = "sqlite:///\\u0000"',
+        'folders = ["\\u0000"]',
+        "port = " + "9" * 5000,
+        "port = 0x" + "f" * 5000,
+        "port = " + "[" * 2000 + "]" * 2000,
     ],
+    ids=lambda text: text[:20],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
@@ -174,7 +195,8 @@ def test_a_file_that_is_wrong_is_refused_with_its_name(
     path = tmp_path / "wrong.toml"
     path.write_text(text)
     assert main(["config", "--config", str(path)]) == 2
-    assert str(path) in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(path) in line
 
 
 def test_a_file_that_is_not_there_and_a_wrong_value_are_refused(

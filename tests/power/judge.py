@@ -18,7 +18,8 @@ from mapshelf.settings import Settings, sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store
-from mapshelf.store.backup_file import UNFINISHED, verify_backup
+from mapshelf.store.backup_file import verify_backup
+from mapshelf.store.unfinished_file import UNFINISHED
 from tests.cli.process import Mapshelf, serving
 from tests.harness import BASE_URL, Service
 from tests.power.work import (

@@ -15,7 +15,8 @@ from mapshelf.errors import MapshelfError, StoreMissing
 from mapshelf.model import MapDraft
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store
-from mapshelf.store.backup_file import UNFINISHED, verify_backup
+from mapshelf.store.backup_file import verify_backup
+from mapshelf.store.unfinished_file import UNFINISHED
 from tests.cli.process import Mapshelf, Service
 from tests.power.judge import Left, Verdicts, found_cuts
 from tests.power.mounted import Cuts, Fault, MountedDisk, mounted

@@ -56,7 +56,8 @@ def listen_in_grandchild(note: str) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def test_what_a_killed_process_started_ends_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_what_a_killed_process_started_ends_with_it(tmp_path: Path, number: signal.Signals) -> None:
     """Stopped workers once kept the port, so that the service could not start again."""
     note = tmp_path / "grandchild"
     supervisor = subprocess.Popen([sys.executable, "-c", STARTS_THE_SUPERVISOR, str(note)])
@@ -64,7 +65,7 @@ def test_what_a_killed_process_started_ends_with_it(tmp_path: Path) -> None:
     try:
         wait_for(note)
         grandchild, port = map(int, note.read_text().split())
-        supervisor.terminate()
+        supervisor.send_signal(number)
         assert supervisor.wait(PATIENCE) == 0
         deadline = time.monotonic() + PATIENCE
         while runs(grandchild) and time.monotonic() < deadline:

@@ -1,5 +1,6 @@
 """Tests of the SQLite store only: durability, foreign files, damage, locks, migrations."""
 
+import os
 import shutil
 import stat
 import subprocess
@@ -151,6 +152,23 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     assert modes == dict.fromkeys(("catalogue.db", "catalogue.db-wal", "catalogue.db-shm"), 0o600)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
     store.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_database_that_root_creates_belongs_to_the_owner_of_its_folder(
+    tmp_path: Path, linked: bool
+) -> None:
+    """Otherwise the first command, run by root, makes one that the service cannot open."""
+    os.chown(tmp_path, 12345, 12346)
+    place = tmp_path / "elsewhere.db" if linked else tmp_path / "catalogue.db"
+    if linked:
+        tmp_path.joinpath("catalogue.db").symlink_to(place)
+    with closing(open_store(sqlite_url(tmp_path))) as store:
+        store.add_user("ann")
+        files = [place, *tmp_path.glob("*.db-*")]
+        assert len(files) == 3
+        assert {(file.stat().st_uid, file.stat().st_gid) for file in files} == {(12345, 12346)}
 
 
 def test_a_path_that_cannot_be_opened(tmp_path: Path) -> None:
@@ -463,6 +481,12 @@ def faults(store: SQLiteStore) -> list[str]:
         return [str(error)]
 
 
+def test_check_reports_what_is_in_the_schema_of_others(store: SQLiteStore, path: Path) -> None:
+    raw(path, "CREATE TRIGGER back AFTER INSERT ON audit BEGIN DELETE FROM tokens; END")
+    (fault,) = store.check()
+    assert "it has the trigger 'back', which Mapshelf did not make" in fault
+
+
 def test_check_reports_dangling_references(store: SQLiteStore, path: Path) -> None:
     fill(store, 3)
     raw(path, "PRAGMA foreign_keys = OFF", "UPDATE maps SET owner_id = 99 WHERE file_id = 2")
@@ -537,6 +561,26 @@ def test_opening_writes_nothing_to_a_catalogue_that_is_up_to_date(path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_written_to_a_database_that_is_no_longer_there(
+    tmp_path: Path, replaced: bool
+) -> None:
+    """What is written to a deleted file would be acknowledged, and lost with the last process."""
+    folder = tmp_path / "data"
+    with closing(SQLiteStore(folder / "catalogue.db")) as store:
+        fill(store, 2)
+        folder.rename(tmp_path / "elsewhere")
+        if replaced:
+            SQLiteStore(folder / "catalogue.db").close()
+        with pytest.raises(StoreUnavailable, match="deleted, moved or replaced"):
+            fill(store, 1)
+        assert len(store.maps(0, 9)) == 2
+        shutil.rmtree(folder, ignore_errors=True)
+        (tmp_path / "elsewhere").rename(folder)
+        fill(store, 1)
+        assert len(store.maps(0, 9)) == 3
+
+
 def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

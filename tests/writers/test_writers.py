@@ -395,7 +395,11 @@ def test_a_text_equal_to_its_formula(text: str, formula: str, same: bool) -> Non
 
 @pytest.mark.parametrize("suffix", ["md", "opml", "mm", "xmind"])
 def test_links_that_run_scripts_are_left_out_and_others_kept(suffix: str) -> None:
-    scripts = ("javascript:ran(1)", " JavaScript:ran(2)", "java\nscript:ran(3)", "vbscript:ran(4)")
+    scripts = (
+        *("javascript:ran(1)", " JavaScript:ran(2)", "java\nscript:ran(3)", "vbscript:ran(4)"),
+        *("java script:ran(5)", "data:text/html,ran(6)", " d ata:ran(7)", "file:///C:/ran.exe"),
+        *("file:///ran", "FILE:ran.mm.exe", "file:\\\\host\\ran.lnk", "f ile:///ran.mm"),
+    )
     kept = ("zotero:select/1", "b.mm", "https://example.org/?q=javascript:x")
     written = WRITE[suffix](Outline(sheets_of((Topic("a", links=(*scripts, *kept)),))))
     if suffix == "xmind":
@@ -407,3 +411,12 @@ def test_links_that_run_scripts_are_left_out_and_others_kept(suffix: str) -> Non
     none = WRITE[suffix](Outline(sheets_of((Topic("a"),))))
     if suffix != "xmind":
         assert only == none
+
+
+@pytest.mark.parametrize("suffix", ["md", "opml", "mm", "xmind"])
+@pytest.mark.parametrize("link", ["file:///maps/c.mm", "file:c.xmind", "data/c.pdf", "#x"])
+def test_links_to_maps_and_to_files_beside_the_map_are_kept(suffix: str, link: str) -> None:
+    written = WRITE[suffix](Outline(sheets_of((Topic("a", links=(link,)),))))
+    if suffix == "xmind":
+        written = zipfile.ZipFile(io.BytesIO(written)).read("content.json")
+    assert link.encode() in written

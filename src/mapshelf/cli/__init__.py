@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.cli.config_file import VARIABLES, ConfigFile, find_config, known_keys
+from mapshelf.cli.home_folders import expanded
 from mapshelf.errors import InvalidSetting, MapshelfError
 from mapshelf.settings import sqlite_url
 
@@ -125,14 +126,12 @@ def _default_data() -> Path:
 
 
 def _checked_folder(folder: Path) -> Path:
+    found = expanded(folder)
     try:
-        expanded = folder.expanduser()
-        str(expanded).encode()
-    except RuntimeError as error:
-        raise InvalidSetting(f"the home folder in {str(folder)!r} does not exist") from error
+        str(found).encode()
     except UnicodeEncodeError as error:
         raise InvalidSetting(f"the data folder needs a UTF-8 name, not {str(folder)!r}") from error
-    return expanded
+    return found
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from mapshelf.cli.home_folders import expanded
 from mapshelf.errors import InvalidSetting
 
 VARIABLE: Final = "MAPSHELF_CONFIG"
@@ -27,6 +28,9 @@ VARIABLES: Final = {
 
 FOLDERS: Final = "folders"
 _OPTION: Final = "--config"
+
+_MOST_BITS: Final = 64
+"""Bits of the largest numbers of TOML, with a sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,9 @@ class ConfigFile:
         """Return the folders to serve.
 
         Raises:
-            InvalidSetting: a value is not a string.
+            InvalidSetting: a value is not a string, or names the home of an unknown user.
         """
-        return [Path(text).expanduser() for text in self._texts(FOLDERS)]
+        return [expanded(Path(text)) for text in self._texts(FOLDERS)]
 
     def check_keys(self, known: set[str]) -> None:
         """Check that all keys are in ``known``.
@@ -122,7 +126,16 @@ class ConfigFile:
                 raise InvalidSetting(
                     f"{self.path}: {key} must be a string, a whole number or a list of these"
                 )
-            yield str(one)
+            yield self._text(key, one)
+
+    def _text(self, key: str, value: str | int) -> str:
+        # A number in hexadecimal may be too long for Python to write it in decimal.
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise InvalidSetting(f"{self.path}: {key} is too large a number")
+        text = str(value)
+        if "\0" in text:  # no argument, variable or path can contain it
+            raise InvalidSetting(f"{self.path}: {key} must not contain a NUL character")
+        return text
 
 
 def _given(parsed: argparse.Namespace, key: str) -> object:
@@ -157,5 +170,7 @@ def find_config(arguments: Sequence[str]) -> ConfigFile:
         return ConfigFile(path, tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
         raise InvalidSetting(f"{path}: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # not UTF-8, not TOML, or a number with thousands of digits
         raise InvalidSetting(f"{path} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InvalidSetting(f"{path} is not TOML: its values are nested too deeply") from error

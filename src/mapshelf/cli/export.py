@@ -1,14 +1,17 @@
 """``mapshelf export``: write the catalogue as records, one per line."""
 
 import argparse
+import os
+import stat
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
+from mapshelf.durable import open_private
 from mapshelf.errors import CannotWrite
 from mapshelf.importer.records import export_records
 from mapshelf.store.contract import Maps
+from mapshelf.store.unfinished_file import unfinished_file
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -31,14 +34,19 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _export_to(store: Maps, path: Path) -> None:
-    """Write a temporary file first, so that a failed export leaves an earlier one intact."""
-    unfinished = path.with_name(path.name + ".unfinished")
+    """Write the export to a file, or to what else is there under this name.
+
+    A file is replaced only when the export is complete, so that a failed one leaves an earlier one
+    intact, and on a full disk nothing. Devices, pipes and links are written to as they are.
+    """
     try:
-        with unfinished.open("wb") as file:
-            export_records(store, file)
-        unfinished.replace(path)
+        if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+            with open(path, "wb", opener=open_private) as file:
+                export_records(store, file)
+            return
+        with unfinished_file(path, "export") as (unfinished, descriptor):
+            with open(descriptor, "wb", closefd=False) as file:
+                export_records(store, file)
+            unfinished.replace(path)
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(OSError):  # renamed, or never there
-            unfinished.unlink()  # on a full disk, it would keep the disk full

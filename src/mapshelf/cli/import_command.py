@@ -8,6 +8,7 @@ from typing import Final, TextIO
 
 from mapshelf.cli.argument_types import category_name, user_name
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
+from mapshelf.durable import open_private
 from mapshelf.errors import UnreadableFile
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
@@ -57,7 +58,9 @@ def _run(given: argparse.Namespace) -> int:
     report = ImportReport()
     with ExitStack() as stack:
         file = (
-            stack.enter_context(open(given.report, "w", encoding="utf-8")) if given.report else None
+            stack.enter_context(open(given.report, "w", encoding="utf-8", opener=open_private))
+            if given.report
+            else None
         )
         store = stack.enter_context(open_catalogue(given, create=True))
         try:

@@ -5,6 +5,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from mapshelf.cli.home_folders import expanded
 from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.plurals import noun
 from mapshelf.settings import sqlite_url
@@ -27,7 +28,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _url(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the name of the catalogue is empty")
-    return text if "://" in text else sqlite_url(Path(text).expanduser())
+    return text if "://" in text else sqlite_url(expanded(Path(text)))
 
 
 def _run(given: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Final
 from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import DUMP, add_catalogue_options, sqlite_database
+from mapshelf.cli.home_folders import expanded
 from mapshelf.cli.rate_limit_option import add_rate_limit_option, rate_limits
 from mapshelf.cli.sign_in_options import (
     add_sign_in_options,
@@ -195,7 +196,7 @@ def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
             raise InvalidSetting("--backup-keep needs --backup-dir")
         return None
     sqlite_database(given.database, DUMP)
-    folder = given.backup_dir.expanduser().absolute()
+    folder = expanded(given.backup_dir).absolute()
     if folder.exists() and not folder.is_dir():
         raise InvalidSetting(f"{folder} is not a folder")
     return BackupPlan(folder, given.backup_keep or DEFAULT_BACKUPS)

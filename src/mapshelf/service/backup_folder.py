@@ -17,7 +17,7 @@ from typing import Final
 from mapshelf.durable import make_folder
 from mapshelf.file_lock import locked_file
 from mapshelf.service.backup_plan import BackupPlan
-from mapshelf.store.backup_file import UNFINISHED
+from mapshelf.store.unfinished_file import UNFINISHED
 
 INTERVAL: Final = 86_400.0
 """Seconds between two backups."""

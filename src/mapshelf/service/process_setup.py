@@ -51,12 +51,13 @@ def exit_with_parent() -> None:
 def stop_event() -> threading.Event:
     """Return an event that is set when this process receives SIGTERM.
 
-    SIGINT is ignored: the terminal sends it to every process of the group, and the supervisor
-    decides what it means.
+    SIGINT and SIGHUP are ignored: the terminal sends them to every process of the group, and the
+    supervisor decides what they mean.
     """
     event = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: event.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     return event
 
 

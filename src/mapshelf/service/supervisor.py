@@ -132,6 +132,9 @@ class Supervisor:
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._request_stop)
+        # Sent when the terminal closes; ``nohup`` lets a service continue then.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, self._request_stop)
         ready = False
         try:
             while not self._stopping:

@@ -17,11 +17,8 @@ from typing import BinaryIO, Final
 
 from mapshelf.durable import sync_folder
 from mapshelf.errors import CannotWrite, StoreDamaged, UnusableBackup
-from mapshelf.file_lock import try_lock
 from mapshelf.store.sqlite.copies import HEADER, CopyFacts, Progress, check_copy, copy_database
-
-UNFINISHED: Final = ".unfinished"
-"""The suffix of a backup that is still being written."""
+from mapshelf.store.unfinished_file import unfinished_file
 
 _MARK: Final = b"\nmapshelf backup 1, SHA-256 "
 _LINE_SIZE: Final = len(_MARK) + 64 + 1
@@ -50,9 +47,10 @@ def write_backup(database: Path, file: Path, progress: Progress) -> BackupFacts:
     call. The file gets its final name only after it is complete, verified and synced to disk.
 
     Raises:
-        CannotWrite: the file exists, or cannot be written.
+        CannotWrite: the file exists, has a name that is not UTF-8, or cannot be written.
         StoreError: the database cannot be read, or is damaged.
     """
+    _refuse_name_for_sqlite(file)
     _refuse_existing(file)
     with _unfinished(file) as unfinished:
         try:
@@ -173,6 +171,13 @@ def _line(digest: str) -> bytes:
     return _MARK + digest.encode() + b"\n"
 
 
+def _refuse_name_for_sqlite(file: Path) -> None:
+    try:
+        str(file.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise CannotWrite(f"a backup needs a UTF-8 name, not {str(file)!r}") from error
+
+
 def _refuse_existing(file: Path) -> None:
     if os.path.lexists(file):
         raise CannotWrite(f"{file} already exists: choose another name")
@@ -180,37 +185,13 @@ def _refuse_existing(file: Path) -> None:
 
 @contextmanager
 def _unfinished(file: Path) -> Iterator[Path]:
-    """Yield an empty file next to ``file``, readable only by its owner; delete it on exit.
-
-    A file left behind by a killed process is reused.
-    """
-    path = file.with_name(file.name + UNFINISHED)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
-        raise CannotWrite(f"{file} cannot be written: {error.strerror}") from error
-    try:
-        _claim(descriptor, path)
+    """Yield an empty file for a backup; delete it on exit, with what SQLite creates beside it."""
+    with unfinished_file(file, "backup") as (path, _):
         try:
             yield path
         finally:
-            for suffix in ("", "-wal", "-journal", "-shm"):  # created by SQLite
+            for suffix in ("-wal", "-journal", "-shm"):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-
-
-def _claim(descriptor: int, path: Path) -> None:
-    """Lock and truncate the file, unless another process holds it or has just finished it."""
-    try:
-        mine = try_lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except FileNotFoundError:
-        mine = False
-    if not mine:
-        raise CannotWrite(f"another backup is being written to {path}")
-    os.fchmod(descriptor, 0o600)
-    os.ftruncate(descriptor, 0)
 
 
 def _add_line(path: Path, progress: Progress) -> None:

@@ -2,6 +2,9 @@
 
 The replacement is atomic: the new database is prepared next to the old one and renamed into place.
 No write-ahead log of the old one may remain, because SQLite would apply it to the new one.
+
+The database may be a symbolic link to another disk. Then everything happens beside the file behind
+the link, where SQLite has its log, too; the link stays.
 """
 
 import os
@@ -67,6 +70,7 @@ def restore_database(
         CannotWrite: the new catalogue does not fit on the disk, or the old one cannot be preserved.
         StoreUnavailable: another process is using the old one.
     """
+    database = _behind_links(database)
     make_folder(database.parent)
     ready = database.with_name(database.name + READY)
     try:
@@ -86,6 +90,22 @@ def restore_database(
         with suppress(OSError):
             _remove(ready)
     return Restored(facts, aside)
+
+
+def _behind_links(database: Path) -> Path:
+    """Return the file that a link stands for, which need not exist, and the path of a plain file.
+
+    Raises:
+        CannotWrite: there is no folder where the link points to, such as that of a missing disk.
+    """
+    if not database.is_symlink():
+        return database
+    real = Path(os.path.realpath(database))
+    if not real.parent.is_dir():
+        raise CannotWrite(
+            f"{database} cannot be replaced: it is a link to {real}, which is missing"
+        )
+    return real
 
 
 def _unpack(file: Path, target: Path, progress: Progress) -> None:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from mapshelf.formats.map_links import linked_name
+
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _FORBIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -15,9 +17,10 @@ _FORBIDDEN: Final = re.compile(
     "\ud800-\udfff\ufffe\uffff]"
 )
 
-_SCRIPTS: Final = ("javascript:", "vbscript:")
-"""The schemes of links that run a script where they are opened. All others are kept: many programs
-have their own, such as ``zotero:``."""
+_HARMFUL: Final = frozenset({"data", "javascript", "vbscript"})
+"""The schemes of links that run a script, or show a page that can contain one, where they are
+opened. Others are kept, although pages do not link them: many programs have their own, such as
+``zotero:``."""
 
 
 def sound(text: str) -> str:
@@ -35,14 +38,20 @@ def one_line(text: str) -> str:
 
 
 def safe_links(links: Iterable[str]) -> tuple[str, ...]:
-    """Return the links of a topic without those that run scripts.
+    """Return the links of a topic without harmful ones and those to files of the author.
 
-    Other programs, and the pages that they export, may open any link. Nothing is lost for good: the
-    original file keeps all links.
+    Left out are links that run scripts, and ``file:`` links to anything but maps, because opening a
+    file may start a program. Other programs, and the pages that they export, may open any link.
+    Nothing is lost for good: the original file keeps all links.
     """
-    return tuple(link for link in links if not _plain(link).startswith(_SCRIPTS))
+    return tuple(link for link in links if _is_safe(link))
 
 
-def _plain(link: str) -> str:
-    """Return a link as browsers read its scheme: they ignore what is not printable."""
-    return "".join(letter for letter in link if letter.isprintable()).strip().lower()
+def _is_safe(link: str) -> bool:
+    # Programs ignore what is not printable, and some also spaces, so "java script:" is a scheme.
+    plain = "".join(letter for letter in link if letter.isprintable()).strip()
+    before, colon, _ = plain.partition(":")
+    scheme = before.replace(" ", "").lower() if colon else ""
+    if scheme == "file":
+        return scheme == before.lower() and bool(linked_name(plain))
+    return scheme not in _HARMFUL

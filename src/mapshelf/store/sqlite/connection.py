@@ -10,7 +10,7 @@ from typing import Final
 import apsw
 
 from mapshelf.errors import StoreMissing, StoreUnavailable
-from mapshelf.store.sqlite.database_file import make_private
+from mapshelf.store.sqlite.database_file import give_to_folder_owner, make_private
 from mapshelf.store.sqlite.migrations import migrations_had
 
 BUSY_TIMEOUT: Final = 10_000
@@ -28,6 +28,7 @@ class Connection:
             StoreDamaged: the file is not a catalogue that this version can use.
         """
         self._lock = threading.Lock()
+        new = create and not path.exists()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._database: apsw.Connection | None = apsw.Connection(str(path), flags)
         self._database.set_busy_timeout(BUSY_TIMEOUT)
@@ -36,6 +37,8 @@ class Connection:
             if not migrations_had(self._database) and not create:
                 raise StoreMissing(f"there is no catalogue in {path}")
         make_private(path)
+        if new:  # before there is a log, which SQLite gives to the owner of the database
+            give_to_folder_owner(path)
         _use_wal(self._database)
         # secure_delete erases deleted visitor keys where that costs no extra write.
         for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = FAST"):

@@ -1,5 +1,6 @@
 """Copy a live SQLite database, check the copy, and prepare it to replace the original."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -13,9 +14,10 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import CannotWrite, StoreDamaged, StoreUnavailable
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database import Database
-from mapshelf.store.sqlite.database_file import explained_if_read_only, require_file
+from mapshelf.store.sqlite.database_file import explained_if_read_only, status_of
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
+from mapshelf.store.sqlite.schema_check import schema_faults
 from mapshelf.store.tables import Row
 
 HEADER: Final = b"SQLite format 3\0"
@@ -88,7 +90,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> None:
         CannotWrite: the disk of the copy is full.
     """
     with translated():
-        require_file(source)
+        status_of(source)  # there must be one
         with explained_if_read_only(source):
             connection = Connection(source, create=False)
         with (
@@ -133,12 +135,13 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
     """Check a copy that has no writers, and return its facts. Trailing data is ignored.
 
     Raises:
-        StoreDamaged: it is damaged, not ours, or of a newer or a development version.
+        StoreDamaged: it is damaged, not ours, of a newer or a development version, or has a schema
+            that is not that of its version.
         StoreUnavailable: it cannot be read.
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     # Immutable: SQLite then creates no files next to it.
-    url = f"file:{quote(str(path.absolute()))}?immutable=1"
+    url = f"file:{quote(os.fsencode(path.absolute()))}?immutable=1"
     with translated(), closing(apsw.Connection(url, flags)) as database:
 
         def go_on() -> bool:
@@ -151,6 +154,8 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
         (fault,) = database.execute("PRAGMA integrity_check(1)").fetchall()[0]
         if fault != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
             raise StoreDamaged("its tables are damaged")
+        for fault in schema_faults(database):
+            raise StoreDamaged(fault)
         query = "SELECT (SELECT count(*) FROM maps), revision FROM sequence"
         rows: list[Row] = database.execute(query).fetchall()
         if not rows:  # only in a forged backup, whose checksum may be right

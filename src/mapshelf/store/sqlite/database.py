@@ -10,13 +10,13 @@ from typing import Final, Self
 
 import apsw
 
-from mapshelf.errors import InvalidSetting
+from mapshelf.errors import InvalidSetting, StoreMissing, StoreUnavailable
 from mapshelf.file_watch import FileWatch
 from mapshelf.model import Credential
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
-from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, require_file
+from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, status_of
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import is_up_to_date, migrate
 from mapshelf.store.tables import Row
@@ -55,10 +55,11 @@ class Database:
             if create:
                 make_folder(path.parent)
             else:
-                require_file(path)
+                status_of(path)
             with explained_if_read_only(path):
                 self.writer = Connection(path, create=create)
                 self.reader = Connection(path, create=create)
+            self._opened = status_of(path)
         with self.reading() as database:
             current = is_up_to_date(database)
         if not current:
@@ -92,6 +93,8 @@ class Database:
 
         Raises:
             InvalidToken: the check of a credential failed.
+            StoreUnavailable: somebody has deleted, moved or replaced the file. SQLite would go on
+                writing to the former one, and what is written would be lost.
         """
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
 
@@ -102,8 +105,18 @@ class Database:
                 self._check.require_valid(read)  # nobody else writes until the end
             yield database
             self.audit_entries.write(read)
+            self._require_opened_file()
         with suppress(OSError):  # others then notice the change a little later
             os.utime(self.path)
+
+    def _require_opened_file(self) -> None:
+        with suppress(StoreMissing):
+            if os.path.samestat(self._opened, status_of(self.path)):
+                return
+        raise StoreUnavailable(
+            f"{self.path} was deleted, moved or replaced while it was in use: put it back, or start"
+            " the service again"
+        )
 
     @contextmanager
     def watched(self) -> Iterator[FileWatch | None]:

@@ -24,15 +24,15 @@ def make_folder(folder: Path) -> None:
         raise StoreUnavailable(f"cannot make {folder}: {error.strerror}") from error
 
 
-def require_file(path: Path) -> None:
-    """Check that there is a file at ``path``.
+def status_of(path: Path) -> os.stat_result:
+    """Return the status of the file at ``path``, which tells it from another one.
 
     Raises:
         StoreMissing: there is none.
         StoreUnavailable: its existence cannot be determined.
     """
     try:
-        os.stat(path)
+        return os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreMissing(f"there is no catalogue in {path}") from error
     except OSError as error:
@@ -66,3 +66,9 @@ def make_private(path: Path) -> None:
             path.chmod(0o600)
     except OSError as error:
         raise StoreUnavailable(f"cannot make {path} private: {error.strerror}") from error
+
+
+def give_to_folder_owner(path: Path) -> None:
+    """Give a database that root has created to the owner of its folder, whose service opens it."""
+    real = Path(os.path.realpath(path))  # it may be a link to another disk
+    durable.give_to_owner(real, real.parent)

@@ -24,6 +24,7 @@ from mapshelf.store.sqlite.passkeys import SQLitePasskeys
 from mapshelf.store.sqlite.passwords import SQLitePasswords
 from mapshelf.store.sqlite.publishing import SQLitePublishing
 from mapshelf.store.sqlite.reparsing import SQLiteReparsableOutlines
+from mapshelf.store.sqlite.schema_check import schema_faults
 from mapshelf.store.sqlite.sessions import SQLiteSessions
 from mapshelf.store.sqlite.sign_in_failures import SQLiteSignInFailures
 from mapshelf.store.sqlite.sources import SQLiteSources
@@ -77,4 +78,6 @@ class SQLiteStore(
         faults = [str(row[0]) for row in rows if row[0] != "ok"]
         for table, row_id, parent, _ in self._database.rows("PRAGMA foreign_key_check"):
             faults.append(f"row {row_id} of {table} refers to a row of {parent} that is not there")
+        with self._database.reading() as database:
+            faults += [f"the database is not sound: {fault}" for fault in schema_faults(database)]
         return faults
