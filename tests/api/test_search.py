@@ -31,6 +31,7 @@ from mapshelf.model import (
 )
 from mapshelf.query import ORDERS
 from mapshelf.search.snippets import API_BUDGET
+from mapshelf.snapshot.read import spelling
 from mapshelf.store import seed
 from tests.conftest import Serving
 from tests.examples import examples
@@ -818,6 +819,15 @@ def test_searching_hostile_texts_has_a_limit(
     service = serving(MapDraft(title="Map", outline=outline_of("Root", "wanted words")))
     monkeypatch.setattr(search, "API_BUDGET", API_BUDGET._replace(seconds=0.0))
     assert topics(service, "wanted") == []
+
+
+def test_correcting_a_search_has_a_limit(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some words resemble thousands of others."""
+    service = serving(MapDraft(title="Photosynthesis"))
+    monkeypatch.setattr(spelling, "LONGEST_CORRECTION", 0.0)
+    assert corrected(ask(service, "/maps", query="fotosynthesis")) is None
+    monkeypatch.undo()
+    assert corrected(ask(service, "/maps", query="photosinthesis")) == "photosynthesis"
 
 
 @pytest.mark.parametrize("query", ["\u201csolar power\u201d", "\u00absolar power\u00bb"])
