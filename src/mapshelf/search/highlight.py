@@ -40,8 +40,9 @@ from mapshelf.text.stemming import (
 _CHUNK: Final = re.compile(r"\S+")
 _LETTERS: Final = re.compile(r"[^\W_]+")
 
-# Latin, Greek or Cyrillic words with an initial that stemmers keep, save those of PREFIX_STRIPPING.
-_KEPT_INITIAL: Final = re.compile("[A-Za-z\u0410-\u044f][\x00-\u052f]*+$")
+# Latin, Greek or Cyrillic words with an initial that stemmers keep, save those of PREFIX_STRIPPING,
+# and numbers.
+_KEPT_INITIAL: Final = re.compile("[0-9A-Za-z\u0410-\u044f][\x00-\u052f]*+$")
 
 # The characters that join words for ``stemming.joined_words``.
 _JOINTS: Final = re.compile("[-._@'\u2019+&]+")
@@ -258,8 +259,7 @@ class Highlighter:
         """
         word = text.strip(punctuation)
         if not (
-            word.isalpha()
-            and (word.islower() or word[1:].islower())
+            _is_one_word(word)
             and _KEPT_INITIAL.match(word) is not None
             and word[0].lower() not in self._possible_initials
             and self._keeps_initials
@@ -274,7 +274,7 @@ class Highlighter:
 
     def _analysed(self, text: str) -> _Chunk:
         word = text.strip(punctuation)
-        if text.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
+        if text.isascii() and _is_one_word(word):
             return self._analysed_word(word, text.index(word))
         normalized, starts, ends = normalized_with_places(text)
         words: list[_Word] = []
@@ -326,6 +326,13 @@ class Highlighter:
         if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
             return frozenset()
         return stems(plain, self._languages)
+
+
+def _is_one_word(text: str) -> bool:
+    """Return whether a text is a word or a number without parts (see ``stemming.subwords``)."""
+    if text.isalpha():
+        return text.islower() or text[1:].islower() or text.isupper()
+    return text.isdigit()
 
 
 def highlighted(text: str, highlights: Iterable[Highlight]) -> str:
