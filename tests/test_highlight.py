@@ -251,14 +251,14 @@ def test_more_terms_take_hardly_more_time() -> None:
     def seconds(query: str) -> float:
         taken = []
         for _ in range(3):
-            highlighter = Highlighter(parse_query_text(query), ["en"])
+            highlighter = Highlighter(parse_query_text(query), ["nl"])
             began = thread_time()
             highlighter.matched_terms(text)
             taken.append(thread_time() - began)
         return min(taken)
 
-    # In both cases no initial rules a word out.
-    assert seconds(" ".join(pairs)) < 3 * seconds(" ".join(letters))
+    # In Dutch, words with other initials are not ruled out.
+    assert seconds(" ".join(pairs)) < 2 * seconds("qx")
 
 
 @pytest.mark.parametrize("query", ["tea", '"green tea"'])
