@@ -10,10 +10,11 @@ from mapshelf.query.rating import POPULARITIES
 from mapshelf.search.map_words import MOST_OCCURRENCES
 from mapshelf.search.query_parser import MOST_PHRASE_WORDS
 from mapshelf.snapshot.build.documents import COUNTED_TITLE
+from mapshelf.snapshot.format import term_dictionary
 from mapshelf.snapshot.format.term_dictionary import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.format.text_fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
 from mapshelf.snapshot.read.relevance_order import BLOCK, NEAR
-from mapshelf.snapshot.read.spelling import FAR_MORE, MOST_WORDS
+from mapshelf.snapshot.read.spelling import FAR_MORE, LONGEST_CORRECTION, MOST_WORDS
 from mapshelf.text.stemming import (
     LANGUAGES,
     LONGEST_ENDING,
@@ -58,6 +59,9 @@ def test_every_language_is_documented_and_no_other() -> None:
         f"in blocks of {BLOCK},",
         f"at least {FAR_MORE} times as many",
         f"any but the first {MOST_WORDS} words",
+        f"at most {term_dictionary.MOST_FROM_ONE_MAP:,} words of each map",
+        f"and {term_dictionary.MOST_WORDS:,} in all",
+        {0.5: "at most half a second of processor time"}[LONGEST_CORRECTION],
         f"At most {MOST_PHRASE_WORDS} words of a query count as parts of phrases",
         f"phrases match only the first {MOST_OCCURRENCES:,}",
         f"only the first {LONGEST_TEXT:,} characters of the topics and notes",

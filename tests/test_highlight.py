@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable
 from html import unescape
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
+from time import process_time, thread_time
 from typing import Final
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
 from mapshelf.query import MapQuery
+from mapshelf.search.deadline import Deadline
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 from mapshelf.search.query_parser import QueryTerm, parse_query_text
 from mapshelf.text.normalize import normalize, word_spans
@@ -238,3 +240,34 @@ def test_many_phrases_in_a_long_text_take_little_longer_than_one() -> None:
         highlighter.matched_terms(text)
         seconds[count] = process_time() - start
     assert seconds[len(phrases)] < 4 * seconds[1] + 0.05
+
+
+def test_more_terms_take_hardly_more_time() -> None:
+    """A query may have a hundred short words, and a map a hundred thousand different ones."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    text = " ".join(map("".join, product(letters, letters, "aeiou", "nrst")))
+    pairs = [one + other for one, other in product(letters, "aeiou")]
+
+    def seconds(query: str) -> float:
+        taken = []
+        for _ in range(3):
+            highlighter = Highlighter(parse_query_text(query), ["nl"])
+            began = thread_time()
+            highlighter.matched_terms(text)
+            taken.append(thread_time() - began)
+        return min(taken)
+
+    # In Dutch, words with other initials are not ruled out.
+    assert seconds(" ".join(pairs)) < 2 * seconds("qx")
+
+
+@pytest.mark.parametrize("query", ["tea", '"green tea"'])
+def test_nothing_is_analysed_after_the_deadline(query: str) -> None:
+    """Within a text, too: it may be long."""
+    highlighter = Highlighter(parse_query_text(query), ["en"])
+    text = "green tea"
+    assert highlighter.until(Deadline(60)).matched_terms(text)
+    late = Highlighter(parse_query_text(query), ["en"]).until(Deadline(0))
+    assert not late.matched_terms(text)
+    assert late.highlights(text) == []
+    assert late.within("en").highlights(text) == []

@@ -26,7 +26,7 @@ from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
 from mapshelf.api.topic_pictures import MOST_PICTURES
-from mapshelf.api.unpublished_maps import MOST_SEARCHED, MOST_TITLES
+from mapshelf.api.unpublished_maps import LONGEST_SEARCH, MOST_SEARCHED, MOST_TITLES
 from mapshelf.formats.map_links import MOST_LINKS
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import (
@@ -53,7 +53,7 @@ from mapshelf.render.map_drawing import MOST_PIXELS
 from mapshelf.render.render_request import DRAWING_FORMATS, WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.render.visible_topics import LONGEST_TEXT
-from mapshelf.search.snippets import LONGEST_SEARCH
+from mapshelf.search.snippets import API_BUDGET
 from mapshelf.settings import Settings
 from mapshelf.site import site_routes
 from mapshelf.tokens import SCOPES, new_token, token_digest
@@ -310,6 +310,12 @@ def test_limits_of_searches_in_own_maps_are_documented() -> None:
     assert f"up to {MOST_SEARCHED >> 20} MiB of outlines, titles and descriptions" in text
     assert {3.0: "at most three seconds"}[LONGEST_SEARCH] in text
     assert f"up to {MOST_TITLES:,} characters" in text
+
+
+def test_the_time_for_finding_topics_is_documented() -> None:
+    section = DOCUMENT.split("## GET /search\n")[1].split("\n## ")[0]
+    text = " ".join(section.split())
+    assert f"at most {API_BUDGET.seconds} seconds of processor time" in text
 
 
 def test_every_width_of_pictures_in_topics_is_documented_and_no_other() -> None:

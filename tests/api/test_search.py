@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mapshelf.api import search
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import (
     Attachment,
@@ -29,7 +30,8 @@ from mapshelf.model import (
     sheets_of,
 )
 from mapshelf.query import ORDERS
-from mapshelf.search import snippets
+from mapshelf.search.snippets import API_BUDGET
+from mapshelf.snapshot.read import spelling
 from mapshelf.store import seed
 from tests.conftest import Serving
 from tests.examples import examples
@@ -815,8 +817,17 @@ def test_searching_hostile_texts_has_a_limit(
 ) -> None:
     """Some texts take a hundred times as long to search as others."""
     service = serving(MapDraft(title="Map", outline=outline_of("Root", "wanted words")))
-    monkeypatch.setattr(snippets, "LONGEST_SEARCH", 0.0)
+    monkeypatch.setattr(search, "API_BUDGET", API_BUDGET._replace(seconds=0.0))
     assert topics(service, "wanted") == []
+
+
+def test_correcting_a_search_has_a_limit(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some words resemble thousands of others."""
+    service = serving(MapDraft(title="Photosynthesis"))
+    monkeypatch.setattr(spelling, "LONGEST_CORRECTION", 0.0)
+    assert corrected(ask(service, "/maps", query="fotosynthesis")) is None
+    monkeypatch.undo()
+    assert corrected(ask(service, "/maps", query="photosinthesis")) == "photosynthesis"
 
 
 @pytest.mark.parametrize("query", ["\u201csolar power\u201d", "\u00absolar power\u00bb"])

@@ -17,6 +17,7 @@ from threading import Barrier
 from typing import Any, Final
 
 import httpx
+import psycopg
 import pytest
 
 from mapshelf.api import auth, context, shared_answer
@@ -570,3 +571,20 @@ def test_more_lookups_than_the_store_can_handle_are_refused(
 
     answers = asyncio.run(many())
     assert [isinstance(answer, StoreUnavailable) for answer in answers] == [False] * 3 + [True] * 2
+
+
+def test_a_request_that_needs_a_missing_column_may_be_repeated(
+    node: tuple[Shelf, Service], own_server: Server
+) -> None:
+    """Another version may be changing the schema, or someone took away a right."""
+    shelf, service = node
+    (one,) = service.get("/maps").json()
+    path = f"/maps/{one['ID']}/outline.md"
+    usual = service.get(path).status_code
+    with psycopg.connect(shelf.settings.database, autocommit=True) as connection:
+        connection.execute("ALTER TABLE mapshelf.outlines RENAME TO other")
+        refused = service.get(path)
+        connection.execute("ALTER TABLE mapshelf.other RENAME TO outlines")
+    assert refused.status_code == 503
+    assert int(refused.headers["retry-after"]) > 0
+    assert service.get(path).status_code == usual

@@ -95,7 +95,7 @@ def test_an_updated_snapshot_equals_a_rebuilt_one(
 ) -> None:
     with (
         lowered(SMALL_OUTLINE=small, SIZE_AT_ONCE=small),
-        lowered(BATCH=limit, MINIMUM_MAPS=limit, COMPACTION_BATCH=limit),
+        lowered(BATCH=limit, MINIMUM_MAPS=limit, MINIMUM_WORDS=limit, COMPACTION_BATCH=limit),
         lowered(MINIMUM_GARBAGE=limit * 100),
         lowered(ARRAY_LIMIT=posting, MANY_CHANGES=many, TOO_MANY_CHANGES=2 * many),
         tempfile.TemporaryDirectory() as folder,
@@ -248,6 +248,40 @@ def test_a_snapshot_of_mostly_removed_maps_is_rebuilt(tmp_path: Path) -> None:
         assert (world.folder / "column-length.bin").stat().st_size < 4 * 20
         prove_lists(world.published(), world.listed())
         assert not world.builder.compact()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_dictionary_of_mostly_unused_words_is_rebuilt(tmp_path: Path, restarted: bool) -> None:
+    """Otherwise, one large map would make corrections slow long after it was deleted."""
+    similar = " ".join(map("".join, itertools.permutations("abcde")))
+    with lowered(MINIMUM_WORDS=50), world_in(tmp_path) as world:
+        world.put(MapDraft(id="kept", title="Photosynthesis"), MapDraft(id="long", title=similar))
+        world.published()
+        size = (world.folder / "words.bin").stat().st_size
+        world.put(MapDraft(id="long", views=7))  # its words are still used
+        world.published()
+        assert not world.builder.compact()
+        world.store.delete_maps(["long"])
+        world.published()
+        if restarted:
+            world.restart()
+        while world.builder.compact():
+            pass
+        assert (world.folder / "words.bin").stat().st_size < size / 20
+        assert page(world.published(), text="fotosynthesis").corrected == "photosynthesis"
+        assert not world.builder.compact()
+
+
+def test_a_dictionary_of_used_words_is_kept(tmp_path: Path) -> None:
+    """Also if maps are changed, so that other versions of them brought the words."""
+    with lowered(MINIMUM_WORDS=5), world_in(tmp_path) as world:
+        for step in range(4):
+            world.put(*(MapDraft(id=f"m{n}", title=f"w{chr(97 + n) * 4}", views=step + n)
+                        for n in range(20)))  # fmt: skip
+            world.published()
+            if step % 2:
+                world.restart()
+            assert not world.builder.compact()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is open")

@@ -1,6 +1,7 @@
 """The nearest words agree with a simple comparison with every word."""
 
 import random
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.errors import SnapshotDamaged
+from mapshelf.snapshot.format import term_dictionary
 from mapshelf.snapshot.format.term_dictionary import (
     LONGEST,
     TermDictionary,
@@ -123,7 +125,42 @@ def test_words_are_stored_once_over_restarts(tmp_path: Path) -> None:
     writer.close()
 
 
+def test_one_map_adds_a_bounded_number_of_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term_dictionary, "MOST_FROM_ONE_MAP", 30)
+    monkeypatch.setattr(term_dictionary, "MOST_WORDS", 50)
+    writer = TermDictionaryWriter(tmp_path / "words")
+    words = ["".join(word) for word in permutations("abcde")]
+    assert [writer.add(words) for _ in range(3)] == [30, 20, 0]
+    length, _ = writer.link_to(tmp_path / "published")
+    writer.close()
+    dictionary = TermDictionary(tmp_path / "published", length)
+    assert len(dictionary) == 50
+    initials = {word[0] for one in words for _, word in dictionary.nearest(one)}
+    assert initials == set("abcde")  # not the first words in alphabetical order only
+
+
+def test_few_words_are_compared_with_a_misspelt_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever adds similar words later displaces none of the earlier ones."""
+    monkeypatch.setattr(term_dictionary, "MOST_COMPARED", 10)
+    path = tmp_path / "words"
+    writer = TermDictionaryWriter(path)
+    writer.add(["entertainment"])
+    similar = random.Random(5)
+    writer.add("".join(similar.sample("entertainment", 13)) for _ in range(200))
+    writer.add(["entertainmemt"])
+    writer.add(["trainers"])
+    length, _ = writer.link_to(tmp_path / "published")
+    writer.close()
+    dictionary = TermDictionary(tmp_path / "published", length)
+    assert dictionary.nearest("entertainmnet") == [(1, "entertainment")]
+    assert dictionary.nearest("trianers") == [(1, "trainers")]
+
+
 def test_a_file_that_is_too_short_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "words").write_bytes(b"x" * 47)
+    (tmp_path / "words").write_bytes(b"x" * 48)
     with pytest.raises(SnapshotDamaged):
-        TermDictionary(tmp_path / "words", 48)
+        TermDictionary(tmp_path / "words", 49)

@@ -699,6 +699,35 @@ def test_a_write_that_waits_too_long_for_its_lock_is_unavailable(
     store.close()
 
 
+def test_a_missing_right_or_column_is_unavailable(
+    url: str, postgres: Server, store: PostgresStore
+) -> None:
+    """The error names what is missing, for whoever reads the log."""
+    store.put_maps([MapDraft(title="t")])
+    with session(url) as connection:
+        connection.execute("ALTER TABLE maps RENAME COLUMN title TO other")
+        with pytest.raises(StoreUnavailable, match=r"lacks what this version needs: .*title"):
+            store.maps(0, ALL)
+        connection.execute("ALTER TABLE maps RENAME COLUMN other TO title")
+    role = url.rpartition("/")[2] + "_limited"
+    postgres.execute(f"CREATE ROLE {role} LOGIN")
+    try:
+        with session(url) as connection:
+            connection.execute(f"GRANT USAGE ON SCHEMA mapshelf TO {role}")
+            connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA mapshelf TO {role}")
+            limited = open_store(url.replace("//postgres@", f"//{role}@"))
+            assert len(limited.maps(0, ALL)) == 1
+            connection.execute(f"REVOKE ALL ON maps FROM {role}")
+            with pytest.raises(
+                StoreUnavailable, match=r"lacks what this version needs: permission denied"
+            ):
+                limited.maps(0, ALL)
+            limited.close()
+            connection.execute(f"DROP OWNED BY {role}")
+    finally:
+        postgres.execute(f"DROP ROLE {role}")
+
+
 def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
     store: PostgresStore, url: str, postgres: Server
 ) -> None:

@@ -15,11 +15,11 @@ from mapshelf.formats.outline_codec import LONGEST_TEXT, Passages
 from mapshelf.formats.outline_size import LARGEST
 from mapshelf.model import ListedMap, Map
 from mapshelf.query import FILTERS, NOT, MapQuery
+from mapshelf.search.deadline import Deadline
 from mapshelf.search.listed_maps import listed_map, passages_of
 from mapshelf.search.map_words import MapWords, WordFinder
 from mapshelf.search.matching import UnindexedMaps
 from mapshelf.search.query_parser import parse_query_text
-from mapshelf.search.snippets import Deadline
 from mapshelf.store import Store
 
 MOST_SEARCHED: Final = 2 << 20
@@ -29,6 +29,9 @@ descriptions. Of the other maps, only title and category are searched."""
 MOST_TITLES: Final = 256 << 10
 """Maximum number of characters in the titles and categories of these other maps. Maps beyond it are
 found without a search text only."""
+
+LONGEST_SEARCH: Final = 3.0
+"""Seconds of processor time for reading the words of the maps."""
 
 _KEYS: Final = {row.name: row.keys for row in FILTERS}
 
@@ -101,7 +104,7 @@ class UnpublishedMaps:
         return [one for one, _ in pairs], UnindexedMaps([words for _, words in pairs])
 
     def _words(self) -> Iterator[tuple[ListedMap, MapWords]]:
-        finder, deadline, room = WordFinder(), Deadline(), MOST_TITLES
+        finder, deadline, room = WordFinder(), Deadline(LONGEST_SEARCH), MOST_TITLES
         for one, passages in self._read_maps:
             if passages is not None and not deadline.is_over():
                 yield one, finder.words_of(one.map, one.source, passages)

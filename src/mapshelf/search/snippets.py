@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from time import thread_time
 from typing import Final, NamedTuple
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.formats.outline_size import size_up_to
 from mapshelf.model import Outline, Topic
+from mapshelf.search.deadline import Deadline
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 
 LONGEST_EXCERPT: Final = 300  # maximum characters shown of a text
@@ -17,11 +17,6 @@ BEFORE: Final = 60
 """Characters shown before the first highlight of a text that is too long to show in full."""
 
 LONGEST_STEP: Final = 100  # maximum characters shown of each topic on the path
-
-
-LONGEST_SEARCH: Final = 3.0
-"""Seconds of processor time for finding the snippets of one response. The budgets suffice for maps
-that people made; hostile texts take a hundred times as long."""
 
 
 class SnippetBudget(NamedTuple):
@@ -36,6 +31,8 @@ class SnippetBudget(NamedTuple):
         topics_per_map: maximum number of topics searched in one map.
         topics_per_answer: maximum number of topics searched in all maps of a response together.
             Maps beyond this budget are returned without snippets.
+        seconds: maximum processor time for finding all snippets of a response. The other limits
+            suffice for maps that people made; some texts take a hundred times as long as these.
     """
 
     snippets: int
@@ -43,13 +40,17 @@ class SnippetBudget(NamedTuple):
     bytes_per_answer: int
     topics_per_map: int
     topics_per_answer: int
+    seconds: float
 
 
-API_BUDGET: Final = SnippetBudget(3, 1 << 20, 4 << 20, 10_000, 10_000)
+API_BUDGET: Final = SnippetBudget(3, 1 << 20, 4 << 20, 10_000, 10_000, 0.75)
 """For ``GET /search``: up to 50 maps in one second. Few outlines have a tenth of this size."""
 
-PAGE_BUDGET: Final = SnippetBudget(3, 512 << 10, 3 << 20, 1_000, 24_000)
+PAGE_BUDGET: Final = SnippetBudget(3, 512 << 10, 3 << 20, 1_000, 24_000, 0.5)
 """For the library page: 24 maps, fast enough for a person who is typing."""
+
+LONGEST_FIND: Final = 0.5
+"""Seconds of processor time for finding the topics of one map. The largest real map takes 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +72,15 @@ class Snippet:
     note: str
 
 
-class Deadline:
-    """Ends a search after ``LONGEST_SEARCH`` in the present thread."""
-
-    def __init__(self) -> None:
-        self._until = thread_time() + LONGEST_SEARCH
-
-    def is_over(self) -> bool:
-        """Return whether the time is over."""
-        return thread_time() > self._until
-
-
 class SnippetFinder:
     """Finds the snippets of the maps in one response, within one budget."""
 
     def __init__(self, highlighter: Highlighter, budget: SnippetBudget) -> None:
-        self._highlighter = highlighter
+        self._deadline = Deadline(budget.seconds)
+        self._highlighter = highlighter.until(self._deadline)
         self._budget = budget
         self._topics_left = budget.topics_per_answer
         self._bytes_left = budget.bytes_per_answer
-        self._deadline = Deadline()
 
     def find(self, title: str, language: str, load: Callable[[], bytes | None]) -> list[Snippet]:
         """Return the snippets of a map.
@@ -181,9 +171,11 @@ def topics_with(outline: Outline, highlighter: Highlighter, count: int, most: in
     """Return up to ``count`` topics that match the most terms, in the order of the map.
 
     Unlike ``best_snippets``, this includes topics with equal texts, as their positions differ. Only
-    the first ``most`` topics are searched, for ``LONGEST_SEARCH``.
+    the first ``most`` topics are searched, for ``LONGEST_FIND``.
     """
-    found = list(_found(outline, highlighter, most, Deadline()))
+    deadline = Deadline(LONGEST_FIND)
+    highlighter = highlighter.until(deadline)
+    found = list(_found(outline, highlighter, most, deadline))
     best = min((one.rank[0] for one in found), default=0)
     chosen = [one for one in found if one.rank[0] == best][:count]
     return [_snippet(one.path, highlighter) for one in chosen]
@@ -195,7 +187,7 @@ def _found(
     paths: list[_Path | None] = [None]
     labels = _labels(outline)
     for place, (depth, topic) in enumerate(islice(outline.topics(), most)):
-        if deadline.is_over():
+        if deadline.was_over(len(topic.text) + len(topic.note)):
             return
         del paths[depth + 1 :]
         path = _Path(paths[depth], topic, _note(topic, labels))

@@ -32,6 +32,9 @@ from mapshelf.snapshot.format.unavailable import snapshot_error
 MINIMUM_MAPS: Final = 1000
 """Number of maps assumed for a smaller catalogue, so that it is not compacted all the time."""
 
+MINIMUM_WORDS: Final = 1 << 16
+"""Number of words assumed for a smaller dictionary, so that it is not rebuilt all the time."""
+
 AT_ONCE: Final = 100
 """Maximum number of maps prepared at a time."""
 
@@ -59,6 +62,8 @@ class WorkingSnapshot:
         removed: the slots whose maps were removed or changed since the orders were last updated.
         published_name: the name of that snapshot, empty if none was published.
         faults: why the topics of maps could not be read, by public id, as it was logged.
+        words: how many words of the dictionary came with maps that are still there.
+        earlier_words: for maps that are being changed, how many words came with them before.
     """
 
     folder: Path
@@ -77,6 +82,8 @@ class WorkingSnapshot:
     removed: list[int] = field(default_factory=list)
     published_name: str = ""
     faults: dict[str, str] = field(default_factory=dict)
+    words: int = 0
+    earlier_words: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def create(
@@ -144,6 +151,7 @@ class WorkingSnapshot:
                 revision=manifest["revision"],
                 published_revision=manifest["revision"],
                 published_name=snapshot.name,
+                words=int(columns["words"][live].sum()),
             )
             opened.pop_all()
         return resumed
@@ -168,10 +176,13 @@ class WorkingSnapshot:
     def needs_compaction(self) -> bool:
         """Return whether much of the snapshot belongs to removed or changed maps.
 
-        Unused slots cost a few bytes each. Deleted documents make every search slower.
+        Unused slots cost a few bytes each. Deleted documents make every search slower. Unused words
+        make corrections slower.
         """
         maps = max(MINIMUM_MAPS, len(self.slots))
-        return len(self.columns) > 2 * maps or 2 * self.text.size > 3 * maps
+        if len(self.columns) > 2 * maps or 2 * self.text.size > 3 * maps:
+            return True
+        return len(self.terms) > 2 * max(MINIMUM_WORDS, self.words)
 
     def update_orders(self) -> None:
         """Bring the orders up to date with the changes applied."""
@@ -222,6 +233,7 @@ class WorkingSnapshot:
         size = int(self.columns["length"][slot]) + int(self.columns["details"][slot])
         self.records.discard(size)
         self.columns.remove(slot)
+        self.words -= int(self.columns["words"][slot])
         self.text.remove(slot)
         self.removed.append(slot)
 
@@ -233,7 +245,10 @@ class WorkingSnapshot:
         for change in changes:
             known = change.file_id in self.slots
             if known:
+                words = int(self.columns["words"][self.slots[change.file_id]])
                 self._remove(change.file_id)
+                if change.map is not None:
+                    self.earlier_words[change.file_id] = words
             if change.map is not None:
                 origin = Origin(change.source, change.modified)
                 group.append(MapToPrepare(slot, change.map, change.outline, origin))
@@ -253,11 +268,13 @@ class WorkingSnapshot:
         if prepared.fault != self.faults.get(found.id, ""):
             self._note_fault(found.id, prepared.fault)
         self.text.put(document.fields)
-        self.terms.add(document.words)
+        words = self.terms.add(document.words) + self.earlier_words.pop(found.file_id, 0)
+        words = min(words, len(document.words))
+        self.words += words
         record, details = prepared.record, prepared.details
         start = self.records.append(record + details)
         lengths = start, len(record), len(details)
-        return Entry(prepared.listed, prepared.keys, *lengths, document.fingerprint)
+        return Entry(prepared.listed, prepared.keys, *lengths, document.fingerprint, words)
 
     def _note_fault(self, public_id: str, fault: str) -> None:
         """Log a new fault of a map, once: each vote for the map is a change of it."""

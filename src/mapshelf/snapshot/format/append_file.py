@@ -7,13 +7,17 @@ truncated to that length when it is opened.
 """
 
 import os
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import xxhash
 
 _READ_SIZE: Final = 1 << 20
+
+OpenFile = Callable[[Path, int], "AppendFile"]
+"""Opens a file of which so many bytes have been published."""
 
 
 class AppendFile:
@@ -69,3 +73,17 @@ class AppendFile:
         """
         with suppress(OSError):
             self._file.close()
+
+
+def closed_on_failure(opened: ExitStack) -> OpenFile:
+    """Return a function that opens files, which ``opened`` closes unless its callbacks are dropped.
+
+    So objects that need many files leave none open if one of them cannot be opened.
+    """
+
+    def open_file(path: Path, length: int) -> AppendFile:
+        file = AppendFile(path, length)
+        opened.callback(file.close)
+        return file
+
+    return open_file

@@ -8,6 +8,7 @@ numbers, and are memory-mapped without conversion.
 
 import mmap
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +22,7 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import ListedMap
 from mapshelf.plurals import noun
 from mapshelf.query import FILTERS, SORT_ORDERS
-from mapshelf.snapshot.format.append_file import AppendFile
+from mapshelf.snapshot.format.append_file import AppendFile, closed_on_failure
 from mapshelf.snapshot.format.facet_codes import (
     CODE,
     GROUPS,
@@ -51,12 +52,13 @@ FACTS: Final[dict[str, np.dtype[Any]]] = {
     "details": np.dtype("<u4"),
     "file_id": np.dtype("<i8"),
     "id": np.dtype("<u8"),
+    "words": np.dtype("<u4"),
     FINGERPRINT: DTYPE,
     **{row.name: np.dtype(row.dtype) for row in SORT_ORDERS},
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS if row not in NAMED},
 }
-"""The columns of facts: offset and lengths of a slot's record and details, its ids, its
-fingerprint, its sort keys and its filter keys."""
+"""The columns of facts: offset and lengths of a slot's record and details, its ids, how many
+words of the dictionary came with it, its fingerprint, its sort keys and its filter keys."""
 
 ENDS: Final = {ends_column(row.name): np.dtype("<u8") for row in NAMED}
 """For each filter by names, the column of where the codes of each slot end (``names.py``)."""
@@ -97,6 +99,7 @@ class Entry:
         details: the length in bytes of its details, which follow the record (see
             ``records.encode_details``).
         fingerprint: its fingerprint, by which similar maps are found.
+        words: how many words of the dictionary of words (``term_dictionary.py``) came with it.
     """
 
     listed: ListedMap
@@ -105,6 +108,7 @@ class Entry:
     length: int
     details: int = 0
     fingerprint: Fingerprint = NO_FINGERPRINT
+    words: int = 0
 
     def row(self) -> tuple[object, ...]:
         """Return the values of this map for the columns ``FACTS``, in that order."""
@@ -114,6 +118,7 @@ class Entry:
             self.details,
             self.listed.map.file_id,
             id_key(self.listed.map.id),
+            self.words,
             fingerprint_row(self.fingerprint),
             *self.keys.orders,
             *[keys[0] for keys in map(self.keys.filters.__getitem__, _UNNAMED)],
@@ -128,15 +133,18 @@ class Columns:
     """
 
     def __init__(self, folder: Path, count: int = 0) -> None:
-        self._files = {
-            name: AppendFile(folder / column_file(name), count * dtype.itemsize)
-            for name, dtype in COLUMNS.items()
-        }
-        self._arrays = {
-            name: np.fromfile(folder / column_file(name), dtype, count)
-            for name, dtype in COLUMNS.items()
-        }
-        self._codes = CodesWriter(folder, self._arrays)
+        self._files: dict[str, AppendFile] = {}
+        with ExitStack() as opened:
+            open_file = closed_on_failure(opened)
+            for name, dtype in COLUMNS.items():
+                path = folder / column_file(name)
+                self._files[name] = open_file(path, count * dtype.itemsize)
+            self._arrays = {
+                name: np.fromfile(folder / column_file(name), dtype, count)
+                for name, dtype in COLUMNS.items()
+            }
+            self._codes = CodesWriter(folder, self._arrays, open_file)
+            opened.pop_all()
         self._live = np.zeros(count, "?")
         self._count = count
 

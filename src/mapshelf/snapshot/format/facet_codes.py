@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapshelf.model import ListedMap
-from mapshelf.snapshot.format.append_file import AppendFile
+from mapshelf.snapshot.format.append_file import AppendFile, OpenFile
 from mapshelf.snapshot.format.keys import Keys
 from mapshelf.snapshot.format.names import NAME_FILES, NAMED, Names, NamesWriter, ends_column
 
@@ -81,21 +81,27 @@ class Codes:
 class CodesWriter:
     """The codes while a snapshot is being built, with the files of ``DICTIONARIES``."""
 
-    def __init__(self, folder: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(
+        self, folder: Path, columns: Mapping[str, NDArray[Any]], open_file: OpenFile
+    ) -> None:
         """Continue with the codes in ``columns``, whose dictionaries are in ``folder``."""
         # Codes have no gaps, so the largest tells how many there are.
         self._groups, counts = {}, {"owner": _count(columns["owner"])}
         for name, facets in GROUPS.items():
             path, count = folder / values_file(name), _count(columns[name])
-            self._groups[name] = _Dictionary(path, CODE, count, len(facets))
+            file = open_file(path, count * len(facets) * CODE.itemsize)
+            self._groups[name] = _Dictionary(file, CODE, len(facets))
             known = self._groups[name].known()
             counts.update((facet, _count(known[:, i])) for i, facet in enumerate(facets))
         self._values = {
-            name: _Dictionary(folder / values_file(name), dtype, counts[name])
+            name: _Dictionary(
+                open_file(folder / values_file(name), counts[name] * dtype.itemsize), dtype
+            )
             for name, dtype in VALUES.items()
         }
         self.names = {
-            row.name: NamesWriter(folder, row, columns[ends_column(row.name)]) for row in NAMED
+            row.name: NamesWriter(folder, row, columns[ends_column(row.name)], open_file)
+            for row in NAMED
         }
 
     def encode(self, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> dict[str, list[int]]:
@@ -140,8 +146,8 @@ class CodesWriter:
 class _Dictionary:
     """An append-only file of rows of numbers; the code of a row is its index."""
 
-    def __init__(self, path: Path, dtype: np.dtype[Any], count: int, width: int = 1) -> None:
-        self.file = AppendFile(path, count * width * dtype.itemsize)
+    def __init__(self, file: AppendFile, dtype: np.dtype[Any], width: int = 1) -> None:
+        self.file = file
         self._dtype, self._width = dtype, width
         rows = map(tuple, self.known().tolist())
         self._codes: dict[tuple[int, ...], int] = {row: code for code, row in enumerate(rows)}

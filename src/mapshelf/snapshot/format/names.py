@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, Filter
-from mapshelf.snapshot.format.append_file import AppendFile
+from mapshelf.snapshot.format.append_file import AppendFile, OpenFile
 from mapshelf.snapshot.format.keys import Keys
 
 Array = NDArray[Any]
@@ -60,15 +60,17 @@ NAME_FILES: Final = tuple(names_file(row.name, part) for row in NAMED for part i
 class NamesWriter:
     """The names of one filter while a snapshot is being built."""
 
-    def __init__(self, folder: Path, row: Filter, ends: Array) -> None:
+    def __init__(self, folder: Path, row: Filter, ends: Array, open_file: OpenFile) -> None:
         """Continue with the names in ``folder``.
 
         Args:
             folder: the folder of the files.
             row: the filter.
             ends: for each slot added so far, where its codes end.
+            open_file: opens each file.
         """
         self._row = row
+        self._open_file = open_file
         self._end = int(ends[-1]) if len(ends) else 0
         codes = self._open(folder, "codes", self._end)
         # Codes have no gaps, so the largest tells how many there are.
@@ -141,7 +143,7 @@ class NamesWriter:
 
     def _open(self, folder: Path, part: str, count: int) -> tuple[AppendFile, Array]:
         size = FILES[part].itemsize
-        file = AppendFile(folder / names_file(self._row.name, part), count * size)
+        file = self._open_file(folder / names_file(self._row.name, part), count * size)
         return file, np.frombuffer(file.read(0, count * size), FILES[part])
 
     def _read(self, part: str, start: int, end: int) -> Array:

@@ -1,12 +1,15 @@
 """Store all words of a catalogue, and find the words nearest to a misspelt one.
 
 Tantivy can search its term dictionary with a Levenshtein automaton, but that takes 60 ms and more.
-Here every word has a signature: the set of its letters as 64 bits. A typo changes at most two bits.
-NumPy compares a million signatures in a few milliseconds, and only a few hundred words remain whose
-edit distance has to be computed.
+Here every word has a signature: the set of its letters as 64 bits. A typo changes at most two bits,
+and the length by at most one letter. NumPy compares a million signatures and lengths in a few
+milliseconds, and about one word in a hundred remains whose edit distance has to be computed.
 
 Words are never removed. A word that no map has any more only takes up space, because the caller
-looks up how often each word occurs.
+looks up how often each word occurs. The builder starts a new dictionary when many words are unused.
+
+Anyone who may upload can fill maps with arrangements of the same few letters, which all have one
+signature. So there are limits for the words of a map, for all words, and for those compared.
 
 Source of the distance: F. J. Damerau, "A technique for computer detection and correction of
 spelling errors" (1964), in its restricted form (optimal string alignment).
@@ -20,6 +23,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 from rapidfuzz.distance import OSA
 
 from mapshelf.errors import SnapshotDamaged
@@ -36,8 +40,19 @@ It is less than that of correctable words, because a typo may have inserted a le
 LONGEST: Final = 40
 """Maximum length of stored words in bytes."""
 
-_ENTRY: Final = np.dtype([("signature", "<u8"), ("word", f"S{LONGEST}")])
-_PACKED: Final = Struct(f"<Q{LONGEST}s")  # the same layout
+MOST_FROM_ONE_MAP: Final = 8192
+"""Maximum number of words that a map adds. Of 940 real maps, none has more than 5,000 of them."""
+
+MOST_WORDS: Final = 1 << 22
+"""Maximum number of words: 200 MB. A million maps have fewer."""
+
+MOST_COMPARED: Final = 1 << 16
+"""Maximum number of words whose edit distance to a misspelt word is computed, which takes 30 ms. If
+more are similar, these are the oldest, so that nobody can displace words of earlier maps. Of words
+that people use, a million have fewer."""
+
+_ENTRY: Final = np.dtype([("signature", "<u8"), ("letters", "u1"), ("word", f"S{LONGEST}")])
+_PACKED: Final = Struct(f"<QB{LONGEST}s")  # the same layout
 
 
 def typos_in(word: str) -> int:
@@ -65,14 +80,22 @@ class TermDictionary:
         # Comparing a contiguous array is several times as fast.
         return np.ascontiguousarray(self._entries["signature"])
 
+    @cached_property
+    def _letters(self) -> npt.NDArray[np.uint8]:
+        return np.ascontiguousarray(self._entries["letters"])
+
     def nearest(self, word: str) -> list[tuple[int, str]]:
         """Return the words that a misspelt ``word`` may stand for, each with its edit distance."""
         allowed = typos_in(word)
         if not allowed or is_unspaced(word) or not word.isalpha():
             return []
         differing = np.bitwise_count(self._signatures ^ np.uint64(_signature(word)))
+        similar = differing <= 2 * allowed
+        similar &= self._letters >= max(0, len(word) - allowed)
+        similar &= self._letters <= min(255, len(word) + allowed)
+        places = np.flatnonzero(similar)[:MOST_COMPARED]
         found = []
-        for entry in self._entries["word"][differing <= 2 * allowed].tolist():
+        for entry in self._entries["word"][places].tolist():
             # Invalid UTF-8 can only come from damage; no map contains the replacement character.
             other = entry.decode(errors="replace")
             distance = OSA.distance(word, other, score_cutoff=allowed)
@@ -89,13 +112,24 @@ class TermDictionaryWriter:
         data = self._file.read(0, length)
         self._known = {word.decode() for word in np.frombuffer(data, _ENTRY)["word"].tolist()}
 
-    def add(self, words: Iterable[str]) -> None:
-        """Add the words (folded) that are not in the dictionary yet."""
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, words: Iterable[str]) -> int:
+        """Add the words (folded) of a map that are not in the dictionary yet, within the limits.
+
+        Return how many were added.
+        """
         fresh = [word for word in sorted(set(words) - self._known) if _is_kept(word)]
+        room = min(MOST_FROM_ONE_MAP, MOST_WORDS - len(self._known))
+        if len(fresh) > room:
+            # In alphabetical order, only words with the first few initials would be kept.
+            fresh = sorted(sorted(fresh, key=_scattered)[:room])
         if fresh:
             self._known.update(fresh)
-            entries = [_PACKED.pack(_signature(word), word.encode()) for word in fresh]
+            entries = [_PACKED.pack(_signature(word), len(word), word.encode()) for word in fresh]
             self._file.append(b"".join(entries))
+        return len(fresh)
 
     def link_to(self, path: Path) -> tuple[int, str]:
         """Hard-link the file into a snapshot; return its length and checksum there."""
@@ -110,6 +144,10 @@ def _is_kept(word: str) -> bool:
     if not (SHORTEST <= len(word) <= LONGEST and word.isalpha()):
         return False
     return len(word.encode()) <= LONGEST and not is_unspaced(word)
+
+
+def _scattered(word: str) -> int:
+    return xxhash.xxh3_64_intdigest(word.encode())
 
 
 def _signature(word: str) -> int:

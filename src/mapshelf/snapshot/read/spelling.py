@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from mapshelf.search.deadline import Deadline
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.text_index import TextIndex
@@ -23,6 +24,10 @@ TRIES: Final = 4
 MOST_WORDS: Final = 8
 """Maximum number of words of a search that are corrected."""
 
+LONGEST_CORRECTION: Final = 0.5
+"""Seconds of processor time after which no further word is corrected. Ordinary words take a few
+milliseconds; ones that resemble thousands of other words take longer."""
+
 
 class Spelling:
     """Corrects searches with the words of one snapshot."""
@@ -32,16 +37,26 @@ class Spelling:
         self._dictionary = dictionary
 
     def candidates(self, terms: tuple[QueryTerm, ...]) -> Iterator[tuple[QueryTerm, ...]]:
-        """Yield possible corrections of ``terms``, which match no map, in order of preference."""
+        """Yield possible corrections of ``terms``, which match no map, in order of preference.
+
+        There are none after ``LONGEST_CORRECTION``.
+        """
+        deadline = Deadline(LONGEST_CORRECTION)
         places = [i for i, term in enumerate(terms) if _is_correctable(term)][:MOST_WORDS]
         unknown = [i for i in places if len(terms) == 1 or not self._index.count([terms[i]], ())]
         if unknown:
-            words = {i: terms[i].words[0] for i in unknown}
-            better = {i: self._better(word, 1) or self._root(word) for i, word in words.items()}
-            if all(better.values()):
-                yield tuple(_with_word(term, better.get(i)) for i, term in enumerate(terms))
+            better: dict[int, str] = {}
+            for i in unknown:
+                typed = terms[i].words[0]
+                nearest = "" if deadline.is_over() else self._better(typed, 1) or self._root(typed)
+                if not nearest:
+                    return
+                better[i] = nearest
+            yield tuple(_with_word(term, better.get(i)) for i, term in enumerate(terms))
             return
         for i in places:
+            if deadline.is_over():
+                return
             frequency = self._index.frequency(terms[i].words[0])
             word = self._better(terms[i].words[0], FAR_MORE * max(1, frequency))
             if word:

@@ -14,6 +14,11 @@ _UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
 _DAMAGED: Final = ("XX001", "XX002")
 """Prefixes of SQLSTATE codes: connection dead, temporarily unavailable, database damaged."""
 
+_LACKING: Final = ("42501", "42P01", "42703")
+"""SQLSTATE codes for a missing right, table or column. The statements are right, so the database is
+not as this version needs it: an operator took away a right, or another version changes the schema.
+Requests work again once that is mended."""
+
 
 @contextmanager
 def translated() -> Iterator[None]:
@@ -34,8 +39,9 @@ def _translation(error: psycopg.Error) -> StoreError:
         return StoreUnavailable("too much waits for the PostgreSQL database already")
     if state.startswith(_DAMAGED):
         return StoreDamaged(f"the PostgreSQL database is damaged: {line_of(error)}")
-    if state.startswith(_UNAVAILABLE) or is_dead(error):
-        return StoreUnavailable(f"the PostgreSQL database cannot be used now: {line_of(error)}")
+    if state.startswith(_UNAVAILABLE) or state in _LACKING or is_dead(error):
+        lacking = "lacks what this version needs" if state in _LACKING else "cannot be used now"
+        return StoreUnavailable(f"the PostgreSQL database {lacking}: {line_of(error)}")
     return StoreError(f"the PostgreSQL database refused: {line_of(error)}")
 
 
