@@ -582,9 +582,9 @@ def test_a_request_that_needs_a_missing_column_may_be_repeated(
     path = f"/maps/{one['ID']}/outline.md"
     usual = service.get(path).status_code
     with psycopg.connect(shelf.settings.database, autocommit=True) as connection:
-        connection.execute("ALTER TABLE mapshelf.outlines RENAME TO other")
+        connection.execute("ALTER TABLE mapshelf.outlines RENAME COLUMN outline TO other")
         refused = service.get(path)
-        connection.execute("ALTER TABLE mapshelf.other RENAME TO outlines")
+        connection.execute("ALTER TABLE mapshelf.outlines RENAME COLUMN other TO outline")
     assert refused.status_code == 503
     assert int(refused.headers["retry-after"]) > 0
     assert service.get(path).status_code == usual
