@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapshelf.model import MapDraft, Visibility
+from mapshelf.errors import HistoryLost
+from mapshelf.model import Change, MapDraft, Visibility
 from mapshelf.snapshot.build import builder, change_applier, records_file, working_snapshot
 from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.format import columns as arrays
@@ -144,6 +145,52 @@ def test_a_long_import_appears_step_by_step(tmp_path: Path) -> None:
         while world.builder.advance():
             sizes.append(len(world.snapshot()))
         assert sizes == [14, 18, 20]
+
+
+@pytest.mark.parametrize("then", ["nothing", "restart", "lost", "lost before a restart"])
+def test_changes_that_were_applied_ahead_are_not_forgotten(tmp_path: Path, then: str) -> None:
+    large = MapDraft(title="large", outline=outline(*WORDS))
+    with (
+        lowered(SMALL_OUTLINE=0, SIZE_AT_ONCE=0, CHANGES_PER_SNAPSHOT=2),
+        world_in(tmp_path) as world,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        world.put(MapDraft(title="first"))
+        world.published()
+        world.put(*(replace(large, id=f"large{n}") for n in range(3)))
+        world.put(MapDraft(id="small", title="small"))
+        assert world.builder.advance()
+        assert world.snapshot().find("small", b"") is not None
+        ahead = world.store.revision()
+        assert world.builder.revision < ahead
+        if then == "lost":
+            changes = world.store.changes
+
+            def lost(after: int, *limits: int) -> list[Change]:
+                if after >= ahead:
+                    raise HistoryLost("a server without it has taken over")
+                return changes(after, *limits)
+
+            patch.setattr(world.store, "changes", lost)
+            rebuilt: list[str] = []
+            patch.setattr(world.builder, "_rebuild", rebuilt.append)
+            with pytest.raises(HistoryLost):  # again, as nothing was rebuilt
+                world.builder.advance()
+            assert rebuilt
+            return
+        if then == "lost before a restart":
+            lineage = world.store.lineage
+            patch.setattr(
+                world.store, "lineage", lambda one: "other" if one >= ahead else lineage(one)
+            )
+        if then != "nothing":
+            number = int(world.directory.current())
+            world.restart()
+            is_resumed = world.builder.revision > 0
+            assert is_resumed == (then == "restart"), number
+        while world.builder.advance():
+            pass
+        prove_lists(world.snapshot(), world.listed())
 
 
 def test_large_maps_that_keep_changing_do_not_delay_others(tmp_path: Path) -> None:

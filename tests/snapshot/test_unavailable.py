@@ -128,6 +128,7 @@ def test_a_builder_that_cannot_start_leaves_no_file_open(full: Shelf) -> None:
     """It starts again every second, and garbage collection may be much later."""
     directory = SnapshotDirectory(full.settings.snapshots)
     failed = 0
+    gc.collect()  # what other tests left must not be collected between the two looks
     for left in range(20, 70):
         before = open_below(directory.path / WORK)  # opened by the builder of the fixture
         with descriptors_left(left):

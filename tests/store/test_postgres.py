@@ -699,6 +699,20 @@ def test_a_write_that_waits_too_long_for_its_lock_is_unavailable(
     store.close()
 
 
+def test_noting_the_use_of_tokens_does_not_wait_for_a_request_that_holds_one(
+    url: str, store: PostgresStore
+) -> None:
+    """They lock rows in another order than requests, so waiting could be a deadlock."""
+    held, free = (
+        store.add_token("system", bytes([n]) * 32, label="", scopes="", expires=None)
+        for n in (1, 2)
+    )
+    with session(url) as connection, connection.transaction():
+        connection.execute("SELECT 1 FROM tokens WHERE id = %s FOR SHARE", (held.id,))
+        store.touch_tokens({held.id: 5, free.id: 6})
+    assert [one.last_used for one in store.tokens("system")] == [None, 6]
+
+
 def test_a_missing_right_or_column_is_unavailable(
     url: str, postgres: Server, store: PostgresStore
 ) -> None:

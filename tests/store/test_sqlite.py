@@ -487,6 +487,11 @@ def test_check_reports_what_is_in_the_schema_of_others(store: SQLiteStore, path:
     assert "it has the trigger 'back', which Mapshelf did not make" in fault
 
 
+def test_indexes_and_tables_of_operators_are_sound(store: SQLiteStore, path: Path) -> None:
+    raw(path, "CREATE INDEX mine ON maps (title)", "CREATE TABLE _litestream_seq (id INTEGER)")
+    assert store.check() == []
+
+
 def test_check_reports_dangling_references(store: SQLiteStore, path: Path) -> None:
     fill(store, 3)
     raw(path, "PRAGMA foreign_keys = OFF", "UPDATE maps SET owner_id = 99 WHERE file_id = 2")

@@ -57,9 +57,9 @@ class DataExportPages:
         context, user = self._personal.context, session.user
         entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
         make = partial(self._made, user, entry, context.store_for(request))
-        # Concurrent requests of one user share an export.
+        # Concurrent requests of one session share an export.
         file = await context.queues.exports.result(
-            ("export", user.id), make, request.disconnection, owner=request.owner
+            ("export", session.token.id), make, request.disconnection, owner=request.owner
         )
         if file is None:
             raise Overloaded("the export cannot be written")

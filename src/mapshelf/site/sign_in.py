@@ -18,7 +18,7 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.routes import Method, Operation
 from mapshelf.clock import milliseconds
-from mapshelf.errors import NotFound
+from mapshelf.errors import InvalidToken, NotFound
 from mapshelf.model import Access, AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
@@ -133,7 +133,7 @@ class SignInPages:
 
     async def _sign_out(self, request: Request, session: Session, form: Form) -> Response:
         user, token = session.user.id, session.token.id
-        with suppress(NotFound):  # the session has already ended
+        with suppress(NotFound, InvalidToken):  # the session has already ended
             await self._personal.change(
                 request,
                 session,

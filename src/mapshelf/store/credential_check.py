@@ -8,7 +8,7 @@ have lost their role. What a write leaves behind, such as a new token, would las
 from collections.abc import Callable
 
 from mapshelf.errors import InvalidToken
-from mapshelf.model import Credential
+from mapshelf.model import Credential, Role
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, USER_OF_TOKEN, credential_of_row
 from mapshelf.store.publishing_queries import Read
 from mapshelf.tokens import is_valid
@@ -24,7 +24,7 @@ class CredentialCheck:
         self._clock = clock
 
     def require_valid(self, read: Read, locking: str = "") -> None:
-        """Check that the credential is still valid, and that its user has the same role.
+        """Check that the credential is still valid, and that its user has not lost a role.
 
         Args:
             read: runs a statement of the transaction.
@@ -40,7 +40,7 @@ class CredentialCheck:
         if (
             now is None
             or now.user.id != before.user.id
-            or now.user.role is not before.user.role
+            or (before.user.role is Role.ADMINISTRATOR is not now.user.role)
             or not is_valid(now, self._clock())
         ):
             raise InvalidToken(sent=True)

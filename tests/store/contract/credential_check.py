@@ -74,6 +74,12 @@ class CredentialCheckContract(Suite):
         acting = store.acting_as(Credential(begin(store, ann, 1), ann))
         WRITES[write](acting, ann)
 
+    def test_a_promoted_user_goes_on(self, store: Store) -> None:
+        ann = store.add_user("ann")
+        acting = store.acting_as(Credential(begin(store, ann, 1), ann))
+        store.set_role("ann", Role.ADMINISTRATOR)
+        assert put(acting, title("In time"))
+
     def test_tokens_end_by_revocation_and_with_time(self, store: Store, clock: Clock) -> None:
         ann = store.add_user("ann")
         revoked, short = (

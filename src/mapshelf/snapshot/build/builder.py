@@ -90,7 +90,7 @@ class Builder:
         revision = self._store.revision()
         if self._working.is_published and revision == self._working.published_revision:
             return False
-        if revision < self._working.revision:
+        if revision < max(self._working.revision, self._working.highest):
             self._rebuild("the store is older than it")
         try:
             self._apply_changes(revision, progress)
@@ -168,12 +168,12 @@ class Builder:
 
     def _publish(self) -> None:
         working = self._working
-        lineage = self._store.lineage(working.revision)
+        lineages = self._store.lineage(working.revision), self._store.lineage(working.highest)
         working.update_orders()
         working.number += 1
         folder = self._directory.new_folder(working.number)
         previous = working.published_name
-        working.write(folder, lineage, self._directory.folder(previous) if previous else None)
+        working.write(folder, lineages, self._directory.folder(previous) if previous else None)
         self._verified.add(folder.name)
         self._directory.publish(folder)
         working.published_revision, working.published_name = working.revision, folder.name
@@ -217,7 +217,10 @@ class Builder:
 
     def _resume_from(self, snapshot: Path) -> WorkingSnapshot:
         manifest = read_manifest(snapshot)
-        if manifest["store"] != self._store.lineage(manifest["revision"]):
+        if any(
+            manifest[store] != self._store.lineage(manifest[revision])
+            for store, revision in (("store", "revision"), ("store_of_highest", "highest"))
+        ):
             raise SnapshotDamaged(
                 "the snapshot was built from another store, or from another copy of it"
             )

@@ -49,10 +49,15 @@ def apply_new(
 ) -> None:
     """Apply changes to a snapshot that has been published, which is then to be published again.
 
-    Changes of large maps may be left for the next time, if there are others beyond ``target``, the
-    revision of the store when this publication began. Then ``working.revision`` is that before the
-    first change left, and ``working.ahead`` has the later ones that were applied.
+    Changes of large maps may be left for the next time, if there are very many, or others beyond
+    ``target``, the revision of the store when this publication began. Then ``working.revision`` is
+    that before the first change left, and ``working.ahead`` has the later ones that were applied.
+
+    Raises:
+        HistoryLost: the store has lost changes that were applied.
     """
+    if working.highest > working.revision:
+        store.changes(working.highest, 1)  # checks whether it is lost; the others are read below
     last, is_all = _apply_small(store, working, target, progress)
     if not is_all and not _apply_rest(store, working, last, target, progress):
         return
@@ -112,7 +117,8 @@ def _apply_rest(
         rest = [one for one in changes if not working.has_applied(one)]
         for piece in cut(rest):
             is_late = is_begun and monotonic() - began > SECONDS_OF_LARGE
-            if is_late and store.revision() != target:
+            is_enough = is_begun and working.applied >= CHANGES_PER_SNAPSHOT
+            if is_enough or (is_late and store.revision() != target):
                 working.revision = piece[0].revision - 1
                 return False
             _apply_ahead(working, piece, progress)

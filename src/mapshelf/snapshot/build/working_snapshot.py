@@ -57,6 +57,7 @@ class WorkingSnapshot:
         number: the number of the last published snapshot.
         revision: the store revision up to which all changes have been applied.
         ahead: the revisions of later changes that have been applied, too, by file id.
+        highest: the highest revision of a change that has been applied.
         published_revision: the store revision of the last snapshot published from this one.
         applied: the number of changes applied since that snapshot was published.
         removed: the slots whose maps were removed or changed since the orders were last updated.
@@ -77,6 +78,7 @@ class WorkingSnapshot:
     slots: dict[int, int] = field(default_factory=dict)
     revision: int = 0
     ahead: dict[int, int] = field(default_factory=dict)
+    highest: int = 0
     published_revision: int = 0
     applied: int = 0
     removed: list[int] = field(default_factory=list)
@@ -149,6 +151,7 @@ class WorkingSnapshot:
                 slots=dict(zip(columns["file_id"][live].tolist(), live.tolist(), strict=True)),
                 number=number,
                 revision=manifest["revision"],
+                highest=manifest["highest"],
                 published_revision=manifest["revision"],
                 published_name=snapshot.name,
                 words=int(columns["words"][live].sum()),
@@ -168,6 +171,7 @@ class WorkingSnapshot:
         ]
         if added:
             self.columns.append(added)
+        self.highest = max(self.highest, changes[-1].revision)
 
     def has_applied(self, change: Change) -> bool:
         """Return whether a change after ``revision`` has been applied."""
@@ -189,12 +193,12 @@ class WorkingSnapshot:
         self.orders.update(self.removed)
         self.removed.clear()
 
-    def write(self, folder: Path, lineage: str, previous: Path | None) -> None:
+    def write(self, folder: Path, lineages: tuple[str, str], previous: Path | None) -> None:
         """Write a complete snapshot.
 
         Args:
             folder: the new, empty folder for it.
-            lineage: the lineage of the store.
+            lineages: the lineage of the store as of ``revision``, and as of ``highest``.
             previous: the folder of the previous snapshot, if any. The checksums of shared files
                 are copied from it, so they must be right.
         """
@@ -206,9 +210,11 @@ class WorkingSnapshot:
         self.orders.write(folder)
         self.text.publish(folder / TEXT)
         facts = {
-            "store": lineage,
+            "store": lineages[0],
             "number": self.number,
             "revision": self.revision,
+            "highest": self.highest,
+            "store_of_highest": lineages[1],
             "maps": len(self.slots),
             "slots": len(self.columns),
             "garbage": self.records.garbage,

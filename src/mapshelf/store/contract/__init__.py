@@ -128,8 +128,8 @@ class Store(
         """Return this store for the work of a request that was authorised by ``credential``.
 
         Its writes MUST fail with ``InvalidToken`` if, when they take effect, the credential is no
-        longer valid or its user has another role. Whatever ends it later MUST find what they wrote.
-        ``None`` removes the check again. Only the original store can be closed.
+        longer valid or its user is no longer an administrator. Whatever ends it later MUST find
+        what they wrote. ``None`` removes the check again. Only the original store can be closed.
         """
 
     def close(self) -> None:

@@ -97,4 +97,7 @@ class Credentials(Protocol):
         """
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
-        """Record when each token was last used, by token id. Older times are ignored."""
+        """Record when each token was last used, by token id. Older times are ignored.
+
+        A token that another transaction has locked MAY be left out.
+        """

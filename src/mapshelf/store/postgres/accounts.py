@@ -127,16 +127,19 @@ class PostgresAccounts(DatabaseUser):
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
-            # All nodes lock rows in the same order, which prevents deadlocks.
-            link.execute(
-                "SELECT id FROM tokens WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
+            # Never waits for requests that hold a token (``Connections.check``): one use of it is
+            # not worth a deadlock.
+            rows = link.rows(
+                "SELECT id FROM tokens WHERE id = ANY(%s) ORDER BY id"
+                " FOR NO KEY UPDATE SKIP LOCKED",
                 (list(used),),
             )
+            free = [token_id for (token_id,) in rows]
             link.execute(
                 "UPDATE tokens SET last_used = greatest(last_used, used.at)"
                 " FROM unnest(%s::bigint[], %s::bigint[]) AS used (id, at)"
                 " WHERE tokens.id = used.id",
-                (list(used), list(used.values())),
+                (free, [used[token_id] for token_id in free]),
             )
 
 
