@@ -572,6 +572,26 @@ def test_a_file_that_is_copied_and_then_deleted_keeps_its_map(
         assert store.revision() == revision
 
 
+def test_removing_a_duplicate_does_not_take_the_kept_file_along_when_that_is_copied(
+    store: Store, folder: Path
+) -> None:
+    paths = [old_map(folder / name, "A") for name in ("a copy.mm", "a.mm")]
+    ann = store.add_user("ann")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        removed, _ = store.maps(0, 10)
+        store.remove_map(removed.file_id, ann.id)
+        (folder / "b").mkdir()
+        shutil.copy2(paths[1], folder / "b" / "a.mm")
+        folder_sync.sync()
+        paths[1].unlink()
+        folder_sync.sync()
+        folder_sync.sync()
+    (found,) = store.maps(0, 10)
+    assert (found.visibility, found.id != removed.id) == (Visibility.PUBLISHED, True)
+
+
 def test_a_copy_does_not_get_the_map_of_a_missing_twin_that_was_public(
     store: Store, folder: Path
 ) -> None:

@@ -1,14 +1,15 @@
 """What a new file inherits from others with the same content: the rules and SQL of both databases.
 
 Synchronizing programs, and ``mv`` between file systems, copy a file and delete the original later.
-So a copy of a file whose map is not published must not be published as a new map.
+So a copy of a file whose map is not published must not be published as a new map, unless another
+map with the same content is published: then everybody can see it anyway.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
-from mapshelf.model import SYSTEM_USER, Map, MapDraft, Visibility, name_key
+from mapshelf.model import GONE, SYSTEM_USER, Map, MapDraft, Visibility, name_key
 from mapshelf.store.tables import Row
 
 _EFFECTIVE: Final = (
@@ -21,12 +22,15 @@ INHERITED: Final = (
     " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-    f" WHERE s.digest = {{digest}} AND m.visibility <> 'published' AND {_EFFECTIVE} <> 'published'"
+    " WHERE s.digest = {digest} AND CASE m.visibility"
+    f" WHEN 'published' THEN s.modified <> {GONE} ELSE {_EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
-    f" ORDER BY CASE {_EFFECTIVE} WHEN 'removed' THEN 0 WHEN 'private' THEN 1 ELSE 2 END, m.file_id"
-    " LIMIT 1"
+    f" ORDER BY CASE {_EFFECTIVE} WHEN 'published' THEN 0 WHEN 'removed' THEN 1"
+    " WHEN 'private' THEN 2 ELSE 3 END, m.file_id LIMIT 1"
 )
-"""The columns of ``Inherited``; the names in braces stand for the parts of ``key_of``."""
+"""The columns of ``Inherited``; the names in braces stand for the parts of ``key_of``.
+
+A published map whose file is there comes first: nothing is inherited then."""
 
 
 _STRICTNESS: Final = (

@@ -72,6 +72,49 @@ class CopiedFilesContract(PeopleSuite):
         other = source("other.mm")
         assert put(store, draft(other)).visibility is Visibility.PUBLISHED
 
+    def test_a_copy_of_a_published_twin_is_published(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """Everybody can see that content: removing a duplicate must not take the other along."""
+        twin = put(store, draft(source("twin.mm", digest=SAME)))
+        store.remove_map(twin.file_id, ann)
+        copy = put(store, draft(COPY))
+        assert copy.visibility is Visibility.PUBLISHED
+        # The other one may be far away.
+        away = source("1.mm", path=b"/other/1.mm", digest=SAME)
+        assert put(store, draft(away, b"/other/", "bob")).visibility is Visibility.PUBLISHED
+        # A missing one is not public any more, nor is a private one.
+        store.remove_sources([FILE.path, away.path])
+        store.edit_map(copy.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert copied(store, draft(source("c/1.mm", digest=SAME))) is None
+        assert store.check() == []
+
+    def test_a_batch_in_which_a_published_twin_changes_may_be_in_any_order(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        hidden = put(store, draft(source("twin.mm", digest=SAME)))
+        store.remove_map(hidden.file_id, ann)
+        changed = draft(source("a/1.mm", digest=b"n" * 32))
+        copies = [draft(source(f"{number}.mm", digest=SAME)) for number in range(2)]
+        store.put_maps([copies[0], changed, copies[1]])
+        assert len(present(store)) == 3
+
+    def test_a_private_map_moves_to_a_copy_that_is_published_because_of_a_twin(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """What is written into the copy later must not be public."""
+        secret = put(store, draft(source("secret.mm", digest=SAME)))
+        secret = store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        other, moved = (source(f"b/{name}.mm", digest=SAME) for name in ("other", "secret"))
+        assert put(store, draft(moved)).visibility is Visibility.PUBLISHED
+        put(store, draft(other))
+        at = source("secret.mm", digest=SAME)
+        assert store.adopt_copy(at, [other]) is None
+        assert store.adopt_copy(at, [other, moved]) == moved
+        assert secret in present(store).values()
+        assert len(present(store)) == 3
+        assert store.check() == []
+
     def test_a_copy_of_a_hidden_map_is_private(self, store: Store, original: Map, bob: int) -> None:
         store.decide(original.file_id, DecisionKind.HIDE, bob)
         assert put(store, draft(COPY)).visibility is Visibility.PRIVATE

@@ -20,7 +20,8 @@ SELECT_INHERITED: Final = (
 class PostgresInheritance:
     """What the maps of ``drafts`` inherit; see ``inherited_visibility.Inheritance``.
 
-    It is read before the batch, because nothing that an import writes makes it stricter.
+    It is read before the batch: what a copy has in common with a published map, whose file the
+    batch changes, was public until now.
     """
 
     def __init__(self, link: Link, drafts: Iterable[MapDraft]) -> None:
