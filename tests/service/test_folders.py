@@ -572,6 +572,29 @@ def test_a_file_that_is_copied_and_then_deleted_keeps_its_map(
         assert store.revision() == revision
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_map_begun_from_a_removed_template_is_published_while_that_is_there(
+    store: Store, folder: Path, there: bool
+) -> None:
+    template = old_map(folder / "template.mm", "Template")
+    ann = store.add_user("ann")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        store.remove_map(found.file_id, ann.id)
+        project = folder / "project.mm"
+        shutil.copy2(template, project)
+        folder_sync.sync()
+        assert store.maps(0, 10) == []
+        old_map(project, "Project")
+        if not there:  # the file was moved, and changed at its new place
+            template.unlink()
+        folder_sync.sync()
+        folder_sync.sync()
+    assert [one.title for one in store.maps(0, 10)] == (["Project"] if there else [])
+
+
 def test_removing_a_duplicate_does_not_take_the_kept_file_along_when_that_is_copied(
     store: Store, folder: Path
 ) -> None:

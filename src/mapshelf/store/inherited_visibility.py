@@ -3,6 +3,9 @@
 Synchronizing programs, and ``mv`` between file systems, copy a file and delete the original later.
 So a copy of a file whose map is not published must not be published as a new map, unless another
 map with the same content is published: then everybody can see it anyway.
+
+A copy may also be the beginning of another map. Once it has another content while the original is
+still there, what it inherited from that no longer concerns it.
 """
 
 from collections.abc import Sequence
@@ -10,6 +13,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
 from mapshelf.model import GONE, SYSTEM_USER, Map, MapDraft, Visibility, name_key
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
 _EFFECTIVE: Final = (
@@ -32,6 +36,24 @@ INHERITED: Final = (
 
 A published map whose file is there comes first: nothing is inherited then."""
 
+
+_ORIGINALS: Final = (
+    "SELECT o.path FROM maps AS m JOIN sources AS s ON s.file_id = m.file_id"
+    " JOIN sources AS o ON o.digest = s.digest JOIN maps AS n ON n.file_id = o.file_id"
+    " LEFT JOIN removed AS r ON r.file_id = m.file_id"
+    " LEFT JOIN removed AS q ON q.file_id = n.file_id"
+    " WHERE m.file_id = ? AND s.digest <> ? AND m.set_by_people = '' AND n.file_id < m.file_id"
+    f" AND m.visibility <> 'published' AND n.visibility <> 'published' AND o.modified <> {GONE}"
+    " AND (r.file_id IS NULL OR (r.removed = q.removed AND r.removed_by = q.removed_by))"
+    " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
+    " AND NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = m.file_id)"
+    " AND NOT EXISTS (SELECT 1 FROM decisions AS d WHERE d.file_id = m.file_id)"
+)
+"""The files from which a map inherited that it is not published: those of older maps.
+
+People did not decide that about the map itself, which ``set_by_people`` and ``decisions`` would
+note, and a removal of its own would have a time of its own.
+"""
 
 _STRICTNESS: Final = (
     Visibility.PUBLISHED,
@@ -80,6 +102,20 @@ class Inheritance(Protocol):
 def as_inherited(found: Map, inherited: Inherited | None) -> Map:
     """Return a map with the visibility that it inherits, if any."""
     return replace(found, visibility=inherited.visibility) if inherited else found
+
+
+def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
+    """Return a map as it would be if it had inherited nothing, if its draft begins another map.
+
+    That is the case if its content changes, and the file it is a copy of is still there.
+    """
+    if not draft.originals or draft.source is None or found.visibility is Visibility.PUBLISHED:
+        return found
+    rows = read(_ORIGINALS, (found.file_id, draft.source.digest))
+    if draft.originals.isdisjoint(path for (path,) in rows):
+        return found
+    read("DELETE FROM removed WHERE file_id = ? RETURNING file_id", (found.file_id,))
+    return replace(found, visibility=Visibility.PUBLISHED)
 
 
 def key_of(draft: MapDraft) -> Row | None:

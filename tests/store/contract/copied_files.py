@@ -1,6 +1,7 @@
 """Tests of what copies of files inherit, and of ``contract.Sources.adopt_copy``."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,16 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store
 from tests.store.contract.publishing import PeopleSuite
-from tests.store.contract.suite import ALL, REFUSED, present, put, title
+from tests.store.contract.suite import (
+    ALL,
+    CHANGED,
+    REFUSED,
+    UNCHANGED,
+    present,
+    put,
+    title,
+    verdicts,
+)
 from tests.store.drafts import source
 
 SAME = b"s" * 32
@@ -35,6 +45,11 @@ def copied(store: Store, new: MapDraft) -> Map | None:
     (outcome,) = store.put_maps([new])
     assert outcome.verdict is not REFUSED
     return store.find_map(outcome.id)
+
+
+def shown_titles(store: Store) -> list[str]:
+    """Return the titles of all maps that are published."""
+    return [one.title for one in store.maps(0, ALL) if one.visibility is Visibility.PUBLISHED]
 
 
 class CopiedFilesContract(PeopleSuite):
@@ -71,6 +86,74 @@ class CopiedFilesContract(PeopleSuite):
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PUBLISHED))
         other = source("other.mm")
         assert put(store, draft(other)).visibility is Visibility.PUBLISHED
+
+    @pytest.mark.parametrize("state", ["unlisted", "private", "hidden", "removed"])
+    def test_a_copy_that_begins_another_map_is_published(
+        self, store: Store, original: Map, bob: int, state: str
+    ) -> None:
+        """Templates are copied: what their map is does not concern the maps begun from them."""
+        if state == "removed":
+            store.remove_map(original.file_id, bob)
+        elif state == "hidden":
+            store.decide(original.file_id, DecisionKind.HIDE, bob)
+        else:
+            store.edit_map(original.file_id, MapDetails(visibility=Visibility(state)))
+        store.put_maps([draft(COPY)])
+        changed = replace(draft(source("b/1.mm", digest=b"n" * 32)), title="new")
+        same = replace(changed, source=COPY, title="copy", originals=frozenset([FILE.path]))
+        store.put_maps([same])
+        assert shown_titles(store) == []
+        begun = replace(changed, originals=frozenset([FILE.path]))
+        assert verdicts(store.put_maps([begun])) == [CHANGED]
+        assert "new" in shown_titles(store)
+        assert {one.map.id for one in store.removed_maps(None)} <= {original.id}
+        assert verdicts(store.put_maps([begun])) == [UNCHANGED]
+        assert store.check() == []
+
+    def test_a_copy_that_changes_without_its_original_stays_as_it_is(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        store.remove_map(original.file_id, ann)
+        store.put_maps([draft(COPY)])
+        changed = draft(source("b/1.mm", digest=b"n" * 32))
+        store.put_maps([changed])
+        assert present(store) == {}
+        begun = replace(draft(COPY), originals=frozenset([FILE.path]))
+        store.put_maps([begun])
+        assert present(store) == {}, "its former content was another one"
+
+    def test_what_people_decided_about_a_copy_stays_when_it_changes(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        decided: list[Callable[[int], object]] = [
+            lambda copy: store.edit_map(copy, MapDetails(visibility=Visibility.PRIVATE)),
+            lambda copy: store.decide(copy, DecisionKind.HIDE, bob),
+            lambda copy: store.remove_map(copy, ann),
+        ]
+        for number, decide in enumerate(decided):
+            file = source(f"b/{number}.mm", digest=SAME)
+            decide(put(store, draft(file)).file_id)
+            changed = draft(replace(file, digest=bytes([number]) * 32))
+            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+            assert shown_titles(store) == []
+        # The original does not become public because a copy is another map now.
+        put(store, draft(COPY))
+        changed = draft(replace(FILE, digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([COPY.path]))])
+        assert shown_titles(store) == []
+
+    def test_a_copy_that_begins_another_map_inherits_like_a_new_one(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        other = put(store, draft(source("other.mm")))
+        store.remove_map(other.file_id, ann)
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        put(store, draft(COPY))
+        same = replace(COPY, digest=source("other.mm").digest)
+        store.put_maps([replace(draft(same), originals=frozenset([FILE.path]))])
+        assert len(store.removed_maps(ann)) == 2
+        assert store.check() == []
 
     def test_a_copy_of_a_published_twin_is_published(
         self, store: Store, original: Map, ann: int
