@@ -497,6 +497,32 @@ def test_a_folder_behind_a_link_that_was_left_in_its_place_keeps_its_maps(
         assert len(store.sources_below(os.fsencode(folder), b"", 10)) == 2
 
 
+@pytest.mark.parametrize("moved", ["a", "a/1.mm"])
+def test_what_is_moved_away_with_a_link_left_in_its_place_keeps_its_maps(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture, moved: str
+) -> None:
+    path = old_map(folder / "a" / "1.mm", "A")
+    old_map(folder / "2.mm", "B")
+    place = folder / moved
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        before = store.maps(0, 10)
+        away = place.rename(folder.parent / "away")
+        place.symlink_to(away)
+        for _ in range(2):
+            folder_sync.sync()
+        assert store.maps(0, 10) == before
+        assert caplog.text.count(f"{place} is a symbolic link now") == 1
+        FolderSync(store, reader, [folder]).sync()
+        assert store.maps(0, 10) == before
+        # With the file, which nobody reads there, its map goes.
+        (away / "1.mm" if away.is_dir() else away).unlink()
+        folder_sync.sync()
+        assert [one.title for one in store.maps(0, 10)] == ["B"]
+        assert not path.exists()
+
+
 def test_a_served_folder_that_is_replaced_by_a_link_keeps_its_maps(
     store: Store, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
