@@ -658,6 +658,19 @@ def test_a_copy_does_not_get_the_map_of_a_missing_twin_that_was_public(
     assert [one.visibility for one in found] == [Visibility.PRIVATE] * 2
 
 
+def test_deleting_files_of_published_maps_costs_no_transactions_for_their_copies(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [old_map(folder / name, "A") for name in ("a.mm", "b.mm", "c.mm")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        paths[0].unlink()
+        monkeypatch.setattr(store, "adopt_copy", pytest.fail)
+        folder_sync.sync()
+    assert len(store.maps(0, 10)) == 2
+
+
 def test_equal_files_that_are_deleted_together_are_no_copies_of_each_other(
     store: Store, folder: Path
 ) -> None:

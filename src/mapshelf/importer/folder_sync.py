@@ -263,7 +263,7 @@ class FolderSync:
         """
         copies: dict[bytes, list[Source]] = {}
         moved: dict[bytes, str] = {}
-        for missing in gone:
+        for missing in self._unpublished(gone):
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
                 copies[missing.digest] = [one for one in equal if os.fsdecode(one.path) in present]
@@ -275,6 +275,13 @@ class FolderSync:
                 moved[missing.path] = os.fsdecode(found.path)
                 copies[missing.digest] = [one for one in left if one.path != found.path]
         return moved
+
+    def _unpublished(self, gone: list[Source]) -> Iterator[Source]:
+        """Yield those whose maps are not published: only these are given to copies."""
+        for start in range(0, len(gone), PAGE_SIZE):
+            page = gone[start : start + PAGE_SIZE]
+            unpublished = self._store.unpublished_sources({one.digest for one in page})
+            yield from (one for one in page if one.path in unpublished)
 
     def _may_be_unmounted(self, folder: Path) -> bool:
         """Return whether a folder may be the mount point of an unmounted disk.

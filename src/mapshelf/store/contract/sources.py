@@ -1,6 +1,6 @@
 """Sources: the files that maps were read from, so that an importer can recognize them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from mapshelf.model import Source
@@ -28,6 +28,12 @@ class Sources(Protocol):
         The map itself is unchanged, but there is a change in the feed, because the name of the
         source is searchable. If there is already a source at ``new.path``, it MUST NOT be lost, and
         nothing is moved; but a missing file leaves its path, and is only found by its content then.
+        """
+
+    def unpublished_sources(self, digests: Collection[bytes]) -> set[bytes]:
+        """Return the paths of the files with one of these contents whose maps are not published.
+
+        Missing ones are left out. There may be up to 1,000 ``digests``.
         """
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
