@@ -621,6 +621,26 @@ def test_a_map_begun_from_a_removed_template_is_published_while_that_is_there(
     assert [one.title for one in store.maps(0, 10)] == (["Project"] if there else [])
 
 
+def test_the_log_says_how_many_new_files_are_not_published(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    caplog.set_level(logging.INFO)
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        for name in ("b.mm", "c.mm"):
+            shutil.copy2(path, folder / name)
+        old_map(folder / "d.mm", "D")
+        assert "not published" not in caplog.text
+        for _ in range(2):
+            folder_sync.sync()
+    (line,) = [line for line in caplog.text.splitlines() if "not published" in line]
+    assert line.endswith(": 2")
+
+
 def test_removing_a_duplicate_does_not_take_the_kept_file_along_when_that_is_copied(
     store: Store, folder: Path
 ) -> None:

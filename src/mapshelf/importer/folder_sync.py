@@ -164,6 +164,7 @@ class FolderSync:
             report,
             read_unchanged=False,
             dates_added=self._dates_added,
+            folders=map(str, self._folders),
         )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
@@ -200,6 +201,11 @@ class FolderSync:
         if not self._options.briefly:
             for one in refused:
                 log.warning("refused %s: %s", one.path, one.reason)
+        if report.unpublished:
+            log.info(
+                "new files that are not published, like the maps with their content: %d",
+                report.unpublished,
+            )
         where = f"; see {self._options.page}" if refused and self._options.page else ""
         if first:
             log.info(

@@ -48,6 +48,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     *,
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
+    folders: Iterable[str] = (),
 ) -> None:
     """Import ``candidates`` into ``store``, and record the result of each in ``report``.
 
@@ -61,12 +62,16 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     Without ``dates_added``, ``candidates`` must include all files of their folders; with it, the
     caller signals when all files have been imported.
 
+    ``folders`` are those of all files that belong together, even if not all are ``candidates``: new
+    files without an owner inherit from them (``MapWriter.put_maps``).
+
     Raises:
         StoreError: the store failed; files reported as added or changed so far are stored.
     """
     read_all = read_unchanged and attribution != Attribution()
     dates = dates_added or DatesAdded(store, store)
-    _Import(store, attribution, report, dates, read_all=read_all).run(candidates, reader)
+    new = _Import(store, attribution, report, dates, read_all=read_all)
+    new.run(candidates, reader, tuple(map(_prefix, folders)))
     if dates_added is None:
         dates.finish()
 
@@ -108,13 +113,17 @@ class _Import:
         self._report = report
         self._read_all = read_all
         self._dates_added = dates_added
+        self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
         self._bytes = 0
         self._written = time.monotonic()
 
-    def run(self, candidates: Iterable[Candidate], reader: SandboxedReader) -> None:
+    def run(
+        self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
+    ) -> None:
+        self._folders = folders
         # What has been read must not wait for a file that takes long.
         for result in reader.read(self._to_read(candidates), self._folder_of, self._write):
             reading = self._reading.pop(result.path)
@@ -179,6 +188,7 @@ class _Import:
             tags=found.tags,
             source=source,
             folder=place,
+            other_folders=self._folders,
             originals=originals,
             outline=found.outline,
             content=found.content,

@@ -215,7 +215,7 @@ class Batch:
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
         self._keep_images(file_id, draft.images)
-        return Outcome(Verdict.ADDED, public_id)
+        return Outcome(Verdict.ADDED, public_id, unpublished=inherited is not None)
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
         """Allocate the ``file_id`` and ``id`` of a new map."""

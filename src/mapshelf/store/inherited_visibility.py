@@ -8,7 +8,7 @@ A copy may also be the beginning of another map. Once it has another content whi
 still there, what it inherited from that no longer concerns it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
@@ -32,7 +32,7 @@ INHERITED: Final = (
     f" ORDER BY CASE {_EFFECTIVE} WHEN 'published' THEN 0 WHEN 'removed' THEN 1"
     " WHEN 'private' THEN 2 ELSE 3 END, m.file_id LIMIT 1"
 )
-"""The columns of ``Inherited``; the names in braces stand for the parts of ``key_of``.
+"""The columns of ``Inherited``; the names in braces stand for the parts of ``keys_of``.
 
 A published map whose file is there comes first: nothing is inherited then."""
 
@@ -118,14 +118,27 @@ def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
     return replace(found, visibility=Visibility.PUBLISHED)
 
 
-def key_of(draft: MapDraft) -> Row | None:
-    """Return what decides what a new map inherits: digest, folder and owner.
+def keys_of(draft: MapDraft) -> list[Row]:
+    """Return what decides what a new map inherits: digest, folder and owner, for each folder.
 
-    ``None`` if it inherits nothing, because its file is not from a folder.
+    Empty if it inherits nothing, because its file is not from a folder. Nobody is the owner of the
+    maps of ``SYSTEM_USER``, so these inherit from the folders that are imported together.
     """
     if draft.source is None or draft.folder is None:
+        return []
+    owner = name_key(draft.owner or SYSTEM_USER)
+    if owner != name_key(SYSTEM_USER):
+        return [(draft.source.digest, draft.folder, owner)]
+    folders = sorted({draft.folder, *draft.other_folders})
+    return [(draft.source.digest, folder, "") for folder in folders]
+
+
+def strictest(found: Mapping[Row, Inherited], draft: MapDraft) -> Inherited | None:
+    """Return what is inherited by ``keys_of(draft)``: nothing if one finds a published map."""
+    some = [found[key] for key in keys_of(draft) if key in found]
+    if any(one.visibility is Visibility.PUBLISHED for one in some):
         return None
-    return draft.source.digest, draft.folder, name_key(draft.owner or SYSTEM_USER)
+    return max(some, key=lambda one: _STRICTNESS.index(one.visibility), default=None)
 
 
 def inherited_of_row(row: Sequence[object]) -> Inherited:

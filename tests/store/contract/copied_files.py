@@ -272,6 +272,28 @@ class CopiedFilesContract(PeopleSuite):
         unknown = source("x.mm", digest=SAME)
         assert put(store, title("x", source=unknown, owner="ann")).visibility is far
 
+    def test_files_without_an_owner_are_copies_of_those_imported_together(
+        self, store: Store
+    ) -> None:
+        secret = put(store, draft(FILE, owner="system"))
+        store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        for number, (others, expected) in enumerate(
+            [
+                ((b"/maps/",), Visibility.PRIVATE),
+                ((b"/x/", b"/maps/"), Visibility.PRIVATE),
+                ((b"/x/", b"/map/"), Visibility.PUBLISHED),
+            ]
+        ):
+            folder = b"/other%d/" % number
+            file = source("1.mm", path=folder + b"1.mm", digest=SAME)
+            new = replace(draft(file, folder, "system"), other_folders=others)
+            assert put(store, new).visibility is expected
+
+    def test_the_outcome_says_what_is_not_published(self, store: Store, original: Map) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        found = store.put_maps([draft(COPY), draft(source("x.mm")), draft(COPY)])
+        assert [one.unpublished for one in found] == [True, False, False]
+
     def test_many_files_in_a_batch_inherit(self, store: Store, original: Map) -> None:
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
         drafts = [

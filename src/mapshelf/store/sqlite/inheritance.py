@@ -6,7 +6,13 @@ from typing import Final
 import apsw
 
 from mapshelf.model import MapDraft
-from mapshelf.store.inherited_visibility import INHERITED, Inherited, inherited_of_row, key_of
+from mapshelf.store.inherited_visibility import (
+    INHERITED,
+    Inherited,
+    inherited_of_row,
+    keys_of,
+    strictest,
+)
 from mapshelf.store.tables import REMOVED, Row
 
 WRITE_REMOVED: Final = REMOVED.upsert("?")
@@ -23,14 +29,13 @@ class SQLiteInheritance:
     def __init__(self, database: apsw.Connection, drafts: Iterable[MapDraft]) -> None:
         self._database = database
         self._found: dict[Row, Inherited] = {}
-        for key in dict.fromkeys(key for draft in drafts if (key := key_of(draft))):
+        for key in dict.fromkeys(key for draft in drafts for key in keys_of(draft)):
             for row in database.execute(SELECT_INHERITED, key):
                 self._found[key] = inherited_of_row(row)
 
     def of(self, draft: MapDraft) -> Inherited | None:
         """See ``Inheritance``."""
-        key = key_of(draft)
-        return self._found.get(key) if key else None
+        return strictest(self._found, draft)
 
     def write_removed(self, row: Row) -> None:
         """See ``Inheritance``."""
