@@ -335,5 +335,5 @@ def _link_away(path: bytes, present: set[str]) -> bytes | None:
     The file was moved out of the folders. If the scan found it, it is a file with another path.
     """
     link = link_in(path)
-    away = link and os.path.exists(path) and os.path.realpath(os.fsdecode(path)) not in present
+    away = link and os.path.isfile(path) and os.path.realpath(os.fsdecode(path)) not in present
     return link if away else None
