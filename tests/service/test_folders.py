@@ -497,6 +497,32 @@ def test_a_folder_behind_a_link_that_was_left_in_its_place_keeps_its_maps(
         assert len(store.sources_below(os.fsencode(folder), b"", 10)) == 2
 
 
+@pytest.mark.parametrize("moved", ["a", "a/1.mm"])
+def test_what_is_moved_away_with_a_link_left_in_its_place_keeps_its_maps(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture, moved: str
+) -> None:
+    path = old_map(folder / "a" / "1.mm", "A")
+    old_map(folder / "2.mm", "B")
+    place = folder / moved
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        before = store.maps(0, 10)
+        away = place.rename(folder.parent / "away")
+        place.symlink_to(away)
+        for _ in range(2):
+            folder_sync.sync()
+        assert store.maps(0, 10) == before
+        assert caplog.text.count(f"{place} is a symbolic link now") == 1
+        FolderSync(store, reader, [folder]).sync()
+        assert store.maps(0, 10) == before
+        # With the file, which nobody reads there, its map goes.
+        (away / "1.mm" if away.is_dir() else away).unlink()
+        folder_sync.sync()
+        assert [one.title for one in store.maps(0, 10)] == ["B"]
+        assert not path.exists()
+
+
 def test_a_served_folder_that_is_replaced_by_a_link_keeps_its_maps(
     store: Store, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -572,6 +598,69 @@ def test_a_file_that_is_copied_and_then_deleted_keeps_its_map(
         assert store.revision() == revision
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_map_begun_from_a_removed_template_is_published_while_that_is_there(
+    store: Store, folder: Path, there: bool
+) -> None:
+    template = old_map(folder / "template.mm", "Template")
+    ann = store.add_user("ann")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        store.remove_map(found.file_id, ann.id)
+        project = folder / "project.mm"
+        shutil.copy2(template, project)
+        folder_sync.sync()
+        assert store.maps(0, 10) == []
+        old_map(project, "Project")
+        if not there:  # the file was moved, and changed at its new place
+            template.unlink()
+        folder_sync.sync()
+        folder_sync.sync()
+    assert [one.title for one in store.maps(0, 10)] == (["Project"] if there else [])
+
+
+def test_the_log_says_how_many_new_files_are_not_published(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    caplog.set_level(logging.INFO)
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        for name in ("b.mm", "c.mm"):
+            shutil.copy2(path, folder / name)
+        old_map(folder / "d.mm", "D")
+        assert "not published" not in caplog.text
+        for _ in range(2):
+            folder_sync.sync()
+    (line,) = [line for line in caplog.text.splitlines() if "not published" in line]
+    assert line.endswith(": 2")
+
+
+def test_removing_a_duplicate_does_not_take_the_kept_file_along_when_that_is_copied(
+    store: Store, folder: Path
+) -> None:
+    paths = [old_map(folder / name, "A") for name in ("a copy.mm", "a.mm")]
+    ann = store.add_user("ann")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        removed, _ = store.maps(0, 10)
+        store.remove_map(removed.file_id, ann.id)
+        (folder / "b").mkdir()
+        shutil.copy2(paths[1], folder / "b" / "a.mm")
+        folder_sync.sync()
+        paths[1].unlink()
+        folder_sync.sync()
+        folder_sync.sync()
+    (found,) = store.maps(0, 10)
+    assert (found.visibility, found.id != removed.id) == (Visibility.PUBLISHED, True)
+
+
 def test_a_copy_does_not_get_the_map_of_a_missing_twin_that_was_public(
     store: Store, folder: Path
 ) -> None:
@@ -587,6 +676,21 @@ def test_a_copy_does_not_get_the_map_of_a_missing_twin_that_was_public(
         folder_sync.sync()
     found = store.maps(0, 10)
     assert [one.visibility for one in found] == [Visibility.PRIVATE] * 2
+
+
+def test_deleting_files_of_published_maps_costs_no_transactions_for_their_copies(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [old_map(folder / name, "A") for name in ("a.mm", "b.mm", "c.mm")]
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        paths[0].unlink()
+        asked: list[object] = []
+        monkeypatch.setattr(store, "adopt_copy", lambda *given: asked.append(given))
+        folder_sync.sync()
+    assert asked == []
+    assert len(store.maps(0, 10)) == 2
 
 
 def test_equal_files_that_are_deleted_together_are_no_copies_of_each_other(

@@ -17,7 +17,7 @@ from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport
-from mapshelf.importer.scan import scan
+from mapshelf.importer.scan import resolve_path, scan
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.contract import MapWriter
@@ -98,7 +98,8 @@ def _import_maps(
         candidates = list(scan(paths, report, reader.members))
         reader.expect(len(candidates))
         progress.follow(report, "Reading maps", len(candidates))
-        import_maps(store, candidates, reader, attribution, report)
+        folders = map(resolve_path, paths)
+        import_maps(store, candidates, reader, attribution, report, folders=folders)
     of_files = ImportReport(refusals=report.refusals[before:], skipped=report.skipped)
     remember(store, paths, refusals_of(of_files))
 

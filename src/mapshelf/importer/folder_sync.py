@@ -27,7 +27,7 @@ from mapshelf.importer.moved_folders import follow_link
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
-from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
+from mapshelf.importer.scan import Candidate, is_gone, link_in, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Source, Verdict
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -83,6 +83,7 @@ class FolderSync:
         self._devices: dict[str, int] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
+        self._linked: set[bytes] = set()
         self._refused: dict[str, Refusal] = {}
         self._remembered: set[Refusal] | None = None
 
@@ -163,6 +164,7 @@ class FolderSync:
             report,
             read_unchanged=False,
             dates_added=self._dates_added,
+            folders=map(str, self._folders),
         )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
@@ -199,6 +201,11 @@ class FolderSync:
         if not self._options.briefly:
             for one in refused:
                 log.warning("refused %s: %s", one.path, one.reason)
+        if report.unpublished:
+            log.info(
+                "new files that are not published, like the maps with their content: %d",
+                report.unpublished,
+            )
         where = f"; see {self._options.page}" if refused and self._options.page else ""
         if first:
             log.info(
@@ -219,13 +226,16 @@ class FolderSync:
         the files that missing ones turned out to be now, which are to be read again.
         """
         copies: set[str] = set()
+        linked: set[bytes] = set()
         for folder in reachable:
             known = (
                 source
                 for source in self._known_below(folder)
                 if os.fsdecode(source.path) not in present
             )
-            missing = [source for source in known if is_gone(source.path)]
+            behind = {one: _link_away(one.path, present) for one in known if is_gone(one.path)}
+            missing = [source for source, link in behind.items() if link is None]
+            linked |= {link for link in behind.values() if link is not None}
             if missing and self._may_be_unmounted(folder):
                 gone = []
             else:
@@ -239,7 +249,17 @@ class FolderSync:
                 count = sum(map(self._store.remove_sources, pages))
                 whose = noun(count, "map whose file is", "maps whose files are")
                 log.info("removed %d %s gone", count, whose)
+        self._log_linked(linked)
         return copies
+
+    def _log_linked(self, linked: set[bytes]) -> None:
+        """Log the files and folders that are links now: once until they are not."""
+        for link in sorted(linked - self._linked):
+            log.warning(
+                "%s is a symbolic link now, which is not followed; its maps stay as they are",
+                printable(link),
+            )
+        self._linked = linked
 
     def _adopt_copies(self, gone: list[Source], present: set[str]) -> dict[bytes, str]:
         """Give the maps of files that were copied, and then deleted, to the copies.
@@ -249,7 +269,7 @@ class FolderSync:
         """
         copies: dict[bytes, list[Source]] = {}
         moved: dict[bytes, str] = {}
-        for missing in gone:
+        for missing in self._unpublished(gone):
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
                 copies[missing.digest] = [one for one in equal if os.fsdecode(one.path) in present]
@@ -261,6 +281,13 @@ class FolderSync:
                 moved[missing.path] = os.fsdecode(found.path)
                 copies[missing.digest] = [one for one in left if one.path != found.path]
         return moved
+
+    def _unpublished(self, gone: list[Source]) -> Iterator[Source]:
+        """Yield those whose maps are not published: only these are given to copies."""
+        for start in range(0, len(gone), PAGE_SIZE):
+            page = gone[start : start + PAGE_SIZE]
+            unpublished = self._store.unpublished_sources({one.digest for one in page})
+            yield from (one for one in page if one.path in unpublished)
 
     def _may_be_unmounted(self, folder: Path) -> bool:
         """Return whether a folder may be the mount point of an unmounted disk.
@@ -300,3 +327,13 @@ class FolderSync:
         while page := self._store.sources_below(prefix, after, PAGE_SIZE):
             yield from page
             after = page[-1].path
+
+
+def _link_away(path: bytes, present: set[str]) -> bytes | None:
+    """Return the link through which the path of a file leads to one that the scan did not find.
+
+    The file was moved out of the folders. If the scan found it, it is a file with another path.
+    """
+    link = link_in(path)
+    away = link and os.path.isfile(path) and os.path.realpath(os.fsdecode(path)) not in present
+    return link if away else None

@@ -28,6 +28,9 @@ BATCH_BYTES: Final = 32 << 20
 BATCH_SECONDS: Final = 0.5
 """Seconds after which a batch is written, so that its maps appear while others are read."""
 
+MOST_ORIGINALS: Final = 1000
+"""Files looked at for the one that a changed file was a copy of."""
+
 UNREAD: Final = -1
 """Modification time of a source whose file must be read again: no file has it."""
 
@@ -45,6 +48,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     *,
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
+    folders: Iterable[str] = (),
 ) -> None:
     """Import ``candidates`` into ``store``, and record the result of each in ``report``.
 
@@ -58,12 +62,16 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     Without ``dates_added``, ``candidates`` must include all files of their folders; with it, the
     caller signals when all files have been imported.
 
+    ``folders`` are those of all files that belong together, even if not all are ``candidates``: new
+    files without an owner inherit from them (``MapWriter.put_maps``).
+
     Raises:
         StoreError: the store failed; files reported as added or changed so far are stored.
     """
     read_all = read_unchanged and attribution != Attribution()
     dates = dates_added or DatesAdded(store, store)
-    _Import(store, attribution, report, dates, read_all=read_all).run(candidates, reader)
+    new = _Import(store, attribution, report, dates, read_all=read_all)
+    new.run(candidates, reader, tuple(map(_prefix, folders)))
     if dates_added is None:
         dates.finish()
 
@@ -105,13 +113,17 @@ class _Import:
         self._report = report
         self._read_all = read_all
         self._dates_added = dates_added
+        self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
         self._bytes = 0
         self._written = time.monotonic()
 
-    def run(self, candidates: Iterable[Candidate], reader: SandboxedReader) -> None:
+    def run(
+        self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
+    ) -> None:
+        self._folders = folders
         # What has been read must not wait for a file that takes long.
         for result in reader.read(self._to_read(candidates), self._folder_of, self._write):
             reading = self._reading.pop(result.path)
@@ -135,7 +147,8 @@ class _Import:
                 if self._read_all or not candidate.is_unchanged(source):
                     known = source is not None and source.modified != UNREAD
                     gone = source is not None and source.is_gone
-                    reading = _Reading(candidate.name, known, gone, candidate.folder)
+                    former = source.digest if source and known and not gone else None
+                    reading = _Reading(candidate.name, known, gone, candidate.folder, former)
                     self._reading[candidate.path] = reading
                     yield candidate.path
                 else:
@@ -157,9 +170,11 @@ class _Import:
         renamed = may_be_renamed and self._detect_rename(source, reading.folder)
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
+        originals = self._originals(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
+        if not reading.known or renamed or originals:
             place = _prefix(reading.folder or os.path.dirname(found.path))
         return MapDraft(
             title=found.title,
@@ -173,11 +188,20 @@ class _Import:
             tags=found.tags,
             source=source,
             folder=place,
+            other_folders=self._folders,
+            originals=originals,
             outline=found.outline,
             content=found.content,
             images=found.images,
             links=found.links,
         )
+
+    def _originals(self, source: Source, reading: "_Reading") -> frozenset[bytes]:
+        """Return the unchanged files that have the content that a changed file had."""
+        if reading.former is None or reading.former == source.digest:
+            return frozenset()
+        equal = (one for one in self._store.sources_of(reading.former) if one.path != source.path)
+        return frozenset(one.path for one in islice(equal, MOST_ORIGINALS) if _is_unchanged(one))
 
     def _detect_rename(self, source: Source, folder: str) -> bool:
         """If ``source`` is a known file under a new name, move its map; return whether it is.
@@ -212,6 +236,17 @@ def distance_from(source: Source) -> Callable[[Source], tuple[bool, bool]]:
     return lambda known: (known.is_gone, os.path.basename(known.path) != name)
 
 
+def _is_unchanged(source: Source) -> bool:
+    """Return whether a file is certainly still there, with the content it had."""
+    if source.is_gone or is_gone(source.path):
+        return False
+    try:
+        status = os.lstat(source.path)
+    except OSError:
+        return False
+    return (status.st_size, storable_time(status.st_mtime_ns)) == (source.size, source.modified)
+
+
 def _prefix(folder: str) -> bytes:
     return os.path.join(os.fsencode(folder), b"")
 
@@ -226,9 +261,11 @@ class _Reading:
             that an earlier import did not finish (``UNREAD``).
         gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
+        former: digest of the file at this path when it was last read, ``None`` if it was not.
     """
 
     name: str
     known: bool
     gone: bool
     folder: str
+    former: bytes | None

@@ -22,6 +22,7 @@ class ImportReport:
         refusals: refused files or records, and why.
         skipped: files that turned out not to be maps, and why; they are not counted.
         ignored: unknown keys of records, and how often they occurred.
+        unpublished: how many new maps inherited that they are not published.
         notify: called after each file or record, to show progress.
     """
 
@@ -30,6 +31,7 @@ class ImportReport:
     refusals: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
+    unpublished: int = 0
 
     def note(self, verdict: Verdict, name: str, reason: str = "") -> None:
         """Count one file or record."""
@@ -51,6 +53,7 @@ class ImportReport:
         """Count the outcomes of a written batch."""
         for name, outcome in zip(names, outcomes, strict=True):
             self.note(outcome.verdict, name, outcome.reason)
+            self.unpublished += outcome.unpublished
 
     def note_ignored(self, keys: Iterable[str]) -> None:
         """Count unknown keys of a record that was imported."""

@@ -192,9 +192,15 @@ def is_gone(path: bytes) -> bool:
     return _leads_through_link(path)
 
 
-def _leads_through_link(path: bytes) -> bool:
+def link_in(path: bytes) -> bytes | None:
+    """Return the first part of a ``path`` that is a symbolic link, ``None`` if there is none."""
     parts = path.split(b"/")
-    return any(os.path.islink(b"/".join(parts[:end])) for end in range(2, len(parts) + 1))
+    parents = (b"/".join(parts[:end]) for end in range(2, len(parts) + 1))
+    return next(filter(os.path.islink, parents), None)
+
+
+def _leads_through_link(path: bytes) -> bool:
+    return link_in(path) is not None
 
 
 def _is_in_document(path: str) -> bool:

@@ -227,7 +227,10 @@ class MapDraft:
         software: name of the program; the store finds or assigns its id.
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
         folder: path of the imported folder that ``source`` is in, with a slash at the end, if the
-            file was not known at this path before.
+            file was not known at this path before, or if there are ``originals``.
+        other_folders: paths of the other folders that are imported together with it, likewise.
+        originals: paths of unchanged files that had the same content until ``source`` changed: its
+            file may have been begun as a copy of one of them.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
         images: all images in its topics, by ``Image.digest``: the untrusted bytes from the file.
@@ -257,6 +260,8 @@ class MapDraft:
     visibility: Visibility | None = None
     source: Source | None = None
     folder: bytes | None = None
+    other_folders: tuple[bytes, ...] = ()
+    originals: frozenset[bytes] = frozenset()
     outline: bytes | None = None
     content: bytes | None = None
     images: Mapping[str, bytes] | None = None
@@ -309,11 +314,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The verdict on a draft, with the map's public id or the reason for refusal."""
+    """The verdict on a draft, with the map's public id or the reason for refusal.
+
+    ``unpublished`` is whether a new map inherited that it is not published.
+    """
 
     verdict: Verdict
     id: str = ""
     reason: str = ""
+    unpublished: bool = False
 
 
 class VisitKind(Enum):

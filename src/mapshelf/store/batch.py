@@ -27,7 +27,12 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import SELECT_RENAMED_TAGS
-from mapshelf.store.inherited_visibility import Inheritance, Inherited, as_inherited
+from mapshelf.store.inherited_visibility import (
+    Inheritance,
+    Inherited,
+    as_inherited,
+    without_inherited,
+)
 from mapshelf.store.merge import (
     NO_VOTES,
     References,
@@ -143,7 +148,7 @@ class Batch:
                 f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
             )
         may_return = existing.visibility is Visibility.REMOVED and draft.title is not None
-        former = self._returned(existing, draft) if may_return else existing
+        former = self._former(existing, draft, may_return=may_return)
         draft = without_settled(draft, former)
         changed = updated(former, draft, self._references(draft, existing))
         if may_return:
@@ -156,6 +161,15 @@ class Batch:
             return Outcome(Verdict.UNCHANGED, existing.id)
         self._write(changed, draft)
         return Outcome(Verdict.CHANGED, existing.id)
+
+    def _former(self, existing: Map, draft: MapDraft, *, may_return: bool) -> Map:
+        """Return what an existing map is before the draft changes it."""
+        begun = without_inherited(self._rows.read, existing, draft)
+        if begun is existing:
+            return self._returned(existing, draft) if may_return else existing
+        inherited = self._inherited(begun, draft)
+        self._keep_removal(begun, inherited)
+        return as_inherited(begun, inherited)
 
     def _returned(self, existing: Map, draft: MapDraft) -> Map:
         """Return a removed map as it is with its file, if that was missing."""
@@ -201,7 +215,7 @@ class Batch:
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
         self._keep_images(file_id, draft.images)
-        return Outcome(Verdict.ADDED, public_id)
+        return Outcome(Verdict.ADDED, public_id, unpublished=inherited is not None)
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
         """Allocate the ``file_id`` and ``id`` of a new map."""

@@ -5,7 +5,8 @@ A copy of a file has a map of its own, which inherits that the map of the file i
 that users and administrators did to it, belongs to the copy.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from mapshelf.model import GONE, Source
@@ -15,23 +16,38 @@ from mapshelf.store.tables import Row
 
 _MAP: Final = (
     f"JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
-    f" AND s.modified <> {GONE} AND m.visibility <> 'published' AND NOT EXISTS"
+    f" AND s.modified <> {GONE} AND NOT EXISTS"
     " (SELECT 1 FROM sources AS o WHERE o.file_id = m.file_id AND o.path <> s.path)"
 )
-"""The map of a file, if it is not published and has no other file."""
+"""The map of a file, if it has no other file."""
 
-_MISSING: Final = f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP}"
+_MISSING: Final = (
+    f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP} AND m.visibility <> 'published'"
+)
+
+_UNPUBLISHED: Final = (
+    "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
+    f" WHERE m.visibility <> 'published' AND s.modified <> {GONE} AND s.digest IN ({{}})"
+)
+
+_TWIN: Final = (
+    "SELECT 1 FROM sources AS t JOIN maps AS n ON n.file_id = t.file_id WHERE t.digest = s.digest"
+    f" AND t.modified <> {GONE} AND n.visibility = 'published' AND n.file_id < m.file_id"
+)
+"""A published map with the same content from before: because of it, a copy inherited nothing."""
 
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     " AND m.file_id > ? AND m.owner_id = ? AND m.set_by_people = ''"
+    f" AND (m.visibility <> 'published' OR (? AND EXISTS ({_TWIN})))"
     + "".join(
         f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
         for name in ("votes", "collected_maps", "decisions", "reports")
     )
 )
 """The map of a copy that nobody has touched. It inherited that it is not published: imports make no
-other such map, and what people change is noted in ``set_by_people``."""
+other such map, and what people change is noted in ``set_by_people``. Or it inherited nothing, but
+has the name of the missing file: moving a private file must not publish what it will contain."""
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
@@ -40,6 +56,12 @@ _MOVE: Final = (
 
 class CopiedFileMethods(SharedMethods):
     """The part of ``contract.Sources`` that is about copies, for both databases."""
+
+    def unpublished_sources(self, digests: Collection[bytes]) -> set[bytes]:
+        """See ``Store``."""
+        given = ", ".join("?" * len(digests))
+        rows = self._read(_UNPUBLISHED.format(given), tuple(digests)) if digests else []
+        return {path for (path,) in rows}
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
         """See ``Store``."""
@@ -51,7 +73,8 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
     file = (missing.digest, missing.path)
     for kept in database.rows(_MISSING, file):
         for copy in copies:
-            found = database.rows(_COPY, (missing.digest, copy.path, *kept))
+            named_alike = os.path.basename(copy.path) == os.path.basename(missing.path)
+            found = database.rows(_COPY, (missing.digest, copy.path, *kept, named_alike))
             if found:
                 _adopt(database, kept, found[0])
                 database.execute(_MOVE, (copy.path, copy.name, copy.size, copy.modified, *file))

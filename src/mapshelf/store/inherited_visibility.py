@@ -1,14 +1,19 @@
 """What a new file inherits from others with the same content: the rules and SQL of both databases.
 
 Synchronizing programs, and ``mv`` between file systems, copy a file and delete the original later.
-So a copy of a file whose map is not published must not be published as a new map.
+So a copy of a file whose map is not published must not be published as a new map, unless another
+map with the same content is published: then everybody can see it anyway.
+
+A copy may also be the beginning of another map. Once it has another content while the original is
+still there, what it inherited from that no longer concerns it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
-from mapshelf.model import SYSTEM_USER, Map, MapDraft, Visibility, name_key
+from mapshelf.model import GONE, SYSTEM_USER, Map, MapDraft, Visibility, name_key
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
 _EFFECTIVE: Final = (
@@ -21,13 +26,34 @@ INHERITED: Final = (
     " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-    f" WHERE s.digest = {{digest}} AND m.visibility <> 'published' AND {_EFFECTIVE} <> 'published'"
+    " WHERE s.digest = {digest} AND CASE m.visibility"
+    f" WHEN 'published' THEN s.modified <> {GONE} ELSE {_EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
-    f" ORDER BY CASE {_EFFECTIVE} WHEN 'removed' THEN 0 WHEN 'private' THEN 1 ELSE 2 END, m.file_id"
-    " LIMIT 1"
+    f" ORDER BY CASE {_EFFECTIVE} WHEN 'published' THEN 0 WHEN 'removed' THEN 1"
+    " WHEN 'private' THEN 2 ELSE 3 END, m.file_id LIMIT 1"
 )
-"""The columns of ``Inherited``; the names in braces stand for the parts of ``key_of``."""
+"""The columns of ``Inherited``; the names in braces stand for the parts of ``keys_of``.
 
+A published map whose file is there comes first: nothing is inherited then."""
+
+
+_ORIGINALS: Final = (
+    "SELECT o.path FROM maps AS m JOIN sources AS s ON s.file_id = m.file_id"
+    " JOIN sources AS o ON o.digest = s.digest JOIN maps AS n ON n.file_id = o.file_id"
+    " LEFT JOIN removed AS r ON r.file_id = m.file_id"
+    " LEFT JOIN removed AS q ON q.file_id = n.file_id"
+    " WHERE m.file_id = ? AND s.digest <> ? AND m.set_by_people = '' AND n.file_id < m.file_id"
+    f" AND m.visibility <> 'published' AND n.visibility <> 'published' AND o.modified <> {GONE}"
+    " AND (r.file_id IS NULL OR (r.removed = q.removed AND r.removed_by = q.removed_by))"
+    " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
+    " AND NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = m.file_id)"
+    " AND NOT EXISTS (SELECT 1 FROM decisions AS d WHERE d.file_id = m.file_id)"
+)
+"""The files from which a map inherited that it is not published: those of older maps.
+
+People did not decide that about the map itself, which ``set_by_people`` and ``decisions`` would
+note, and a removal of its own would have a time of its own.
+"""
 
 _STRICTNESS: Final = (
     Visibility.PUBLISHED,
@@ -78,14 +104,41 @@ def as_inherited(found: Map, inherited: Inherited | None) -> Map:
     return replace(found, visibility=inherited.visibility) if inherited else found
 
 
-def key_of(draft: MapDraft) -> Row | None:
-    """Return what decides what a new map inherits: digest, folder and owner.
+def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
+    """Return a map as it would be if it had inherited nothing, if its draft begins another map.
 
-    ``None`` if it inherits nothing, because its file is not from a folder.
+    That is the case if its content changes, and the file it is a copy of is still there.
+    """
+    if not draft.originals or draft.source is None or found.visibility is Visibility.PUBLISHED:
+        return found
+    rows = read(_ORIGINALS, (found.file_id, draft.source.digest))
+    if draft.originals.isdisjoint(path for (path,) in rows):
+        return found
+    read("DELETE FROM removed WHERE file_id = ? RETURNING file_id", (found.file_id,))
+    return replace(found, visibility=Visibility.PUBLISHED)
+
+
+def keys_of(draft: MapDraft) -> list[Row]:
+    """Return what decides what a new map inherits: digest, folder and owner, for each folder.
+
+    Empty if it inherits nothing, because its file is not from a folder. Nobody is the owner of the
+    maps of ``SYSTEM_USER``, so these inherit from the folders that are imported together.
     """
     if draft.source is None or draft.folder is None:
+        return []
+    owner = name_key(draft.owner or SYSTEM_USER)
+    if owner != name_key(SYSTEM_USER):
+        return [(draft.source.digest, draft.folder, owner)]
+    folders = sorted({draft.folder, *draft.other_folders})
+    return [(draft.source.digest, folder, "") for folder in folders]
+
+
+def strictest(found: Mapping[Row, Inherited], draft: MapDraft) -> Inherited | None:
+    """Return what is inherited by ``keys_of(draft)``: nothing if one finds a published map."""
+    some = [found[key] for key in keys_of(draft) if key in found]
+    if any(one.visibility is Visibility.PUBLISHED for one in some):
         return None
-    return draft.source.digest, draft.folder, name_key(draft.owner or SYSTEM_USER)
+    return max(some, key=lambda one: _STRICTNESS.index(one.visibility), default=None)
 
 
 def inherited_of_row(row: Sequence[object]) -> Inherited:

@@ -1,6 +1,7 @@
 """Tests of what copies of files inherit, and of ``contract.Sources.adopt_copy``."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,16 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store
 from tests.store.contract.publishing import PeopleSuite
-from tests.store.contract.suite import ALL, REFUSED, present, put, title
+from tests.store.contract.suite import (
+    ALL,
+    CHANGED,
+    REFUSED,
+    UNCHANGED,
+    present,
+    put,
+    title,
+    verdicts,
+)
 from tests.store.drafts import source
 
 SAME = b"s" * 32
@@ -35,6 +45,11 @@ def copied(store: Store, new: MapDraft) -> Map | None:
     (outcome,) = store.put_maps([new])
     assert outcome.verdict is not REFUSED
     return store.find_map(outcome.id)
+
+
+def shown_titles(store: Store) -> list[str]:
+    """Return the titles of all maps that are published."""
+    return [one.title for one in store.maps(0, ALL) if one.visibility is Visibility.PUBLISHED]
 
 
 class CopiedFilesContract(PeopleSuite):
@@ -71,6 +86,117 @@ class CopiedFilesContract(PeopleSuite):
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PUBLISHED))
         other = source("other.mm")
         assert put(store, draft(other)).visibility is Visibility.PUBLISHED
+
+    @pytest.mark.parametrize("state", ["unlisted", "private", "hidden", "removed"])
+    def test_a_copy_that_begins_another_map_is_published(
+        self, store: Store, original: Map, bob: int, state: str
+    ) -> None:
+        """Templates are copied: what their map is does not concern the maps begun from them."""
+        if state == "removed":
+            store.remove_map(original.file_id, bob)
+        elif state == "hidden":
+            store.decide(original.file_id, DecisionKind.HIDE, bob)
+        else:
+            store.edit_map(original.file_id, MapDetails(visibility=Visibility(state)))
+        store.put_maps([draft(COPY)])
+        changed = replace(draft(source("b/1.mm", digest=b"n" * 32)), title="new")
+        same = replace(changed, source=COPY, title="copy", originals=frozenset([FILE.path]))
+        store.put_maps([same])
+        assert shown_titles(store) == []
+        begun = replace(changed, originals=frozenset([FILE.path]))
+        assert verdicts(store.put_maps([begun])) == [CHANGED]
+        assert "new" in shown_titles(store)
+        assert {one.map.id for one in store.removed_maps(None)} <= {original.id}
+        assert verdicts(store.put_maps([begun])) == [UNCHANGED]
+        assert store.check() == []
+
+    def test_a_copy_that_changes_without_its_original_stays_as_it_is(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        store.remove_map(original.file_id, ann)
+        store.put_maps([draft(COPY)])
+        changed = draft(source("b/1.mm", digest=b"n" * 32))
+        store.put_maps([changed])
+        assert present(store) == {}
+        begun = replace(draft(COPY), originals=frozenset([FILE.path]))
+        store.put_maps([begun])
+        assert present(store) == {}, "its former content was another one"
+
+    def test_what_people_decided_about_a_copy_stays_when_it_changes(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        decided: list[Callable[[int], object]] = [
+            lambda copy: store.edit_map(copy, MapDetails(visibility=Visibility.PRIVATE)),
+            lambda copy: store.decide(copy, DecisionKind.HIDE, bob),
+            lambda copy: store.remove_map(copy, ann),
+        ]
+        for number, decide in enumerate(decided):
+            file = source(f"b/{number}.mm", digest=SAME)
+            decide(put(store, draft(file)).file_id)
+            changed = draft(replace(file, digest=bytes([number]) * 32))
+            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+            assert shown_titles(store) == []
+        # The original does not become public because a copy is another map now.
+        put(store, draft(COPY))
+        changed = draft(replace(FILE, digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([COPY.path]))])
+        assert shown_titles(store) == []
+
+    def test_a_copy_that_begins_another_map_inherits_like_a_new_one(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        other = put(store, draft(source("other.mm")))
+        store.remove_map(other.file_id, ann)
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        put(store, draft(COPY))
+        same = replace(COPY, digest=source("other.mm").digest)
+        store.put_maps([replace(draft(same), originals=frozenset([FILE.path]))])
+        assert len(store.removed_maps(ann)) == 2
+        assert store.check() == []
+
+    def test_a_copy_of_a_published_twin_is_published(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """Everybody can see that content: removing a duplicate must not take the other along."""
+        twin = put(store, draft(source("twin.mm", digest=SAME)))
+        store.remove_map(twin.file_id, ann)
+        copy = put(store, draft(COPY))
+        assert copy.visibility is Visibility.PUBLISHED
+        # The other one may be far away.
+        away = source("1.mm", path=b"/other/1.mm", digest=SAME)
+        assert put(store, draft(away, b"/other/", "bob")).visibility is Visibility.PUBLISHED
+        # A missing one is not public any more, nor is a private one.
+        store.remove_sources([FILE.path, away.path])
+        store.edit_map(copy.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert copied(store, draft(source("c/1.mm", digest=SAME))) is None
+        assert store.check() == []
+
+    def test_a_batch_in_which_a_published_twin_changes_may_be_in_any_order(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        hidden = put(store, draft(source("twin.mm", digest=SAME)))
+        store.remove_map(hidden.file_id, ann)
+        changed = draft(source("a/1.mm", digest=b"n" * 32))
+        copies = [draft(source(f"{number}.mm", digest=SAME)) for number in range(2)]
+        store.put_maps([copies[0], changed, copies[1]])
+        assert len(present(store)) == 3
+
+    def test_a_private_map_moves_to_a_copy_that_is_published_because_of_a_twin(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """What is written into the copy later must not be public."""
+        secret = put(store, draft(source("secret.mm", digest=SAME)))
+        secret = store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        other, moved = (source(f"b/{name}.mm", digest=SAME) for name in ("other", "secret"))
+        assert put(store, draft(moved)).visibility is Visibility.PUBLISHED
+        put(store, draft(other))
+        at = source("secret.mm", digest=SAME)
+        assert store.adopt_copy(at, [other]) is None
+        assert store.adopt_copy(at, [other, moved]) == moved
+        assert secret in present(store).values()
+        assert len(present(store)) == 3
+        assert store.check() == []
 
     def test_a_copy_of_a_hidden_map_is_private(self, store: Store, original: Map, bob: int) -> None:
         store.decide(original.file_id, DecisionKind.HIDE, bob)
@@ -146,6 +272,28 @@ class CopiedFilesContract(PeopleSuite):
         unknown = source("x.mm", digest=SAME)
         assert put(store, title("x", source=unknown, owner="ann")).visibility is far
 
+    def test_files_without_an_owner_are_copies_of_those_imported_together(
+        self, store: Store
+    ) -> None:
+        secret = put(store, draft(FILE, owner="system"))
+        store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        for number, (others, expected) in enumerate(
+            [
+                ((b"/maps/",), Visibility.PRIVATE),
+                ((b"/x/", b"/maps/"), Visibility.PRIVATE),
+                ((b"/x/", b"/map/"), Visibility.PUBLISHED),
+            ]
+        ):
+            folder = b"/other%d/" % number
+            file = source("1.mm", path=folder + b"1.mm", digest=SAME)
+            new = replace(draft(file, folder, "system"), other_folders=others)
+            assert put(store, new).visibility is expected
+
+    def test_the_outcome_says_what_is_not_published(self, store: Store, original: Map) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        found = store.put_maps([draft(COPY), draft(source("x.mm")), draft(COPY)])
+        assert [one.unpublished for one in found] == [True, False, False]
+
     def test_many_files_in_a_batch_inherit(self, store: Store, original: Map) -> None:
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
         drafts = [
@@ -173,6 +321,20 @@ class CopiedFilesContract(PeopleSuite):
         assert put(store, draft(COPY)).id == original.id
         assert store.adopt_copy(FILE, [COPY]) is None
         assert store.check() == []
+
+    def test_files_whose_maps_are_not_published_are_found_at_once(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        files = [source(f"{number}.mm", digest=b"%032d" % number) for number in range(1000)]
+        store.put_maps([draft(one) for one in files])
+        digests = [one.digest for one in files]
+        assert store.unpublished_sources(digests) == store.unpublished_sources([]) == set()
+        for file in files[:3]:
+            found = next(one for one in store.maps(0, ALL) if one.title == file.name)
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        store.remove_sources([files[0].path])
+        assert store.unpublished_sources(digests) == {files[1].path, files[2].path}
 
     def test_a_removed_map_moves_to_its_copy(
         self, store: Store, original: Map, ann: int, bob: int

@@ -1,6 +1,6 @@
 """Sources: the files that maps were read from, so that an importer can recognize them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from mapshelf.model import Source
@@ -30,6 +30,12 @@ class Sources(Protocol):
         nothing is moved; but a missing file leaves its path, and is only found by its content then.
         """
 
+    def unpublished_sources(self, digests: Collection[bytes]) -> set[bytes]:
+        """Return the paths of the files with one of these contents whose maps are not published.
+
+        Missing ones are left out. There may be up to 1,000 ``digests``.
+        """
+
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
         """Record that a missing file is now one of its ``copies``, if it was moved by copying it.
 
@@ -37,7 +43,8 @@ class Sources(Protocol):
         moved (``move_source``). Nothing happens (``None``) unless the map of the missing file is
         not published and has no other file, and the map of the copy was made later with the same
         content and owner, inherited that it is not published (``MapWriter.put_maps``), and nobody
-        has edited, collected, reported or voted for it.
+        has edited, collected, reported or voted for it. Instead of that it may have inherited
+        nothing, because an older map with this content is published, if both files have one name.
         """
 
     def remove_sources(self, paths: Sequence[bytes]) -> int:

@@ -4,7 +4,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from mapshelf.model import MapDraft
-from mapshelf.store.inherited_visibility import INHERITED, Inherited, inherited_of_row, key_of
+from mapshelf.store.inherited_visibility import (
+    INHERITED,
+    Inherited,
+    inherited_of_row,
+    keys_of,
+    strictest,
+)
 from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.tables import REMOVED
 
@@ -20,13 +26,14 @@ SELECT_INHERITED: Final = (
 class PostgresInheritance:
     """What the maps of ``drafts`` inherit; see ``inherited_visibility.Inheritance``.
 
-    It is read before the batch, because nothing that an import writes makes it stricter.
+    It is read before the batch: what a copy has in common with a published map, whose file the
+    batch changes, was public until now.
     """
 
     def __init__(self, link: Link, drafts: Iterable[MapDraft]) -> None:
         self._found: dict[Row, Inherited] = {}
         self._removed: list[Row] = []
-        keys = dict.fromkeys(key for draft in drafts if (key := key_of(draft)))
+        keys = dict.fromkeys(key for draft in drafts for key in keys_of(draft))
         if keys:
             columns = map(list, zip(*keys, strict=True))
             for row in link.rows(SELECT_INHERITED, tuple(columns)):
@@ -34,8 +41,7 @@ class PostgresInheritance:
 
     def of(self, draft: MapDraft) -> Inherited | None:
         """See ``Inheritance``."""
-        key = key_of(draft)
-        return self._found.get(key) if key else None
+        return strictest(self._found, draft)
 
     def write_removed(self, row: Row) -> None:
         """See ``Inheritance``."""

@@ -5,7 +5,7 @@ from typing import Final
 
 import apsw
 
-from mapshelf.model import Map, MapLink, Source, User, Votes
+from mapshelf.model import Map, MapDraft, MapLink, Source, User, Votes
 from mapshelf.store.columns import (
     COUNT_VOTES,
     FROM_MAPS,
@@ -33,9 +33,9 @@ WRITE_SOURCE: Final = SOURCES.upsert("?", fixed=("name",))
 class SQLiteBatchRows:
     """See ``batch.BatchRows``."""
 
-    def __init__(self, database: apsw.Connection) -> None:
+    def __init__(self, database: apsw.Connection, drafts: Sequence[MapDraft] = ()) -> None:
         self._database = database
-        self.inheritance: Inheritance = SQLiteInheritance(database)
+        self.inheritance: Inheritance = SQLiteInheritance(database, drafts)
 
     def read(self, sql: str, values: Row) -> list[Row]:
         """See ``BatchRows``."""

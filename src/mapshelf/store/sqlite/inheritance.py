@@ -1,11 +1,18 @@
 """What the maps of a batch inherit in SQLite."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import apsw
 
 from mapshelf.model import MapDraft
-from mapshelf.store.inherited_visibility import INHERITED, Inherited, inherited_of_row, key_of
+from mapshelf.store.inherited_visibility import (
+    INHERITED,
+    Inherited,
+    inherited_of_row,
+    keys_of,
+    strictest,
+)
 from mapshelf.store.tables import REMOVED, Row
 
 WRITE_REMOVED: Final = REMOVED.upsert("?")
@@ -13,16 +20,22 @@ SELECT_INHERITED: Final = INHERITED.format(digest="?1", folder="?2", owner="?3")
 
 
 class SQLiteInheritance:
-    """See ``inherited_visibility.Inheritance``."""
+    """What the maps of ``drafts`` inherit; see ``inherited_visibility.Inheritance``.
 
-    def __init__(self, database: apsw.Connection) -> None:
+    It is read before the batch, as in PostgreSQL, because the batch may change the file of a
+    published map with the same content: whether that comes first must not matter.
+    """
+
+    def __init__(self, database: apsw.Connection, drafts: Iterable[MapDraft]) -> None:
         self._database = database
+        self._found: dict[Row, Inherited] = {}
+        for key in dict.fromkeys(key for draft in drafts for key in keys_of(draft)):
+            for row in database.execute(SELECT_INHERITED, key):
+                self._found[key] = inherited_of_row(row)
 
     def of(self, draft: MapDraft) -> Inherited | None:
         """See ``Inheritance``."""
-        key = key_of(draft)
-        row = self._database.execute(SELECT_INHERITED, key).fetchone() if key else None
-        return inherited_of_row(row) if row else None
+        return strictest(self._found, draft)
 
     def write_removed(self, row: Row) -> None:
         """See ``Inheritance``."""

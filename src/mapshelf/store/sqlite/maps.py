@@ -27,7 +27,7 @@ class SQLiteMaps(DatabaseUser):
     def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
         """See ``Store``."""
         with self._database.writing() as database:
-            return Batch(SQLiteBatchRows(database), self._clock()).put(drafts)
+            return Batch(SQLiteBatchRows(database, drafts), self._clock()).put(drafts)
 
     def delete_maps(self, ids: Iterable[str]) -> int:
         """See ``Store``."""

@@ -79,7 +79,7 @@ class _Transaction:
     @contextmanager
     def batch(self, draft: MapDraft) -> Iterator[SQLiteBatchRows]:
         """See ``Transaction``."""
-        yield SQLiteBatchRows(self._database)
+        yield SQLiteBatchRows(self._database, [draft])
 
     def next_revision(self) -> int:
         """See ``Transaction``."""
