@@ -90,7 +90,7 @@ class CachedResponse:
     counts: OperationCounts | None = None
     scope: str | None = None
 
-    def to(self, user: User | None) -> Response | None:
+    def for_user(self, user: User | None) -> Response | None:
         """Return the response to a request of ``user``, ``None`` if that is not cached."""
         if self.of_users is None:
             return self.response

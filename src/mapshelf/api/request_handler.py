@@ -149,9 +149,9 @@ class RequestHandler:
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
         """Return the response to an earlier ``GET`` if it can be sent again unchanged.
 
-        It can be sent to every client whose token has its scope (``CachedResponse.to``), if the
-        request has no header that the service reads except Host. ``None`` implies nothing about the
-        response: call ``answer``.
+        It can be sent to every client whose token has its scope (``CachedResponse.for_user``), if
+        the request has no header that the service reads except Host. ``None`` implies nothing about
+        the response: call ``answer``.
         """
         snapshot = None if self.looks_closely else self._snapshot.in_use
         cached = snapshot and snapshot.response_under((path, query_string))
@@ -194,7 +194,7 @@ class RequestHandler:
 
     def _cached(self, request: Request, method: Method, limit: Limit | None) -> Response | None:
         cached = self._snapshot.get().response_under((request.path, request.query_string))
-        response = cached.to(request.user) if cached else None
+        response = cached.for_user(request.user) if cached else None
         if cached is None or response is None:
             return None
         if limit is None and request.shared and cached.counts is None and _is_plain(response):

@@ -128,7 +128,7 @@ class RSGIApplication:
             user = authenticator.allowed_user(token, cached.scope) if authenticator else None
             if user is None:
                 return False
-        response = cached.to(user)
+        response = cached.for_user(user)
         if response is None:
             return False
         named = ("x-request-id", next(self._handler.request_ids))

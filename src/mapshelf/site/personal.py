@@ -121,16 +121,15 @@ class Personal:
         """
 
         async def guard(_: Context, request: Request) -> Response:
+            people = self.addresses.people
+            address = otherwise or people.sign_in(people.of(request))
             session = await self._session(operation, request)
             if session is None:
-                address = otherwise or self.addresses.people.sign_in(
-                    self.addresses.people.of(request)
-                )
                 return see_other(address)
             try:
                 return await show(request, session)
             except InvalidToken:  # it has ended meanwhile
-                return see_other(self.addresses.people.sign_in(self.addresses.people.of(request)))
+                return see_other(address)
 
         return guard
 

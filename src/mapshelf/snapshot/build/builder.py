@@ -25,7 +25,7 @@ from mapshelf.errors import (
     SnapshotMissing,
     SnapshotUnavailable,
 )
-from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_new, cut
+from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_new, pieces_of
 from mapshelf.snapshot.build.map_preparation import MapPreparation
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
@@ -119,7 +119,7 @@ class Builder:
             self._use(self._working)
             return True
         if changes:
-            changes = next(cut(changes))
+            changes = next(pieces_of(changes))
             self._compacted.apply(changes)
             self._compacted.revision = changes[-1].revision
             if self._compacted.revision < self._working.revision:

@@ -65,7 +65,7 @@ def apply_new(
     working.ahead.clear()
 
 
-def cut(changes: Sequence[Change]) -> Iterator[list[Change]]:
+def pieces_of(changes: Sequence[Change]) -> Iterator[list[Change]]:
     """Yield changes in pieces of at most ``SIZE_AT_ONCE``, or a single larger one."""
     piece: list[Change] = []
     size = 0
@@ -115,7 +115,7 @@ def _apply_rest(
     while read < last:
         changes = [one for one in store.changes(read, BATCH) if one.revision <= last]
         rest = [one for one in changes if not working.has_applied(one)]
-        for piece in cut(rest):
+        for piece in pieces_of(rest):
             is_late = is_begun and monotonic() - began > SECONDS_OF_LARGE
             is_enough = is_begun and working.applied >= CHANGES_PER_SNAPSHOT
             if is_enough or (is_late and store.revision() != target):
