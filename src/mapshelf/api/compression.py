@@ -2,17 +2,19 @@
 
 A proxy can compress too, but not every installation has one. Compressing takes longer than making a
 list, so it is only for responses that are made once, in threads, and sent often: pages and their
-assets. Every client accepts gzip, and Python includes it.
+assets. Every client accepts gzip.
 """
 
-import gzip
 from dataclasses import replace
 from typing import Final
 
+from isal import igzip
+
 from mapshelf.api.http import Response
 
-LEVEL: Final = 6
-"""Higher levels take twice as long and save one per cent."""
+LEVEL: Final = 3
+"""The best that ISA-L has: pages are 5 % larger than at level 6 of zlib, which takes five times as
+long."""
 
 SMALLEST_COMPRESSED: Final = 1024
 """Bytes below which compression is not worthwhile: the response fits into a packet or two."""
@@ -33,7 +35,7 @@ def also_compressed(response: Response) -> Response:
 
 def compress(body: bytes) -> bytes:
     """Return a body, compressed."""
-    return gzip.compress(body, LEVEL, mtime=0)
+    return igzip.compress(body, LEVEL, mtime=0)
 
 
 def with_compressed(response: Response, compressed: Response | None) -> Response:
