@@ -48,3 +48,16 @@ def unpacked(encoded: bytes) -> bytes:
     if not unpacking.eof:
         raise zlib.error("the end is missing")
     return document
+
+
+@decoding_errors()
+def unpacked_up_to(encoded: bytes, most: int) -> bytes | None:
+    """Return the document in ``encoded``, ``None`` if it is larger than ``most`` bytes.
+
+    Raises:
+        StoreDamaged: the data is small and cannot be decompressed.
+    """
+    if len(encoded) > 2 * most:  # compressed data is never twice as large as its input
+        return None
+    document = zlib.decompressobj().decompress(encoded, most + 1)
+    return document if len(document) <= most else None

@@ -284,7 +284,7 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
             deep.append(note[: max(0, room)])
         room -= len(note)
         if len(row) > _PLAIN:
-            for words in _facts(row[_PLAIN]):
+            for words in row_facts(row[_PLAIN]):
                 deep.append(words[: max(0, room)])
                 room -= len(words)
         if room <= 0:
@@ -314,7 +314,12 @@ def _pictured(row: list[Any]) -> str:
     return " ".join(digest for digest, *_ in images if digest)
 
 
-def _facts(more: dict[str, Any]) -> list[str]:
+SEARCHABLE: Final = frozenset({"tags", "attributes", "task", "attachments", "formula"})
+"""The content of topics that ``row_facts`` reads."""
+
+
+def row_facts(more: dict[str, Any]) -> list[str]:
+    """Return ``Topic.facts`` of a topic, given the last value of its row."""
     resources = more.get("task", {}).get("resources", ())
     files = [name for name, _ in more.get("attachments", ())]
     formula = more.get("formula", "")

@@ -14,6 +14,7 @@ from string import punctuation
 from typing import Final
 
 from mapshelf.search.deadline import Deadline
+from mapshelf.search.initial_test import InitialTest
 from mapshelf.search.normalized_places import normalized_with_places
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.search.term_table import TermTable
@@ -97,6 +98,9 @@ class _Chunk:
 
 _NOTHING: Final = _Chunk([], [])
 
+NO_TERMS: Final[frozenset[int]] = frozenset()
+"""The terms of a text that matches none."""
+
 
 class Highlighter:
     """Finds the terms of one query in texts. Excluded terms are ignored."""
@@ -124,6 +128,7 @@ class Highlighter:
         self._possible_initials = self._initials | {
             word[:1] for term in self._terms for word in (*term.words, term.joined)
         }
+        self._initial_test = InitialTest(self._possible_initials)
         self._first_letters = [term.words[0][:2] for term in self._terms]
         self._beginnings = [re.compile(rf"\b{re.escape(term.words[0])}") for term in self._terms]
         self._rows = [
@@ -140,6 +145,7 @@ class Highlighter:
                 table = self._characters if term.is_character else self._pairs
                 table.setdefault(term.words[0], []).append(number)
         self._chunks: dict[str, _Chunk] = {}
+        self._unmatched: set[str] = set()  # the chunks without matches, which nearly all are
         self._within: dict[str, Highlighter] = {}
         self._deadline: Deadline | None = None
 
@@ -156,7 +162,7 @@ class Highlighter:
             found = self._within[code] = copy(self)
             found._languages = (code,)
             found._keeps_initials = code not in PREFIX_STRIPPING
-            found._chunks = {}
+            found._chunks, found._unmatched = {}, set()
         return found
 
     def until(self, deadline: Deadline) -> "Highlighter":
@@ -192,6 +198,9 @@ class Highlighter:
 
     def matched_terms(self, text: str) -> frozenset[int]:
         """Return the indices of the terms that occur in ``text``."""
+        parts = text.split()
+        if not self._rows and self._unmatched.issuperset(parts):
+            return NO_TERMS
         found: set[int] = set()
         if self._rows:
             for match in self._matches(text):
@@ -200,7 +209,9 @@ class Highlighter:
                     break
             return frozenset(found)
         # A loop, not a generator: this runs for every topic that is searched.
-        for part in text.split():
+        for part in parts:
+            if part in self._unmatched:
+                continue
             chunk = self._chunk(part)
             if chunk is None:
                 break
@@ -248,15 +259,18 @@ class Highlighter:
                     return None
                 chunk = self._analysed(text)
             self._chunks[text] = chunk
+            if not chunk.matches:
+                self._unmatched.add(text)
         return chunk
 
     def _without_matches(self, text: str) -> _Chunk | None:
         """Return the analysis of a chunk that cannot match, after a fast test that most pass.
 
-        A word without parts matches only terms with the same initial, if stemmers keep that.
-        Return ``None`` if the chunk may match, or if the places of its words are not as easily
-        found.
+        A word matches only terms with the same initial, if stemmers keep that. Return ``None`` if
+        the chunk may match, or if the places of its words are not as easily found.
         """
+        if self._keeps_initials and not self._rows and self._initial_test.excludes(text):
+            return _NOTHING
         word = text.strip(punctuation)
         if not (
             _is_one_word(word)

@@ -1,15 +1,13 @@
 """Select snippets: the topics of a map that match a query, each with its path from the root."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, NamedTuple
 
-from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.formats.outline_size import size_up_to
-from mapshelf.model import Outline, Topic
+from mapshelf.formats.outline_bytes import unpacked_up_to
+from mapshelf.formats.outline_texts import OutlineTexts, read_texts
 from mapshelf.search.deadline import Deadline
-from mapshelf.search.highlight import Highlight, Highlighter, highlighted
+from mapshelf.search.highlight import NO_TERMS, Highlight, Highlighter, highlighted
 
 LONGEST_EXCERPT: Final = 300  # maximum characters shown of a text
 
@@ -95,44 +93,28 @@ class SnippetFinder:
         """
         wanted = len(self._highlighter) and self._topics_left > 0
         encoded = load() if wanted and not self._deadline.is_over() else None
-        if not encoded:
-            return []
         room = min(self._bytes_left, self._budget.outline_bytes)
-        size = size_up_to(encoded, room)
-        if size > room:
+        document = unpacked_up_to(encoded, room) if encoded else None
+        if document is None:
             return []
-        self._bytes_left -= size
-        outline = decode_outline(encoded)
+        self._bytes_left -= len(document)
+        outline = read_texts(document)
         most = min(self._topics_left, self._budget.topics_per_map)
-        self._topics_left -= min(outline.topic_count, self._budget.topics_per_map)
+        self._topics_left -= min(len(outline.texts), self._budget.topics_per_map)
         highlighter = self._highlighter.within(language)
         count = self._budget.snippets
         return best_snippets(outline, highlighter, title, count, most, self._deadline)
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """A topic and the path to it. Paths share their beginnings to save memory in large maps."""
+class _Found(NamedTuple):
+    """A topic that matches; ``rank`` is less for better topics and ends with its number."""
 
-    above: "_Path | None"
-    topic: Topic
-    note: str
-
-    def texts(self) -> list[str]:
-        """Return the texts of the topics above, from the root down."""
-        texts: list[str] = []
-        path = self.above
-        while path:
-            texts.append(_step(path.topic.text))
-            path = path.above
-        return texts[::-1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    path: _Path
     rank: tuple[int, int, int, int]
     content: tuple[str, str]
+
+    @property
+    def topic(self) -> int:
+        return self.rank[-1]
 
 
 def marked_line(text: str, highlighter: Highlighter) -> str:
@@ -142,7 +124,7 @@ def marked_line(text: str, highlighter: Highlighter) -> str:
 
 
 def best_snippets(  # noqa: PLR0913, PLR0917 - what is searched, for what, and how long
-    outline: Outline,
+    outline: OutlineTexts,
     highlighter: Highlighter,
     title: str,
     count: int,
@@ -158,16 +140,18 @@ def best_snippets(  # noqa: PLR0913, PLR0917 - what is searched, for what, and h
     """
     best: list[_Found] = []
     seen = {(title, "")}
-    for found in sorted(_found(outline, highlighter, most, deadline), key=lambda found: found.rank):
+    for found in sorted(_found(outline, highlighter, most, deadline)):
         if found.content not in seen:
             seen.add(found.content)
             best.append(found)
         if len(best) == count:
             break
-    return [_snippet(found.path, highlighter) for found in best]
+    return [_snippet(outline, found.topic, highlighter) for found in best]
 
 
-def topics_with(outline: Outline, highlighter: Highlighter, count: int, most: int) -> list[Snippet]:
+def topics_with(
+    outline: OutlineTexts, highlighter: Highlighter, count: int, most: int
+) -> list[Snippet]:
     """Return up to ``count`` topics that match the most terms, in the order of the map.
 
     Unlike ``best_snippets``, this includes topics with equal texts, as their positions differ. Only
@@ -178,59 +162,31 @@ def topics_with(outline: Outline, highlighter: Highlighter, count: int, most: in
     found = list(_found(outline, highlighter, most, deadline))
     best = min((one.rank[0] for one in found), default=0)
     chosen = [one for one in found if one.rank[0] == best][:count]
-    return [_snippet(one.path, highlighter) for one in chosen]
+    return [_snippet(outline, one.topic, highlighter) for one in chosen]
 
 
 def _found(
-    outline: Outline, highlighter: Highlighter, most: int, deadline: Deadline
+    outline: OutlineTexts, highlighter: Highlighter, most: int, deadline: Deadline
 ) -> Iterator[_Found]:
-    paths: list[_Path | None] = [None]
-    labels = _labels(outline)
-    for place, (depth, topic) in enumerate(islice(outline.topics(), most)):
-        if deadline.was_over(len(topic.text) + len(topic.note)):
+    for topic, text in enumerate(outline.texts[:most]):
+        note = outline.notes.get(topic, "")
+        if deadline.was_over(len(text) + len(note)):
             return
-        del paths[depth + 1 :]
-        path = _Path(paths[depth], topic, _note(topic, labels))
-        paths.append(path)
-        in_text = highlighter.matched_terms(topic.text)
-        in_note = highlighter.matched_terms(path.note)
+        in_text = highlighter.matched_terms(text)
+        in_note = highlighter.matched_terms(note) if note else NO_TERMS
         if in_text or in_note:
-            rank = (-len(in_text | in_note), -len(in_text), depth, place)
-            yield _Found(path, rank, (topic.text, path.note if in_note else ""))
+            depth = len(outline.above(topic))
+            rank = (-len(in_text | in_note), -len(in_text), depth, topic)
+            yield _Found(rank, (text, note if in_note else ""))
 
 
-def _snippet(path: _Path, highlighter: Highlighter) -> Snippet:
-    topic = path.topic
-    text, in_text = _excerpt(topic.text, highlighter.highlights(topic.text))
-    note, in_note = _excerpt(path.note, highlighter.highlights(path.note))
+def _snippet(outline: OutlineTexts, topic: int, highlighter: Highlighter) -> Snippet:
+    whole, whole_note = outline.texts[topic], outline.notes.get(topic, "")
+    text, in_text = _excerpt(whole, highlighter.highlights(whole))
+    note, in_note = _excerpt(whole_note, highlighter.highlights(whole_note))
     note = highlighted(note, in_note) if in_note else ""
-    return Snippet(topic.id, path.texts(), text, highlighted(text, in_text), note)
-
-
-def _note(topic: Topic, labels: Mapping[str, Sequence[str]]) -> str:
-    """Return the note of a topic, followed by its other searchable texts."""
-    return "\n".join(filter(None, (topic.note, *topic.facts(), *labels.get(topic.id, ()))))
-
-
-def _labels(outline: Outline) -> dict[str, list[str]]:
-    """Return the titles of sheets and labels of relationships and boundaries, by topic id.
-
-    The topic is the central one for a sheet, the start of a relationship, and the first one of a
-    boundary.
-    """
-    labels: dict[str, list[str]] = {}
-    for sheet in outline.sheets:
-        named = [(sheet.root.id, sheet.title)]
-        named += [(arrow.start, arrow.text) for arrow in sheet.relationships]
-        named += [
-            (topic_id, boundary.text)
-            for boundary in sheet.boundaries
-            for topic_id in boundary.topics[:1]
-        ]
-        for topic_id, words in named:
-            if words:
-                labels.setdefault(topic_id, []).append(words)
-    return labels
+    path = [_step(outline.texts[above]) for above in outline.above(topic)]
+    return Snippet(outline.id(topic), path, text, highlighted(text, in_text), note)
 
 
 def _step(text: str) -> str:

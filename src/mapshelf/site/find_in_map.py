@@ -14,8 +14,8 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_maps import FoundMap, find_map
-from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.formats.outline_size import size_up_to
+from mapshelf.formats.outline_bytes import unpacked_up_to
+from mapshelf.formats.outline_texts import read_texts
 from mapshelf.query import parse_query
 from mapshelf.search.snippets import API_BUDGET, topics_with
 from mapshelf.site.cards import FoundTopic, found_topic
@@ -79,9 +79,10 @@ class FindInMapPages:
         if not encoded or not len(highlighter):
             return TopicMatches([])
         most = API_BUDGET.outline_bytes
-        if size_up_to(encoded, most) > most:
+        document = unpacked_up_to(encoded, most)
+        if document is None:
             return TopicMatches([], too_large=True)
-        outline = decode_outline(encoded)
+        outline = read_texts(document)
         snippets = topics_with(outline, highlighter, MOST_FOUND, API_BUDGET.topics_per_map)
         title, addresses = found.record.title, self._resources.addresses
         return TopicMatches([found_topic(one, public_id, title, addresses) for one in snippets])
