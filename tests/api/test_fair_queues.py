@@ -44,6 +44,7 @@ OPEN: Final = (
     ("thumbnails", "/thumbnails/Small001.svg"),
     ("drawings", "/thumbnails/Small001.png"),
     ("pages", "/?query=map"),
+    ("long_searches", "/mindmaps/Small001/small-map/find?query=one"),
     ("lookups", "/mindmaps/Nothing1/nothing"),
 )
 """Queues, and requests without a token that wait in them."""

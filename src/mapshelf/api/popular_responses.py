@@ -33,7 +33,7 @@ class _Popular:
     """How to make a response, ``until`` that time (``time.monotonic``)."""
 
     key: Key
-    make: Callable[[Snapshot], Response]
+    make: Callable[[Snapshot], object]
     until: float
 
 
@@ -43,8 +43,8 @@ class PopularResponses:
     def __init__(self) -> None:
         self._popular: LRUCache[Key, _Popular] = LRUCache(MOST_PREPARED)
 
-    def note(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
-        """Note a request, and what makes the response to it."""
+    def note(self, request: Request, make: Callable[[Snapshot], object]) -> None:
+        """Note a request, and what makes the response to it, or something else if that is slow."""
         key = request.path, request.query_string
         self._popular.put(key, _Popular(key, make, monotonic() + PREPARED_FOR))
 
@@ -58,4 +58,5 @@ class PopularResponses:
                 except (StoreError, SnapshotError) as error:
                     log.info("%s is not ready with the new snapshot: %s", one.key[0], error)
                 else:
-                    yield one.key, response
+                    if isinstance(response, Response):
+                        yield one.key, response

@@ -13,6 +13,7 @@ class Queues:
 
     Attributes:
         searches: searches, facets, suggestions.
+        long_searches: searches for the topics in one map, and the rest of those that take long.
         lookups: maps that are not in the snapshot.
         writing: changes by people, except of files.
         uploads: files to parse and publish, which may take seconds each.
@@ -36,6 +37,7 @@ class Queues:
 
     def __init__(self) -> None:
         self.searches = WorkQueue("searches", threads=2, waiting=256)
+        self.long_searches = WorkQueue("long searches", threads=1, waiting=16)
         self.lookups = WorkQueue("lookups", threads=1, waiting=256)
         self.writing = WorkQueue("writing", threads=1, waiting=64)
         self.uploads = WorkQueue("uploads", threads=1, waiting=16)

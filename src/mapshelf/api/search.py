@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 import orjson
 
 from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.api.maps import list_response
 from mapshelf.errors import StoreDamaged
@@ -21,7 +22,7 @@ from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line
 from mapshelf.snapshot.format.records import record_ids
-from mapshelf.snapshot.read import Details, Record, Snapshot
+from mapshelf.snapshot.read import Details, Hits, Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import normalize
 
@@ -45,7 +46,7 @@ log = logging.getLogger(__name__)
 async def search_maps(context: Context, request: Request) -> Response:
     """Return the requested page of maps, each with its best matching topics."""
     current, query = context.snapshot.get(), parse_query(request.query_string)
-    make = partial(_search, current.snapshot, context.store.get(), query, context.base_url)
+    make = partial(_search, context, current.snapshot, query)
     return await current.response(request, context.queues.searches, make)
 
 
@@ -56,16 +57,37 @@ async def suggest(context: Context, request: Request) -> Response:
     return await current.response(request, context.queues.searches, make)
 
 
-def _search(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -> Response:
-    hits = snapshot.search(query, base_url)
+def _search(context: Context, snapshot: Snapshot, query: MapQuery) -> Response | Deferred:
+    hits = snapshot.search(query, context.base_url)
     finder = SnippetFinder(hits.highlighter, API_BUDGET)
-    snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
+    topics = _found_topics(context, hits, finder)
+    if finder.is_interrupted:
+        make = partial(_resumed_search, context, query, hits, finder)
+        return Deferred(context.queues.long_searches, make)
+    return _search_response(context, query, hits, topics)
+
+
+def _resumed_search(
+    context: Context, query: MapQuery, hits: Hits, finder: SnippetFinder
+) -> Response:
+    finder.resume()
+    return _search_response(context, query, hits, _found_topics(context, hits, finder))
+
+
+def _found_topics(context: Context, hits: Hits, finder: SnippetFinder) -> list[list[Snippet]]:
+    store = context.store.get()
+    return topics_of_open(store, hits.records, partial(_snippets, finder, store))
+
+
+def _search_response(
+    context: Context, query: MapQuery, hits: Hits, topics: list[list[Snippet]]
+) -> Response:
     found = []
-    for record, some in zip(hits.records, snippets, strict=True):
-        topics = [asdict(snippet) for snippet in some]
+    for record, some in zip(hits.records, topics, strict=True):
         file = _file(record.details, hits.highlighter)
-        found.append({"map": orjson.Fragment(record.body), "topics": topics, "file": file})
-    address = f"{base_url.decode()}/search"
+        topic_rows = [asdict(snippet) for snippet in some]
+        found.append({"map": orjson.Fragment(record.body), "topics": topic_rows, "file": file})
+    address = f"{context.base_url.decode()}/search"
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
 
 
@@ -107,7 +129,7 @@ def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippe
     """Return the snippets of a map, none if its outline is damaged."""
     try:
         load = partial(store.outline, record.file_id)
-        return finder.find(record.title, record.details.language, load)
+        return finder.find(record.file_id, record.title, record.details.language, load)
     except StoreDamaged as error:
         _log_damage(record, error)
         return []

@@ -17,8 +17,12 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         """Begin; the deadline is in ``seconds``."""
-        self._until = thread_time() + seconds
         self._characters = 0
+        self.restart(seconds)
+
+    def restart(self, seconds: float) -> None:
+        """Begin again, in the present thread; the deadline is in ``seconds``."""
+        self._until = thread_time() + seconds
         self._over = seconds <= 0
 
     def is_over(self) -> bool:

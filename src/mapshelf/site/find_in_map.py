@@ -59,7 +59,7 @@ class FindInMapPages:
         found = await find_map(self._context, request, b"")
         asked = urlencode({"query": text}).encode()
         make = partial(self._page, found, text)
-        return await found.response(request, self._context.queues.pages, make, asked)
+        return await found.response(request, self._context.queues.long_searches, make, asked)
 
     def _page(self, found: FoundMap, text: str) -> Response:
         addresses, record = self._resources.addresses, found.record

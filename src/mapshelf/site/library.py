@@ -62,6 +62,7 @@ class Library:
         is_table: whether the list is a table.
         canonical: URL of this page as cards.
         last: URL of the last page if this one is beyond it, otherwise empty.
+        unfinished: what searches for the topics that are still missing, ``None`` if none are.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Library:
     is_table: bool
     canonical: str
     last: str
+    unfinished: SnippetFinder | None
 
 
 class LibraryPages:
@@ -102,8 +104,22 @@ class LibraryPages:
         self._addresses = addresses
         self._facets = CachedFacets(addresses)
 
-    def page(self, query: MapQuery, snapshot: Snapshot, store: Maps, view: str = CARDS) -> Library:
+    def page(
+        self,
+        query: MapQuery,
+        snapshot: Snapshot,
+        store: Maps,
+        view: str = CARDS,
+        finder: SnippetFinder | None = None,
+    ) -> Library:
         """Return the page for ``query``, in one of ``VIEWS``.
+
+        Args:
+            query: the query.
+            snapshot: the snapshot to answer from.
+            store: where outlines are.
+            view: how maps are shown.
+            finder: continues a page that is ``unfinished``.
 
         Raises:
             StoreUnavailable: the store cannot be reached.
@@ -116,7 +132,10 @@ class LibraryPages:
             query = replace(query, given=(*query.given, (VIEW, view)))
         given = dict(query.given)
         hits = snapshot.search(query, b"")
-        finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
+        if finder is None:
+            finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
+        else:
+            finder.resume()
         facets = self._facets.of(query, snapshot, store)
         removals = removals_of(given, facets, addresses)
         snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
@@ -164,6 +183,7 @@ class LibraryPages:
             last=addresses.library(given, (pages - 1) * PAGE_SIZE)
             if hits.total and page > pages
             else "",
+            unfinished=finder if finder.is_interrupted else None,
         )
 
 
@@ -182,7 +202,7 @@ def _cards(hits: Hits, snippets: list[list[Snippet]], addresses: Addresses) -> l
 
 def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippet]:
     load = partial(store.outline, record.file_id)
-    return finder.find(record.title, record.details.language, load)
+    return finder.find(record.file_id, record.title, record.details.language, load)
 
 
 def _saveable(given: Mapping[str, str]) -> dict[str, str]:

@@ -27,6 +27,7 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.formats.outline_size import is_large
 from mapshelf.model import Visibility, VisitKind
 from mapshelf.query import MapQuery, parse_query, read_parameters
+from mapshelf.search.snippets import SnippetFinder
 from mapshelf.site.cards import card
 from mapshelf.site.choices import Choice
 from mapshelf.site.collection_pages import CollectionPages
@@ -76,7 +77,7 @@ class Pages:
 
     async def library(self, request: Request) -> Response:
         """Respond with a list of maps as a page."""
-        make = partial(self._library, _place_query(request), _view(request))
+        make = partial(self._listed, self._library, _place_query(request), _view(request))
         if request.path == "/" and not request.query_string:
             self._context.snapshot.popular.note(request, make)
         return await self._made(request, make)
@@ -84,7 +85,8 @@ class Pages:
     async def results(self, request: Request) -> Response:
         """Respond with the part of a list that search-as-you-type updates."""
         query = _list_query(request.query_string)
-        return await self._made(request, partial(self._results, query, _view(request)))
+        make = partial(self._listed, self._results, query, _view(request))
+        return await self._made(request, make)
 
     async def tags(self, request: Request) -> Response:
         """Respond with the page of all tags."""
@@ -178,16 +180,36 @@ class Pages:
 
     # -- rendered in threads --------------------------------------------------------------
 
-    def _listed(self, query: MapQuery, view: str, snapshot: Snapshot) -> Library:
-        return self._library_pages.page(query, snapshot, self._context.store.get(), view)
+    def _listed(
+        self,
+        respond: Callable[[Library], Response],
+        query: MapQuery,
+        view: str,
+        snapshot: Snapshot,
+    ) -> Response | Deferred:
+        """Return the response to a list; another queue may have to find the matching topics."""
+        library = self._library_pages.page(query, snapshot, self._context.store.get(), view)
+        if library.unfinished:
+            make = partial(self._finished, respond, query, view, snapshot, library.unfinished)
+            return Deferred(self._queues.long_searches, make)
+        return respond(library)
 
-    def _library(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
-        values = {"library": self._listed(query, view, snapshot)}
-        return self._templates.page("library.html", values)
+    def _finished(
+        self,
+        respond: Callable[[Library], Response],
+        query: MapQuery,
+        view: str,
+        snapshot: Snapshot,
+        finder: SnippetFinder,
+    ) -> Response:
+        store = self._context.store.get()
+        return respond(self._library_pages.page(query, snapshot, store, view, finder))
 
-    def _results(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
-        values = {"library": self._listed(query, view, snapshot)}
-        return fragment_response(self._templates.text("_list.html", values).encode())
+    def _library(self, library: Library) -> Response:
+        return self._templates.page("library.html", {"library": library})
+
+    def _results(self, library: Library) -> Response:
+        return fragment_response(self._templates.text("_list.html", {"library": library}).encode())
 
     def _tags(self, snapshot: Snapshot) -> Response:
         tags = snapshot.tags()
@@ -251,7 +273,9 @@ class Pages:
 
     # -- common ---------------------------------------------------------------------------
 
-    async def _made(self, request: Request, make: Callable[[Snapshot], Response]) -> Response:
+    async def _made(
+        self, request: Request, make: Callable[[Snapshot], Response | Deferred]
+    ) -> Response:
         """Return the result of ``make`` for the current snapshot."""
         current = self._context.snapshot.get()
         return await current.response(request, self._queues.pages, partial(make, current.snapshot))
