@@ -103,6 +103,7 @@ def _kinds(catalogue: Catalogue, snapshot: Snapshot) -> list[RequestKind]:
         RequestKind("page again", [PAGE], again=True),
         RequestKind("lists, all different", listing_paths(catalogue)),
         RequestKind("searches, all different", search_paths(catalogue)),
+        RequestKind("searches with topics, all different", _searches(catalogue, "/search")),
         RequestKind("suggestions for a second word", _second_words(catalogue)),
         RequestKind("/users/me", ["/users/me"], again=True),
         RequestKind("/maps/{ID} again", [f"/maps/{one}" for one in shown], again=True),
@@ -110,8 +111,14 @@ def _kinds(catalogue: Catalogue, snapshot: Snapshot) -> list[RequestKind]:
         RequestKind("library page again", ["/"], True, BROWSER),
         RequestKind("library page new", library_paths(catalogue, (), PAGES), False, BROWSER),
         RequestKind("library page new, other filters", filtered, False, BROWSER),
+        RequestKind("page of a search, new", _searches(catalogue, "/")[:PAGES], False, BROWSER),
         RequestKind(f"map page new, {TOPICS} topics", pages, False, BROWSER),
     ]
+
+
+def _searches(catalogue: Catalogue, path: str) -> list[str]:
+    """Return searches for maps with their matching topics."""
+    return [one.replace("/maps", path, 1) for one in search_paths(catalogue)]
 
 
 def _second_words(catalogue: Catalogue) -> list[str]:

@@ -9,6 +9,7 @@ from benchmarks.tables import Sizes, count, having, header, label, megabytes, nu
 PAGES: Final = (
     "library page again",
     "library page new",
+    "page of a search, new",
     "map page new, 100 topics",
     "thumbnails again",
 )

@@ -22,6 +22,7 @@ LABELS: Final = {
     "library page again": "library page, repeated",
     "library page new": "library page, first request",
     "library page new, other filters": "library page, first request, other filters",
+    "page of a search, new": "library page of a search, first request",
     "library page, first after a publication": "library page, first after an update",
     "floor: the same page, handed over": "the same bytes from an empty application",
     "middling word as typed (or its beginning)": "medium-frequency word, also as a prefix",
