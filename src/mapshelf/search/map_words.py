@@ -11,6 +11,7 @@ from typing import Final
 
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
+from mapshelf.search.alike_words import with_few_alike
 from mapshelf.text.normalize import SEPARATOR, is_unspaced
 from mapshelf.text.word_forms import (
     CACHED_PIECES,
@@ -99,6 +100,8 @@ class WordFinder:
     def words_of(self, found: Map, source: str, passages: Passages) -> MapWords:
         """Return the words of a map, up to ``MOST_VARIANTS`` different ones, the title first.
 
+        Of words that begin alike, there are few (``alike_words.py``).
+
         Args:
             found: the map.
             source: name of the file it was read from.
@@ -108,7 +111,7 @@ class WordFinder:
         language = passages.language
         branch_text = _separated((*passages.shallow, *about))
         texts = (found.title, found.description, branch_text, _separated(passages.deep))
-        title, description, branches, topics = self._within_limit(texts, language)
+        title, description, branches, topics = with_few_alike(self._within_limit(texts, language))
         self._forms.limit()
         return MapWords(
             _words(title),
