@@ -8,36 +8,41 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from mapshelf.text.normalize import SEPARATOR
-from mapshelf.text.word_forms import Forms, variants_in
+from mapshelf.text.word_forms import Forms
 
 MOST_ALIKE: Final = {5: 500, 1: 8192}
 """Maximum number of different words of a map with the same first characters, by the number of these
 characters. The maps of people with the most that we know have 57 and 728."""
 
+_VARIANTS: Final = attrgetter("variants")
 
-def with_few_alike(texts: Iterable[list[Forms]]) -> list[list[Forms]]:
-    """Return the texts of a map without surplus words: those over a limit of ``MOST_ALIKE``.
 
-    A separator takes the place of a surplus word, so all others keep their positions. Its stems are
+def with_few_alike(texts: Iterable[list[Forms]]) -> tuple[list[list[Forms]], set[Forms]]:
+    """Return the texts of a map without the words over a limit of ``MOST_ALIKE``, and all pieces.
+
+    A separator takes the place of such a word, so all others keep their positions. Its stems are
     kept, so searches for it as a whole find the map.
     """
     all_texts = list(texts)
-    pieces = set(chain.from_iterable(all_texts))
+    pieces = set[Forms]().union(*all_texts)
+    variants = sum(map(len, map(_VARIANTS, pieces)))
     surplus: set[str] = set()
     for length, most in MOST_ALIKE.items():
         # Hardly any map has surplus words, so fast tests come first.
-        if variants_in(pieces) > most:
-            counts = Counter([word[:length] for piece in pieces for word in piece.variants])
+        if variants > most:
+            words = chain.from_iterable(map(_VARIANTS, pieces))
+            counts = Counter(map(itemgetter(slice(length)), words))
             often = {beginning for beginning, count in counts.items() if count > most}
             if often:
                 surplus |= _surplus(all_texts, often, length)
     if not surplus:
-        return all_texts
+        return all_texts, pieces
     shortened = {piece: _without(piece, surplus) for piece in pieces}
-    return [[shortened[piece] for piece in text] for text in all_texts]
+    return [[shortened[piece] for piece in text] for text in all_texts], {*shortened.values()}
 
 
 def _surplus(texts: Iterable[list[Forms]], often: Set[str], length: int) -> set[str]:

@@ -111,7 +111,8 @@ class WordFinder:
         language = passages.language
         branch_text = _separated((*passages.shallow, *about))
         texts = (found.title, found.description, branch_text, _separated(passages.deep))
-        title, description, branches, topics = with_few_alike(self._within_limit(texts, language))
+        few, pieces = with_few_alike(self._within_limit(texts, language))
+        title, description, branches, topics = few
         self._forms.limit()
         return MapWords(
             _words(title),
@@ -119,7 +120,7 @@ class WordFinder:
             _words(branches),
             _words(topics),
             of_title=set(title),
-            pieces={*title, *description, *branches, *topics},
+            pieces=pieces,
             language=language,
         )
 
