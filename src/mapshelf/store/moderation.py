@@ -244,6 +244,7 @@ def _set_visibility(
     properties = found.set_by_people | key if set_by_people else found.set_by_people - key
     changed = replace(found, visibility=visibility, set_by_people=properties)
     with database.batch(MapDraft(id=found.id)) as rows:
+        rows.inheritance.forget(found.file_id)
         rows.write_map(changed, rows.user(found.owner, database.now))
     return changed
 
