@@ -28,6 +28,7 @@ from mapshelf.text.stemming import (
     UNKNOWN,
     stems_of,
     subwords,
+    tagged_stems,
     word_variants,
 )
 
@@ -48,9 +49,11 @@ _LENGTHS: Final = range(1, LONGEST_BEGINNING + 1)
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Forms:
     """The forms by which a piece of text is found. Pieces are compared by identity, which is fast.
+
+    Nothing changes them. They are not frozen, because that takes longer than to find the forms.
 
     Attributes:
         words: its normalized words in order.
@@ -146,31 +149,43 @@ class _Pieces(dict[str, Forms]):
         if text.isalpha() and is_simple_word(whole) and not subwords(text):  # as most are
             return self._of_word(whole[:LONGEST_WORD])
         if has_unspaced(whole):
-            words, accented = _words_in(whole)
-            return self._of_several(words, word_variants(text, whole, accented))
+            words, accented, begun = _words_in(whole)
+            return self._of_several(words, word_variants(text, whole, accented), begun)
         accented = split_words(whole)
         if len(accented) == 1 and text.isalpha() and whole.isalpha():
             parts = subwords(text)
             if not parts:
                 return self._of_word(accented[0])
             return self._of_several((normalize(accented[0]),), {*accented, *parts})
+        variants = word_variants(text, whole, accented)
+        if len(accented) == 1 and len(variants) == 1:  # such as an Arabic word with vowel points
+            return self._of_word(accented[0])
         words = accented if whole.isascii() else list(map(normalize, accented))
-        return self._of_several(words, word_variants(text, whole, accented))
+        return self._of_several(words, variants)
 
     def _of_word(self, word: str) -> Forms:
         """Return the forms of a single word without parts; the word has its accents."""
         plain = normalize(word)
         one = (plain,)
-        stems = stems_of(word, self._languages)
-        return Forms(one, one, " ".join((plain, *stems)), " ".join(_begun(one)))
+        stems = tagged_stems(word, plain, self._languages)
+        return Forms(one, one, " ".join((plain, *stems)), _begun_by(plain))
 
-    def _of_several(self, words: Iterable[str], variants: set[str]) -> Forms:
+    def _of_several(
+        self, words: Iterable[str], variants: set[str], begun: Iterable[str] = ()
+    ) -> Forms:
+        """Return the forms of several words.
+
+        Args:
+            words: the words, normalized, in order.
+            variants: their variants, with accents; without pairs of characters.
+            begun: the beginnings of words that are not among the variants.
+        """
         found = tuple(words)
         normalized = {word if is_unspaced(word) else normalize(word) for word in variants}
         same = len(found) == len(normalized) and normalized == {*found}
         own = found if same else tuple(normalized)
         forms = normalized.union(*map(self._stems, variants))
-        return Forms(found, own, " ".join(forms), " ".join(_begun(normalized.union(found))))
+        return Forms(found, own, " ".join(forms), " ".join(_begun(normalized).union(begun)))
 
     def _stems(self, word: str) -> Iterable[str]:
         if _LETTERS.fullmatch(word):
@@ -200,6 +215,13 @@ def _limited(found: Iterable[Forms], most: int) -> Iterator[Forms]:
         yield piece
 
 
+def _begun_by(word: str) -> str:
+    """Return the beginnings of a word, separated by spaces."""
+    if len(word) < LONGEST_BEGINNING:
+        return " ".join(_begun((word,)))
+    return f"{word[0]} {word[:2]} {word[:3]} {word[:4]}"
+
+
 def _begun(words: Collection[str]) -> set[str]:
     """Return the beginnings of words."""
     short = {word for word in words if 0 < len(word) <= _SHORT}  # such as pairs of characters
@@ -212,17 +234,23 @@ def _begun(words: Collection[str]) -> set[str]:
     return found
 
 
-def _words_in(text: str) -> tuple[list[str], list[str]]:
-    """Return all words of a text without accents, and those of spaced scripts with accents."""
+def _words_in(text: str) -> tuple[list[str], list[str], set[str]]:
+    """Return all words of a text without accents, and those of spaced scripts with accents.
+
+    The third value are the beginnings of the words of unspaced scripts.
+    """
     words: list[str] = []
     accented: list[str] = []
+    begun: set[str] = set()
     for unspaced, word in runs(text):
         if unspaced:  # these have no accents
-            words += map(add, unspaced, unspaced[1:])
+            pairs = list(map(add, unspaced, unspaced[1:]))
+            begun.update(unspaced, pairs)
+            words += pairs
             words.append(unspaced[-1])
         elif word == SEPARATOR:
             words.append(word)
         else:
             accented.append(word[:LONGEST_WORD])
             words.append(normalize(accented[-1]))
-    return words, accented
+    return words, accented, begun
