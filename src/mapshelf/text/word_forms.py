@@ -2,11 +2,11 @@
 
 Most of any text consists of the same few thousand words. So texts are split at spaces, and the
 forms of each piece are computed only once: its words as they are indexed, their parts and
-compounds, their stems and their beginnings. No word, part or compound contains a space.
+compounds, and their stems. No word, part or compound contains a space.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import add
 from typing import Final
@@ -44,8 +44,6 @@ MOST_VARIANTS: Final = 1 << 17
 map of people with the most that we know has 29,000."""
 
 _PARTED: Final = f" {SEPARATOR} "
-_SHORT: Final = 2
-_LENGTHS: Final = range(1, LONGEST_BEGINNING + 1)
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
 
 
@@ -60,15 +58,12 @@ class Forms:
         variants: its distinct words, their parts and their compounds, normalized; character pairs
             of unspaced scripts have no parts or compounds.
         forms: the variants and the tagged stems of all of them, separated by spaces.
-        beginnings: the first one to ``LONGEST_BEGINNING`` characters of all words and variants,
-            separated by spaces.
     """
 
-    # Single strings instead of many small ones, because scattered memory access takes most time.
+    # A single string instead of many small ones, because scattered memory access takes most time.
     words: tuple[str, ...]
     variants: tuple[str, ...]
     forms: str
-    beginnings: str
 
 
 class WordForms:
@@ -149,8 +144,8 @@ class _Pieces(dict[str, Forms]):
         if text.isalpha() and is_simple_word(whole) and not subwords(text):  # as most are
             return self._of_word(whole[:LONGEST_WORD])
         if has_unspaced(whole):
-            words, accented, begun = _words_in(whole)
-            return self._of_several(words, word_variants(text, whole, accented), begun)
+            words, accented = _words_in(whole)
+            return self._of_several(words, word_variants(text, whole, accented))
         accented = split_words(whole)
         if len(accented) == 1 and text.isalpha() and whole.isalpha():
             parts = subwords(text)
@@ -168,29 +163,32 @@ class _Pieces(dict[str, Forms]):
         plain = normalize(word)
         one = (plain,)
         stems = tagged_stems(word, plain, self._languages)
-        return Forms(one, one, " ".join((plain, *stems)), _begun_by(plain))
+        return Forms(one, one, " ".join((plain, *stems)))
 
-    def _of_several(
-        self, words: Iterable[str], variants: set[str], begun: Iterable[str] = ()
-    ) -> Forms:
-        """Return the forms of several words.
-
-        Args:
-            words: the words, normalized, in order.
-            variants: their variants, with accents; without pairs of characters.
-            begun: the beginnings of words that are not among the variants.
-        """
+    def _of_several(self, words: Iterable[str], variants: set[str]) -> Forms:
+        """Return the forms of several normalized words, given their variants with accents."""
         found = tuple(words)
         normalized = {word if is_unspaced(word) else normalize(word) for word in variants}
         same = len(found) == len(normalized) and normalized == {*found}
         own = found if same else tuple(normalized)
         forms = normalized.union(*map(self._stems, variants))
-        return Forms(found, own, " ".join(forms), " ".join(_begun(normalized).union(begun)))
+        return Forms(found, own, " ".join(forms))
 
     def _stems(self, word: str) -> Iterable[str]:
         if _LETTERS.fullmatch(word):
             return self[word].forms.split(" ")  # the word and its stems
         return stems_of(word, self._languages)
+
+
+def beginnings_of(words: Iterable[str]) -> set[str]:
+    """Return the first one to ``LONGEST_BEGINNING`` characters of all words."""
+    begun = {word[:LONGEST_BEGINNING] for word in words}
+    begun.discard(SEPARATOR)
+    found = begun
+    for length in reversed(range(1, LONGEST_BEGINNING)):
+        begun = {word[:length] for word in begun}
+        found = found | begun
+    return found
 
 
 def variants_in(found: Iterable[Forms]) -> int:
@@ -215,42 +213,17 @@ def _limited(found: Iterable[Forms], most: int) -> Iterator[Forms]:
         yield piece
 
 
-def _begun_by(word: str) -> str:
-    """Return the beginnings of a word, separated by spaces."""
-    if len(word) < LONGEST_BEGINNING:
-        return " ".join(_begun((word,)))
-    return f"{word[0]} {word[:2]} {word[:3]} {word[:4]}"
-
-
-def _begun(words: Collection[str]) -> set[str]:
-    """Return the beginnings of words."""
-    short = {word for word in words if 0 < len(word) <= _SHORT}  # such as pairs of characters
-    found = {word[0] for word in short}
-    found |= short
-    for word in words:
-        if len(word) > _SHORT:
-            found.update([word[:length] for length in _LENGTHS])
-    found.discard(SEPARATOR)
-    return found
-
-
-def _words_in(text: str) -> tuple[list[str], list[str], set[str]]:
-    """Return all words of a text without accents, and those of spaced scripts with accents.
-
-    The third value are the beginnings of the words of unspaced scripts.
-    """
+def _words_in(text: str) -> tuple[list[str], list[str]]:
+    """Return all words of a text without accents, and those of spaced scripts with accents."""
     words: list[str] = []
     accented: list[str] = []
-    begun: set[str] = set()
     for unspaced, word in runs(text):
         if unspaced:  # these have no accents
-            pairs = list(map(add, unspaced, unspaced[1:]))
-            begun.update(unspaced, pairs)
-            words += pairs
+            words += map(add, unspaced, unspaced[1:])
             words.append(unspaced[-1])
         elif word == SEPARATOR:
             words.append(word)
         else:
             accented.append(word[:LONGEST_WORD])
             words.append(normalize(accented[-1]))
-    return words, accented, begun
+    return words, accented

@@ -13,7 +13,7 @@ from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, SORT_ORDERS
 from mapshelf.query.rating import POPULARITIES, popularity
-from mapshelf.search.map_words import MapWords, WordFinder, name_of
+from mapshelf.search.map_words import MapWords, WordFinder, name_of, without_stems
 from mapshelf.snapshot.format.fingerprints import terms
 from mapshelf.snapshot.format.keys import Keys
 from mapshelf.snapshot.format.text_fields import (
@@ -27,7 +27,7 @@ from mapshelf.snapshot.format.text_fields import (
     precedence,
 )
 from mapshelf.text.normalize import SEPARATOR, normalize, split_words
-from mapshelf.text.word_forms import CACHED_PIECES
+from mapshelf.text.word_forms import CACHED_PIECES, beginnings_of
 
 COUNTED_TITLE: Final = 12
 """Maximum number of words that count as the length of a title; longer ones count as this long."""
@@ -96,6 +96,8 @@ class SearchDocuments:
 def _document(indexed: Indexed, said: MapWords, alike: Fingerprint) -> Document:
     found, keys = indexed.listed.map, indexed.keys
     level = popularity(found)
+    forms, written = said.forms, said.written
+    words = without_stems(forms)
     fields: dict[str, object] = {
         "slot": indexed.slot,
         "precedence": precedence(indexed.slot, level, found.file_id),
@@ -107,14 +109,14 @@ def _document(indexed: Indexed, said: MapWords, alike: Fingerprint) -> Document:
         "branches": " ".join(said.branches),
         "topics": " ".join(said.topics),
         "title_forms": " ".join(said.title_forms),
-        "forms": " ".join(said.forms),
-        PIECES: " ".join(said.unwritten),
+        "forms": " ".join(forms),
+        PIECES: " ".join(words - written),
         "title_beginnings": " ".join(_beginnings(said.title_words, LONGEST_TITLE_BEGINNING)),
-        "beginnings": " ".join(said.beginnings),
+        "beginnings": " ".join(beginnings_of(words | written)),
     }
     fields.update(zip(_ORDERS, keys.searches, strict=True))
     fields.update(zip(_FILTERS, keys.filters, strict=True))
-    return Document(orjson.dumps(fields), " ".join(said.words), alike)
+    return Document(orjson.dumps(fields), " ".join(words), alike)
 
 
 def _about(listed: ListedMap, said: MapWords) -> list[str]:
