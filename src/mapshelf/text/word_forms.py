@@ -147,12 +147,10 @@ class _Pieces(dict[str, Forms]):
             words, accented = _words_in(whole)
             return self._of_several(words, word_variants(text, whole, accented))
         accented = split_words(whole)
-        if len(accented) == 1 and text.isalpha() and whole.isalpha():
-            parts = subwords(text)
-            if not parts:
-                return self._of_word(accented[0])
-            return self._of_several((normalize(accented[0]),), {*accented, *parts})
-        variants = word_variants(text, whole, accented)
+        if len(accented) == 1 and text.isalpha() and whole.isalpha():  # there are no compounds
+            variants = {*accented, *subwords(text)}
+        else:
+            variants = word_variants(text, whole, accented)
         if len(accented) == 1 and len(variants) == 1:  # such as an Arabic word with vowel points
             return self._of_word(accented[0])
         words = accented if whole.isascii() else list(map(normalize, accented))

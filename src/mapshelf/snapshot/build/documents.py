@@ -41,6 +41,7 @@ TITLE: Final = 3
 _ORDERS: Final = tuple(order_field(row.name) for row in SORT_ORDERS)
 _FILTERS: Final = tuple(filter_field(row.name) for row in FILTERS)
 
+
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """A map to index.
