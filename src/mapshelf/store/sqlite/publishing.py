@@ -1,6 +1,6 @@
 """Publishing and moderation in SQLite: the transactions in which ``store`` writes."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import apsw
@@ -84,3 +84,9 @@ class _Transaction:
     def next_revision(self) -> int:
         """See ``Transaction``."""
         return next_revision(self._database)
+
+    def lock_maps(self, file_ids: Collection[int]) -> set[int]:
+        """See ``Transaction``. Nobody else writes anyway."""
+        given = ", ".join("?" * len(file_ids))
+        rows = self.rows(f"SELECT file_id FROM maps WHERE file_id IN ({given})", (*file_ids,))
+        return {row[0] for row in rows}
