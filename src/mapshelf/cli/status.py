@@ -18,6 +18,7 @@ from mapshelf.errors import StoreError
 from mapshelf.metrics.counts import BOUNDS, Counts
 from mapshelf.metrics.overview import Overview, StoreState, ask, look
 from mapshelf.plurals import noun
+from mapshelf.service.clock_check import clock_warning
 from mapshelf.service.data_folder_lock import is_in_use
 from mapshelf.settings import without_password
 from mapshelf.store import open_store
@@ -77,9 +78,11 @@ def _facts(overview: Overview, *, serving: bool, fault: str) -> dict[str, Any]:
 def _store(store: StoreState | None, fault: str) -> dict[str, Any]:
     if store is None:
         return {"reachable": False, "error": fault}
+    difference = store.clock_difference
     return {
         "reachable": True,
         "milliseconds": round(store.seconds * 1000, 2),
+        **({} if difference is None else {"clock_ahead_seconds": round(difference, 1)}),
         "revision": store.revision,
         "sessions": store.figures.sessions,
         "outdated_maps": store.figures.outdated,
@@ -210,6 +213,8 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "store", f"unreachable: {store['error']}"
     else:
         yield "store", f"answers in {store['milliseconds']} ms, revision {store['revision']}"
+        if warning := clock_warning(store.get("clock_ahead_seconds", 0.0)):
+            yield "clock", warning
         yield "sessions", f"{store['sessions']:,}"
         yield "outdated", f"{_counted(store['outdated_maps'], 'map')} will be read again"
         refused = ", ".join(f"{count:,} {kind}" for kind, count in store["refused_files"].items())

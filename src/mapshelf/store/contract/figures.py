@@ -8,6 +8,13 @@ from mapshelf.model import Figures
 class StoreFigures(Protocol):
     """Reads statistics."""
 
+    def clock_difference(self) -> float | None:
+        """Return by how many seconds our clock is ahead of the database's.
+
+        It is exact to the time that the query takes. ``None`` if the database is on this machine
+        and has no clock of its own.
+        """
+
     def figures(self) -> Figures:
         """Return the current statistics.
 

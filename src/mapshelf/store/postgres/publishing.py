@@ -40,6 +40,12 @@ class PostgresPublishing(
 ):
     """The protocols of ``contract`` that each class above is named after."""
 
+    def clock_difference(self) -> float:
+        """See ``Store``."""
+        before = self._clock()
+        ((theirs,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return (before + self._clock()) / 2000 - float(theirs)
+
     def _now(self) -> int:
         return self._clock()
 

@@ -38,6 +38,9 @@ class SQLitePublishing(
 ):
     """The protocols of ``contract`` that each class above is named after."""
 
+    def clock_difference(self) -> None:
+        """See ``Store``."""
+
     def _now(self) -> int:
         return self._clock()
 
