@@ -1,24 +1,28 @@
 """Operators are warned when the clock of a node differs from the database's."""
 
+import json
 import logging
 import time
+from pathlib import Path
 
 import pytest
 
+from mapshelf.cli import main
 from mapshelf.errors import StoreUnavailable
 from mapshelf.model import Figures
 from mapshelf.service.clock_check import ClockCheck, clock_warning
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 
 class Store:
     """A store with a clock of its own."""
 
     def __init__(self) -> None:
-        self.ahead: float | None = 0.0
+        self.ahead = 0.0
         self.reachable = True
         self.compared = 0
 
-    def clock_difference(self) -> float | None:
+    def clock_difference(self) -> float:
         self.compared += 1
         if not self.reachable:
             raise StoreUnavailable("away")
@@ -43,9 +47,9 @@ def test_clocks_that_agree_are_not_mentioned(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    for store.ahead in (None, 0.0, 4.9, -4.9):
+    for store.ahead in (0.0, 4.9, -4.9):
         ClockCheck(store).compare_due()
-    assert store.compared == 4
+    assert store.compared == 3
     assert messages(caplog) == []
 
 
@@ -83,6 +87,17 @@ def test_a_difference_is_logged_once_and_so_is_its_end(
     assert messages(caplog) == [
         "INFO the clock of this node agrees with that of the database again"
     ]
+
+
+def test_status_shows_the_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SQLiteStore(tmp_path / "catalogue.db").close()
+    monkeypatch.setattr(SQLiteStore, "clock_difference", lambda _: 1200.04)
+    assert main(["status", "--data", str(tmp_path)]) == 0
+    assert "1,200 seconds ahead" in " ".join(capsys.readouterr().out.split())
+    assert main(["status", "--data", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["store"]["clock_ahead_seconds"] == 1200.0
 
 
 def test_the_warning_says_what_to_do() -> None:

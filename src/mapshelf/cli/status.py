@@ -78,11 +78,10 @@ def _facts(overview: Overview, *, serving: bool, fault: str) -> dict[str, Any]:
 def _store(store: StoreState | None, fault: str) -> dict[str, Any]:
     if store is None:
         return {"reachable": False, "error": fault}
-    difference = store.clock_difference
     return {
         "reachable": True,
         "milliseconds": round(store.seconds * 1000, 2),
-        **({} if difference is None else {"clock_ahead_seconds": round(difference, 1)}),
+        "clock_ahead_seconds": round(store.clock_difference, 1),
         "revision": store.revision,
         "sessions": store.figures.sessions,
         "outdated_maps": store.figures.outdated,
@@ -213,7 +212,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "store", f"unreachable: {store['error']}"
     else:
         yield "store", f"answers in {store['milliseconds']} ms, revision {store['revision']}"
-        if warning := clock_warning(store.get("clock_ahead_seconds", 0.0)):
+        if warning := clock_warning(store["clock_ahead_seconds"]):
             yield "clock", warning
         yield "sessions", f"{store['sessions']:,}"
         yield "outdated", f"{_counted(store['outdated_maps'], 'map')} will be read again"

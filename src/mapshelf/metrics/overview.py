@@ -35,7 +35,7 @@ class WatchedStore(Protocol):
     def figures(self) -> Figures:
         """See ``contract.StoreFigures``."""
 
-    def clock_difference(self) -> float | None:
+    def clock_difference(self) -> float:
         """See ``contract.StoreFigures``."""
 
     def count_open_refusals(self) -> dict[RefusalKind, int]:
@@ -58,7 +58,7 @@ class StoreState:
     revision: int
     figures: Figures
     refusals: Mapping[RefusalKind, int]
-    clock_difference: float | None = None
+    clock_difference: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

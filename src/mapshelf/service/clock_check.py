@@ -49,7 +49,7 @@ class ClockCheck:
             return
         self.next_check = now + CHECK_INTERVAL
         try:
-            warning = clock_warning(self.store.clock_difference() or 0.0)
+            warning = clock_warning(self.store.clock_difference())
         except StoreError:
             return
         if warning and (self.warned is None or now >= self.warned + REPEATED_AFTER):

@@ -38,8 +38,9 @@ class SQLitePublishing(
 ):
     """The protocols of ``contract`` that each class above is named after."""
 
-    def clock_difference(self) -> None:
+    def clock_difference(self) -> float:
         """See ``Store``."""
+        return 0.0
 
     def _now(self) -> int:
         return self._clock()
