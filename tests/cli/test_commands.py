@@ -4,6 +4,7 @@ import json
 import os
 import plistlib
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -208,6 +209,32 @@ def test_import_of_a_record_with_a_known_id_updates_it(mapshelf: Mapshelf, tmp_p
     (record,) = mapshelf.exported()
     assert done.stdout == "added 0, changed 1, unchanged 0, refused 0\n"
     assert (record["Title"], record["Views"]) == ("One", "8")
+
+
+def test_maps_made_private_by_records_stay_private_when_their_files_change(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    """An equal older file is not their original: nobody has copied anything."""
+    folder, records = tmp_path / "maps", tmp_path / "records.ndjson"
+    for name in ("a", "b", "c"):
+        write_map(folder / f"{name}.mm", "Salaries")
+    mapshelf.run("import", folder)
+    lines = [{"ID": one["ID"], "Visibility": "private"} for one in mapshelf.exported()]
+    records.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    mapshelf.run("import", records)
+    write_map(folder / "b.mm", "Salaries of next year")
+    shutil.copy2(folder / "a.mm", folder / "copy.mm")
+    mapshelf.run("import", folder)
+    write_map(folder / "copy.mm", "Another map")
+
+    mapshelf.run("import", folder)
+
+    titles = {one["Title"]: one.get("Visibility") for one in mapshelf.exported()}
+    assert titles == {
+        "Salaries": "private",
+        "Salaries of next year": "private",
+        "Another map": None,
+    }
 
 
 def test_a_record_with_a_value_too_long_is_refused_alone(

@@ -37,7 +37,7 @@ from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store, transfer
-from mapshelf.store.tables import OUTDATED, TABLES
+from mapshelf.store.tables import INHERITED, OUTDATED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 from tests.store.contract.suite import LATER, random_writes
 from tests.store.drafts import complete, outline, source, upload
@@ -114,6 +114,7 @@ def fill(store: Store) -> None:
     store.put_maps([MapDraft(title="own", category_id=700, category="Own", software="Own")])
     store.delete_maps([one.id for one in store.maps(0, ALL)[-400::7]])
     store.remove_sources([source(f"{n}.mm").path for n in range(0, 450, 9)])
+    fill_with_copies(store)
     outdated = [(found.file_id,) for found in store.maps(0, ALL)[-4:-2]]
     store.write_rows({OUTDATED: outdated}, store.catalogue_counters())
     store.add_user("Bob")
@@ -128,6 +129,14 @@ def fill(store: Store) -> None:
     for n, secret in enumerate((None, b"\xff" * 32)):
         uris = ("http://localhost/", "com.example:/ü")[n:]
         store.add_program(Program(f"p{n}", "Prögram", secret, uris, n > 0, n))
+
+
+def fill_with_copies(store: Store) -> None:
+    """Write maps that inherited that they are not published."""
+    equal = [source(f"copies/{n}.mm", digest=b"e" * 32) for n in range(4)]
+    drafts = [MapDraft(title=one.name, source=one, folder=b"/maps/") for one in equal]
+    store.put_maps([replace(drafts[0], visibility=Visibility.PRIVATE)])
+    store.put_maps(drafts[1:])
 
 
 def fill_with_uploads(store: Store) -> None:
@@ -224,7 +233,9 @@ def test_a_copy_is_brought_up_to_date_and_one_interrupted_goes_on(
     with pytest.raises(KeyboardInterrupt):
         transfer_catalogue(origin, there, interrupt)
     assert 0 < there.revision() < origin.revision()
+    marks = origin.rows(INHERITED, None, ALL)
     fill_more(origin)
+    assert len(origin.rows(INHERITED, None, ALL)) == len(marks) - 1 == 2
     transfer_catalogue(origin, there, moved.append)
     assert list(differences(origin, there)) == []
     total = len(origin.changes(0, ALL))
@@ -241,6 +252,8 @@ def fill_more(store: Store) -> None:
     store.replace_outlines([ReparsedMap(store.outdated(0, 1)[0].file_id)])
     store.delete_maps(["Complete"])
     store.put_maps([MapDraft(id="Complete", title="back")])
+    copy = next(one for one in store.maps(0, ALL) if one.title == "copies/1.mm")
+    store.put_maps([MapDraft(id=copy.id, visibility=Visibility.PRIVATE)])
     (removed,) = store.removed_maps(None)
     store.undo_removal(removed.map.file_id)
     uploaded = [one for one in store.maps(0, ALL) if one.title == "uploaded"]

@@ -147,6 +147,8 @@ class Batch:
             raise Conflict(
                 f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
             )
+        if draft.visibility is not None:
+            self._rows.inheritance.forget(existing.file_id)
         may_return = existing.visibility is Visibility.REMOVED and draft.title is not None
         former = self._former(existing, draft, may_return=may_return)
         draft = without_settled(draft, former)
@@ -167,26 +169,29 @@ class Batch:
         begun = without_inherited(self._rows.read, existing, draft)
         if begun is existing:
             return self._returned(existing, draft) if may_return else existing
-        inherited = self._inherited(begun, draft)
-        self._keep_removal(begun, inherited)
-        return as_inherited(begun, inherited)
+        return self._as_inherited(begun, draft)
 
     def _returned(self, existing: Map, draft: MapDraft) -> Map:
         """Return a removed map as it is with its file, if that was missing."""
         former = as_before(self._rows.read, existing)
-        if former is existing:
-            return existing
-        inherited = self._inherited(former, draft)
-        self._keep_removal(former, inherited)
-        return as_inherited(former, inherited)
+        return existing if former is existing else self._as_inherited(former, draft)
+
+    def _as_inherited(self, found: Map, draft: MapDraft) -> Map:
+        """Return an existing map with the visibility that it inherits, if any."""
+        inherited = self._inherited(found, draft)
+        self._keep_inherited(found, inherited, draft)
+        return as_inherited(found, inherited)
 
     def _inherited(self, found: Map, draft: MapDraft) -> Inherited | None:
         inherited = self._rows.inheritance.of(draft)
         return inherited if inherited and inherited.is_stricter_than(found.visibility) else None
 
-    def _keep_removal(self, found: Map, inherited: Inherited | None) -> None:
-        """Record who removed a map, if it inherits a removal."""
-        if inherited and (row := inherited.removed_row(found.file_id)):
+    def _keep_inherited(self, found: Map, inherited: Inherited | None, draft: MapDraft) -> None:
+        """Record that a map inherits, from which one, and who removed that, if it is removed."""
+        if inherited is None or draft.source is None:
+            return
+        self._rows.inheritance.write_mark(inherited.mark_row(found, draft.source.digest))
+        if row := inherited.removed_row(found.file_id):
             self._rows.inheritance.write_removed(row)
 
     def _renamed_tags(self) -> Mapping[str, str]:
@@ -211,7 +216,7 @@ class Batch:
         )
         inherited = self._inherited(new, draft)
         self._write(as_inherited(new, inherited), draft)
-        self._keep_removal(new, inherited)
+        self._keep_inherited(new, inherited, draft)
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
         self._keep_images(file_id, draft.images)

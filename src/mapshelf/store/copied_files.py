@@ -39,15 +39,16 @@ _TWIN: Final = (
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     " AND m.file_id > ? AND m.owner_id = ? AND m.set_by_people = ''"
-    f" AND (m.visibility <> 'published' OR (? AND EXISTS ({_TWIN})))"
+    f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
+    " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END"
     + "".join(
         f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
         for name in ("votes", "collected_maps", "decisions", "reports")
     )
 )
-"""The map of a copy that nobody has touched. It inherited that it is not published: imports make no
-other such map, and what people change is noted in ``set_by_people``. Or it inherited nothing, but
-has the name of the missing file: moving a private file must not publish what it will contain."""
+"""The map of a copy that nobody has touched. It inherited that it is not published, perhaps from
+another equal file. Or it inherited nothing, but has the name of the missing file: moving a private
+file must not publish what it will contain."""
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
@@ -83,6 +84,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
 
 
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
+    database.lock_maps((kept[0], dropped[0]))
     delete_map(database, *dropped)
     revision = database.next_revision()
     database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))

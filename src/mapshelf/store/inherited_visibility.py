@@ -5,7 +5,9 @@ So a copy of a file whose map is not published must not be published as a new ma
 map with the same content is published: then everybody can see it anyway.
 
 A copy may also be the beginning of another map. Once it has another content while the original is
-still there, what it inherited from that no longer concerns it.
+still there, what it inherited from that no longer concerns it. So a map keeps a mark in the table
+``inherited`` until somebody decides about its visibility: a user, an administrator, or a record. A
+map without such a mark stays as it is, because who decided that cannot be seen in the map itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +23,8 @@ _EFFECTIVE: Final = (
 )
 """The visibility of a map, or the one that it gets back if its file is missing."""
 
-INHERITED: Final = (
-    f"SELECT {_EFFECTIVE}, r.visibility, r.removed, r.removed_by FROM sources AS s"
+FIND_INHERITED: Final = (
+    f"SELECT {_EFFECTIVE}, m.file_id, r.visibility, r.removed, r.removed_by FROM sources AS s"
     " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN missing AS g ON g.file_id = m.file_id"
@@ -38,22 +40,27 @@ A published map whose file is there comes first: nothing is inherited then."""
 
 
 _ORIGINALS: Final = (
-    "SELECT o.path FROM maps AS m JOIN sources AS s ON s.file_id = m.file_id"
-    " JOIN sources AS o ON o.digest = s.digest JOIN maps AS n ON n.file_id = o.file_id"
+    "SELECT o.path, i.visibility FROM inherited AS i JOIN maps AS m ON m.file_id = i.file_id"
+    " JOIN sources AS s ON s.file_id = m.file_id AND s.digest = i.digest"
+    " JOIN sources AS o ON o.file_id = i.original AND o.digest = i.digest"
+    " JOIN maps AS n ON n.file_id = o.file_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN removed AS q ON q.file_id = n.file_id"
-    " WHERE m.file_id = ? AND s.digest <> ? AND m.set_by_people = '' AND n.file_id < m.file_id"
+    " WHERE i.file_id = ? AND i.digest <> ? AND m.set_by_people = ''"
     f" AND m.visibility <> 'published' AND n.visibility <> 'published' AND o.modified <> {GONE}"
     " AND (r.file_id IS NULL OR (r.removed = q.removed AND r.removed_by = q.removed_by))"
     " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
     " AND NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = m.file_id)"
     " AND NOT EXISTS (SELECT 1 FROM decisions AS d WHERE d.file_id = m.file_id)"
 )
-"""The files from which a map inherited that it is not published: those of older maps.
+"""The files from which a map inherited that it is not published, and what it would be without that.
 
-People did not decide that about the map itself, which ``set_by_people`` and ``decisions`` would
-note, and a removal of its own would have a time of its own.
+That people decided nothing about the map itself follows from its mark. The conditions on
+``set_by_people``, ``decisions`` and the removal say so again, for nodes of older versions, which do
+not delete marks.
 """
+
+_FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
 
 _STRICTNESS: Final = (
     Visibility.PUBLISHED,
@@ -68,12 +75,14 @@ class Inherited(NamedTuple):
 
     Attributes:
         visibility: its visibility.
+        original: the ``file_id`` of the other map.
         before: the visibility before the removal, ``None`` if it is not removed, like the others.
         removed: time of the removal.
         removed_by: the user who removed the other map.
     """
 
     visibility: Visibility
+    original: int
     before: str | None
     removed: int | None
     removed_by: int | None
@@ -81,6 +90,13 @@ class Inherited(NamedTuple):
     def is_stricter_than(self, visibility: Visibility) -> bool:
         """Return whether fewer people see maps with what is inherited than with ``visibility``."""
         return _STRICTNESS.index(self.visibility) > _STRICTNESS.index(visibility)
+
+    def mark_row(self, found: Map, digest: bytes) -> Row:
+        """Return the row of ``tables.INHERITED`` for a map with this content that inherits this.
+
+        ``found`` is the map as it would be without that.
+        """
+        return (found.file_id, self.original, digest, found.visibility.value)
 
     def removed_row(self, file_id: int) -> Row | None:
         """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed."""
@@ -98,6 +114,12 @@ class Inheritance(Protocol):
     def write_removed(self, row: Row) -> None:
         """Write a row of ``tables.REMOVED`` for a map."""
 
+    def write_mark(self, row: Row) -> None:
+        """Write a row of ``tables.INHERITED`` for a map."""
+
+    def forget(self, file_id: int) -> None:
+        """Delete the mark of a map, if any, because its visibility is decided otherwise."""
+
 
 def as_inherited(found: Map, inherited: Inherited | None) -> Map:
     """Return a map with the visibility that it inherits, if any."""
@@ -107,15 +129,22 @@ def as_inherited(found: Map, inherited: Inherited | None) -> Map:
 def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
     """Return a map as it would be if it had inherited nothing, if its draft begins another map.
 
-    That is the case if its content changes, and the file it is a copy of is still there.
+    That is the case if its content changes, and the file it inherited from is still there.
     """
     if not draft.originals or draft.source is None or found.visibility is Visibility.PUBLISHED:
         return found
     rows = read(_ORIGINALS, (found.file_id, draft.source.digest))
-    if draft.originals.isdisjoint(path for (path,) in rows):
+    otherwise = [visibility for path, visibility in rows if path in draft.originals]
+    if not otherwise:
         return found
     read("DELETE FROM removed WHERE file_id = ? RETURNING file_id", (found.file_id,))
-    return replace(found, visibility=Visibility.PUBLISHED)
+    forget_inherited(read, found.file_id)
+    return replace(found, visibility=Visibility(otherwise[0]))
+
+
+def forget_inherited(read: Read, file_id: int) -> None:
+    """Record that a map did not only inherit its visibility: somebody has decided about it."""
+    read(_FORGET, (file_id,))
 
 
 def keys_of(draft: MapDraft) -> list[Row]:

@@ -5,6 +5,7 @@ of it can therefore be written once, in SQL that both databases understand. A st
 ``Transaction``.
 """
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from typing import Any, Final, Protocol
@@ -36,6 +37,7 @@ from mapshelf.store.columns import (
     user_of_row,
 )
 from mapshelf.store.contract.publishing import CheckUsage
+from mapshelf.store.inherited_visibility import forget_inherited
 from mapshelf.store.merge import current_tags, new_id
 from mapshelf.store.missing_maps import is_missing
 from mapshelf.store.named_rows import NamedRows
@@ -81,6 +83,9 @@ class Transaction(Protocol):
 
     def next_revision(self) -> int:
         """Return the revision of the next change."""
+
+    def lock_maps(self, file_ids: Collection[int]) -> set[int]:
+        """Keep maps from being deleted until the transaction ends; return those that exist."""
 
 
 # -- uploads ---------------------------------------------------------------------------------
@@ -225,6 +230,7 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         if changed == found:
             database.audit_entries.drop()
         else:
+            rows.inheritance.forget(file_id)
             rows.write_map(changed, rows.user(found.owner, database.now))
     return changed
 
@@ -233,6 +239,7 @@ def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
     require_user(database, user_id)
+    forget_inherited(database.rows, file_id)
     write_map(database, replace(found, visibility=Visibility.REMOVED))
     database.execute(_WRITE_REMOVED, (file_id, found.visibility.value, database.now, user_id))
 
@@ -247,6 +254,7 @@ def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None =
     ):
         raise MapDeleted("An administrator has deleted this map.")
     database.execute("DELETE FROM removed WHERE file_id = ?", (file_id,))
+    forget_inherited(database.rows, file_id)
     found = find_removed_too(database, file_id)
     back = write_map(database, replace(found, visibility=Visibility(rows[0][0])))
     if check is not None:

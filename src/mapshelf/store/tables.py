@@ -195,6 +195,9 @@ REMOVED: Final = Table(
     "removed", ("file_id", "visibility", "removed", "removed_by"), ("file_id",), of_maps=True
 )
 MISSING: Final = Table("missing", ("file_id", "visibility", "since"), ("file_id",), of_maps=True)
+INHERITED: Final = Table(
+    "inherited", ("file_id", "original", "digest", "visibility"), ("file_id",), of_maps=True
+)
 DECISIONS: Final = Table(
     "decisions",
     ("id", "file_id", "kind", "user_id", "visibility", "noted", "decided", "decided_by"),
@@ -224,7 +227,7 @@ SMALL_TABLES: Final = (
 )
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
-    *(VERSIONS, VOTES, REMOVED, MISSING),
+    *(VERSIONS, VOTES, REMOVED, MISSING, INHERITED),
     *(DECISIONS, REPORTS),
     COLLECTED_MAPS,
 )

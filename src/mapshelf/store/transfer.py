@@ -23,6 +23,7 @@ from mapshelf.store.tables import (
     FILES,
     IDENTITIES,
     IMAGES,
+    INHERITED,
     MAPS,
     OF_PEOPLE,
     OUTDATED,
@@ -155,7 +156,7 @@ def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> 
     file_ids = sorted(
         {
             row[table.columns.index("file_id")]
-            for table in (SOURCES, OUTDATED, DECISIONS, REPORTS, COLLECTED_MAPS)
+            for table in (SOURCES, OUTDATED, INHERITED, DECISIONS, REPORTS, COLLECTED_MAPS)
             for row in _unequal(source, target, table)
         }
     )

@@ -18,6 +18,7 @@ from mapshelf.model import (
     Vote,
 )
 from mapshelf.store import Store
+from mapshelf.store.tables import INHERITED
 from tests.store.contract.publishing import PeopleSuite
 from tests.store.contract.suite import (
     ALL,
@@ -142,6 +143,115 @@ class CopiedFilesContract(PeopleSuite):
         changed = draft(replace(FILE, digest=b"n" * 32))
         store.put_maps([replace(changed, originals=frozenset([COPY.path]))])
         assert shown_titles(store) == []
+
+    @pytest.mark.parametrize("said", [["private"], ["published", "private"], ["unlisted"]])
+    def test_what_a_record_says_of_a_map_stays_when_its_file_changes(
+        self, store: Store, original: Map, said: list[str]
+    ) -> None:
+        """Operators make maps private with records, which leave no trace in the map itself."""
+        equal = put(store, draft(COPY))
+        for one in (original, equal):
+            store.put_maps([MapDraft(id=one.id, visibility=Visibility.PRIVATE)])
+        third = put(store, draft(source("c.mm", digest=SAME)))
+        assert third.visibility is Visibility.PRIVATE
+        for visibility in said:
+            store.put_maps([MapDraft(id=third.id, visibility=Visibility(visibility))])
+        for path in ("b/1.mm", "c.mm"):
+            changed = draft(source(path, digest=path.encode().ljust(32)))
+            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        assert shown_titles(store) == []
+        assert present(store)[third.id].visibility is Visibility(said[-1])
+
+    def test_what_a_record_says_of_a_removed_copy_stays_when_its_file_changes(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        store.remove_map(original.file_id, ann)
+        (copy,) = store.put_maps([draft(COPY)])
+        store.put_maps([MapDraft(id=copy.id, visibility=Visibility.PRIVATE)])
+        changed = draft(source("b/1.mm", digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        assert present(store) == {}
+
+    def test_decisions_that_were_undone_count_as_decisions_about_a_copy(
+        self, store: Store, original: Map, ann: int, bob: int
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+
+        def hide(file_id: int) -> None:
+            store.undo_decision(store.decide(file_id, DecisionKind.HIDE, bob).id)
+
+        def remove(file_id: int) -> None:
+            store.remove_map(file_id, ann)
+            store.undo_removal(file_id)
+
+        for number, decide in enumerate((hide, remove)):
+            file = source(f"c/{number}.mm", digest=SAME)
+            decide(put(store, draft(file)).file_id)
+            changed = draft(replace(file, digest=bytes([number]) * 32))
+            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        store.remove_map(original.file_id, ann)
+        (copy,) = store.put_maps([draft(COPY)])
+        back = next(one.map for one in store.removed_maps(ann) if one.map.id == copy.id)
+        assert store.undo_removal(back.file_id).visibility is Visibility.PRIVATE
+        changed = draft(replace(COPY, digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        assert shown_titles(store) == []
+        assert len(present(store)) == 3
+
+    def test_only_what_was_inherited_from_that_original_is_undone(
+        self, store: Store, original: Map
+    ) -> None:
+        """Older equal files elsewhere are not what a copy was made from."""
+        far = source("1.mm", path=b"/far/1.mm", digest=SAME)
+        elsewhere = put(store, draft(far, b"/far/", "bob"))
+        store.put_maps([MapDraft(id=elsewhere.id, visibility=Visibility.PRIVATE)])
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        put(store, draft(COPY))
+        changed = draft(replace(COPY, digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([far.path]))])
+        assert shown_titles(store) == []
+        # Since it went on without its original, it is not a copy of that any longer.
+        put(store, draft(replace(FILE, digest=b"n" * 32)))
+        changed = draft(replace(COPY, digest=b"o" * 32))
+        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        assert shown_titles(store) == []
+
+    def test_a_copy_that_begins_another_map_gets_back_what_a_record_had_said(
+        self, store: Store, original: Map
+    ) -> None:
+        shown = put(store, draft(COPY))
+        store.put_maps([MapDraft(id=shown.id, visibility=Visibility.UNLISTED)])
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        store.remove_sources([COPY.path])
+        moved = source("c/1.mm", digest=SAME)
+        assert store.move_source(COPY.path, moved)
+        again = put(store, draft(moved))
+        assert (again.id, again.visibility) == (shown.id, Visibility.PRIVATE)
+        changed = draft(replace(moved, digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        assert present(store)[shown.id].visibility is Visibility.UNLISTED
+
+    @pytest.mark.parametrize("marked", [True, False])
+    def test_a_copy_without_a_mark_stays_as_it_is(
+        self, store: Store, original: Map, marked: bool
+    ) -> None:
+        """So do all copies in a catalogue of a version that did not write marks.
+
+        A copy whose file is missing for a while keeps its mark.
+        """
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        copy = put(store, draft(COPY))
+        rows = [(copy.file_id, original.file_id, SAME, "published")]
+        assert store.rows(INHERITED, None, ALL) == rows
+        if not marked:
+            store.delete_rows(INHERITED, [(copy.file_id,)])
+        store.remove_sources([COPY.path])
+        assert put(store, title(copy.title, source=COPY, owner="ann")) == copy
+        changed = draft(replace(COPY, digest=b"n" * 32))
+        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        assert len(shown_titles(store)) == marked
+        assert store.rows(INHERITED, None, ALL) == []
+        assert store.check() == []
 
     def test_a_copy_that_begins_another_map_inherits_like_a_new_one(
         self, store: Store, original: Map, ann: int
@@ -368,6 +478,19 @@ class CopiedFilesContract(PeopleSuite):
             touch(copy.file_id)
             assert store.adopt_copy(FILE, [COPY]) is None
             store.delete_maps([copy.id])
+
+    def test_a_map_made_private_by_a_record_is_no_copy(self, store: Store, original: Map) -> None:
+        """It is an equal file with a map of its own, which must not be lost."""
+        equal = put(store, draft(COPY))
+        for one in (original, equal):
+            store.put_maps([MapDraft(id=one.id, visibility=Visibility.PRIVATE)])
+        assert store.adopt_copy(FILE, [COPY]) is None
+        twin = put(store, draft(source("twin.mm", digest=SAME), b"/twin/", "zoe"))
+        assert twin.visibility is Visibility.PUBLISHED
+        newer = put(store, draft(source("c/1.mm", digest=SAME)))
+        store.put_maps([MapDraft(id=newer.id, visibility=Visibility.UNLISTED)])
+        assert store.adopt_copy(FILE, [source("c/1.mm", digest=SAME)]) is None
+        assert len(present(store)) == 4
 
     def test_other_maps_keep_their_files(self, store: Store, original: Map, ann: int) -> None:
         """Of published maps, of older ones and of other owners, nobody knows which is the copy."""

@@ -88,7 +88,8 @@ class MapWriter(Protocol):
         present file. All are as they were before the batch. A map that inherits the removal of
         another is removed too, at the same time and by the same user. A draft with ``originals``
         undoes what a map inherited from one of these, if it changes its content, and neither users
-        nor administrators have changed the map; it inherits like a new map then.
+        nor administrators have changed the map, nor has a draft said its ``visibility``; it
+        inherits like a new map then.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that

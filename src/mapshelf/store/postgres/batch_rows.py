@@ -72,10 +72,10 @@ class PostgresBatchRows:
             if draft.id is None and not (draft.source and draft.source.path in self._paths)
         ]
         self._nameless = max(1, len(new))
-        self._inherited = PostgresInheritance(link, drafts)
+        known = [found.file_id for found in self._maps.values() if found]
+        self._inherited = PostgresInheritance(link, drafts, known)
         self.inheritance: Inheritance = self._inherited
         self._unused: list[str] = []
-        known = [found.file_id for found in self._maps.values() if found]
         self._outline_digests = self._digests("sha256(outline)", "outlines", known)
         self._content_digests = self._digests("digest", "files", known)
         self._image_digests = image_digests(link, known)
@@ -233,14 +233,15 @@ class PostgresBatchRows:
         with self._link.cursor() as cursor:
             if self._forgotten:
                 cursor.execute("DELETE FROM deleted WHERE id = ANY(%s)", (self._forgotten,))
-            cursor.executemany(WRITE_MAP, list(self._written_maps.values()))
+            # In the order of their ids, as everywhere (``counters.lock_maps``).
+            cursor.executemany(WRITE_MAP, [row for _, row in sorted(self._written_maps.items())])
             if self._outlines:
                 cursor.executemany(WRITE_OUTLINE, list(self._outlines.items()))
                 renewed = list(self._outlines)
                 cursor.execute("DELETE FROM outdated WHERE file_id = ANY(%s)", (renewed,))
             write_links(self._link, self._links)
             write_images(self._link, self._images)
-            self._inherited.write(self._link)
+            self._inherited.write()
             cursor.executemany(WRITE_SOURCE, self._written_sources)
             contents = [(file_id, *kept) for file_id, kept in self._contents.items()]
             cursor.executemany(WRITE_CONTENT, contents)

@@ -1,25 +1,28 @@
 """What the maps of a batch inherit in PostgreSQL, read and written for all drafts at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final
 
 from mapshelf.model import MapDraft
 from mapshelf.store.inherited_visibility import (
-    INHERITED,
+    FIND_INHERITED,
     Inherited,
+    forget_inherited,
     inherited_of_row,
     keys_of,
     strictest,
 )
-from mapshelf.store.postgres.connections import Link, Row
-from mapshelf.store.tables import REMOVED
+from mapshelf.store.postgres.connections import Link, Row, with_placeholders
+from mapshelf.store.tables import INHERITED, REMOVED
 
 WRITE_REMOVED: Final = REMOVED.upsert("%s")
+WRITE_MARK: Final = INHERITED.upsert("%s")
+_OF_ONE: Final = FIND_INHERITED.format(digest="one.digest", folder="one.folder", owner="one.owner")
 SELECT_INHERITED: Final = (
     "SELECT one.*, other.*"
     " FROM unnest(%s::bytea[], %s::bytea[], %s::text[]) AS one (digest, folder, owner)"
-    " CROSS JOIN LATERAL"
-    f" ({INHERITED.format(digest='one.digest', folder='one.folder', owner='one.owner')}) AS other"
+    f" CROSS JOIN LATERAL ({_OF_ONE}) AS other"
 )
 
 
@@ -27,12 +30,15 @@ class PostgresInheritance:
     """What the maps of ``drafts`` inherit; see ``inherited_visibility.Inheritance``.
 
     It is read before the batch: what a copy has in common with a published map, whose file the
-    batch changes, was public until now.
+    batch changes, was public until now. ``known`` are the maps that the drafts refer to.
     """
 
-    def __init__(self, link: Link, drafts: Iterable[MapDraft]) -> None:
+    def __init__(self, link: Link, drafts: Iterable[MapDraft], known: Sequence[int]) -> None:
+        self._link = link
+        self._known = known
         self._found: dict[Row, Inherited] = {}
         self._removed: list[Row] = []
+        self._marks: dict[int, Row] = {}
         keys = dict.fromkeys(key for draft in drafts for key in keys_of(draft))
         if keys:
             columns = map(list, zip(*keys, strict=True))
@@ -47,7 +53,28 @@ class PostgresInheritance:
         """See ``Inheritance``."""
         self._removed.append(row)
 
-    def write(self, link: Link) -> None:
-        """Write all removals, after the maps that they refer to."""
-        with link.cursor() as cursor:
+    def write_mark(self, row: Row) -> None:
+        """See ``Inheritance``."""
+        self._marks[row[0]] = row
+
+    def forget(self, file_id: int) -> None:
+        """See ``Inheritance``."""
+        self._marks.pop(file_id, None)
+        if file_id in self._marked:
+            forget_inherited(self._read, file_id)
+
+    @cached_property
+    def _marked(self) -> frozenset[int]:
+        """The known maps with a mark: a statement for each other map would take long."""
+        query = "SELECT file_id FROM inherited WHERE file_id = ANY(%s)"
+        rows = self._link.rows(query, (list(self._known),))
+        return frozenset(file_id for (file_id,) in rows)
+
+    def _read(self, sql: str, values: Row) -> list[Row]:
+        return self._link.rows(with_placeholders(sql), values)
+
+    def write(self) -> None:
+        """Write all removals and marks, after the maps that they refer to."""
+        with self._link.cursor() as cursor:
             cursor.executemany(WRITE_REMOVED, self._removed)
+            cursor.executemany(WRITE_MARK, list(self._marks.values()))

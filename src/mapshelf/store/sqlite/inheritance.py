@@ -7,16 +7,18 @@ import apsw
 
 from mapshelf.model import MapDraft
 from mapshelf.store.inherited_visibility import (
-    INHERITED,
+    FIND_INHERITED,
     Inherited,
+    forget_inherited,
     inherited_of_row,
     keys_of,
     strictest,
 )
-from mapshelf.store.tables import REMOVED, Row
+from mapshelf.store.tables import INHERITED, REMOVED, Row
 
 WRITE_REMOVED: Final = REMOVED.upsert("?")
-SELECT_INHERITED: Final = INHERITED.format(digest="?1", folder="?2", owner="?3")
+WRITE_MARK: Final = INHERITED.upsert("?")
+SELECT_INHERITED: Final = FIND_INHERITED.format(digest="?1", folder="?2", owner="?3")
 
 
 class SQLiteInheritance:
@@ -40,3 +42,11 @@ class SQLiteInheritance:
     def write_removed(self, row: Row) -> None:
         """See ``Inheritance``."""
         self._database.execute(WRITE_REMOVED, row)
+
+    def write_mark(self, row: Row) -> None:
+        """See ``Inheritance``."""
+        self._database.execute(WRITE_MARK, row)
+
+    def forget(self, file_id: int) -> None:
+        """See ``Inheritance``."""
+        forget_inherited(lambda sql, row: self._database.execute(sql, row).fetchall(), file_id)
