@@ -147,7 +147,7 @@ class _Import:
                 if self._read_all or not candidate.is_unchanged(source):
                     known = source is not None and source.modified != UNREAD
                     gone = source is not None and source.is_gone
-                    former = source.digest if source and known and not gone else None
+                    former = source.digest if source and known else None
                     reading = _Reading(candidate.name, known, gone, candidate.folder, former)
                     self._reading[candidate.path] = reading
                     yield candidate.path
@@ -174,7 +174,7 @@ class _Import:
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
-        if not reading.known or renamed or originals:
+        if not reading.known or renamed or reading.former != source.digest:
             place = _prefix(reading.folder or os.path.dirname(found.path))
         return MapDraft(
             title=found.title,
@@ -198,7 +198,7 @@ class _Import:
 
     def _originals(self, source: Source, reading: "_Reading") -> frozenset[bytes]:
         """Return the unchanged files that have the content that a changed file had."""
-        if reading.former is None or reading.former == source.digest:
+        if reading.gone or reading.former in (None, source.digest):
             return frozenset()
         equal = (one for one in self._store.sources_of(reading.former) if one.path != source.path)
         return frozenset(one.path for one in islice(equal, MOST_ORIGINALS) if _is_unchanged(one))
@@ -261,7 +261,7 @@ class _Reading:
             that an earlier import did not finish (``UNREAD``).
         gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
-        former: digest of the file at this path when it was last read, ``None`` if it was not.
+        former: digest of the file at this path when it was last read, ``None`` if it is not known.
     """
 
     name: str

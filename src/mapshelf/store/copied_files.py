@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from mapshelf.model import GONE, Source
+from mapshelf.store.former_contents import pass_on_former_contents
+from mapshelf.store.inherited_visibility import UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
@@ -38,13 +40,9 @@ _TWIN: Final = (
 
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
-    " AND m.file_id > ? AND m.owner_id = ? AND m.set_by_people = ''"
+    " AND m.file_id > ? AND m.owner_id = ?"
     f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
-    " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END"
-    + "".join(
-        f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
-        for name in ("votes", "collected_maps", "decisions", "reports")
-    )
+    f" ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END AND {UNTOUCHED}"
 )
 """The map of a copy that nobody has touched. It inherited that it is not published, perhaps from
 another equal file. Or it inherited nothing, but has the name of the missing file: moving a private
@@ -84,6 +82,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
 
 
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
+    pass_on_former_contents(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()
     database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))
