@@ -766,9 +766,9 @@ def test_a_copy_that_is_read_after_its_original_was_replaced_is_not_published(
     assert {one.visibility for one in everything} == {Visibility.PRIVATE}
 
 
-@pytest.mark.parametrize("deleted", [False, True])
+@pytest.mark.parametrize("deleted", ["never", "before", "after", "a while"])
 def test_a_copy_that_is_first_read_half_written_is_not_published(
-    store: Store, folder: Path, deleted: bool
+    store: Store, folder: Path, deleted: str
 ) -> None:
     begin = "---\nmarkmap:\n  colorFreezeLevel: 2\n---\n"
     text = f"{begin}# Secret\n\n## one\n- two\n\n## password\n- three\n"
@@ -785,14 +785,24 @@ def test_a_copy_that_is_first_read_half_written_is_not_published(
         os.utime(copy, (LONG_AGO, LONG_AGO))
         folder_sync.sync()
         assert len(store.maps(0, 10)) == 2
+        if deleted in {"before", "a while"}:
+            path.unlink()
+            folder_sync.sync()
+        if deleted == "a while":
+            path.write_text(text)
+            os.utime(path, (LONG_AGO, LONG_AGO))
         copy.write_text(text)
         os.utime(copy, (LONG_AGO + 1, LONG_AGO + 1))
         folder_sync.sync()
         assert {one.visibility for one in store.maps(0, 10)} == {Visibility.PRIVATE}
-        if deleted:
+        if deleted == "after":
             path.unlink()
             assert folder_sync.sync(), "the copy is to be read again"
             folder_sync.sync()
+        if deleted == "a while":
+            assert before in store.maps(0, 10)
+            assert len(store.maps(0, 10)) == 2
+        elif deleted != "never":
             assert store.maps(0, 10) == [before]
         else:
             copy.write_text(f"{begin}# Shown\n\n- one\n- two\n")

@@ -17,15 +17,17 @@ from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
 _MAP: Final = (
-    f"JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
-    f" AND s.modified <> {GONE} AND NOT EXISTS"
-    " (SELECT 1 FROM sources AS o WHERE o.file_id = m.file_id AND o.path <> s.path)"
+    "JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
+    " AND NOT EXISTS (SELECT 1 FROM sources AS o WHERE o.file_id = m.file_id AND o.path <> s.path)"
 )
 """The map of a file, if it has no other file."""
 
 _MISSING: Final = (
-    f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP} AND m.visibility <> 'published'"
+    f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP} AND"
+    " (EXISTS (SELECT 1 FROM removed AS r WHERE r.file_id = m.file_id) OR 'published' <>"
+    " coalesce((SELECT g.visibility FROM missing AS g WHERE g.file_id = m.file_id), m.visibility))"
 )
+"""The map of a missing file, if it is not published, or was not until it was missing."""
 
 _UNPUBLISHED: Final = (
     "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
@@ -40,7 +42,7 @@ _TWIN: Final = (
 
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
-    " AND m.file_id > ? AND m.owner_id = ?"
+    f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
     f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
     f" ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END AND {UNTOUCHED}"
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mapshelf.model import (
+    GONE,
     CollectionDetails,
     DecisionKind,
     Map,
@@ -179,6 +180,34 @@ class FormerContentsContract(PeopleSuite):
             store.put_maps([draft(COPY)])
             assert store.adopt_copy(FILE, [COPY]) == COPY
         assert shown_titles(store) == []
+        assert store.check() == []
+
+    @pytest.mark.parametrize("state", ["published", "private", "removed"])
+    def test_a_missing_map_comes_back_with_the_copy_that_is_complete_after_that(
+        self, store: Store, first: Map, ann: int, state: str
+    ) -> None:
+        half = put(store, saved(COPY))
+        if state == "removed":
+            store.remove_map(first.file_id, ann)
+        elif state == "private":
+            first = store.edit_map(first.file_id, PRIVATE)
+        store.remove_sources([FILE.path])
+        store.put_maps([draft(COPY)])
+        missing = replace(FILE, modified=GONE)
+        if state == "published":
+            assert store.adopt_copy(missing, [COPY]) is None
+            assert shown_titles(store) == [COPY.name]
+            return
+        assert shown_titles(store) == []
+        assert store.adopt_copy(missing, [replace(COPY, modified=-1)]) is not None
+        assert present(store) == {}, "its file has not been read again"
+        store.put_maps([draft(COPY)])
+        if state == "private":
+            assert present(store) == {first.id: replace(first, title=COPY.name)}
+        else:
+            assert [one.map.id for one in store.removed_maps(ann)] == [first.id]
+        assert store.adopt_copy(missing, [COPY]) is None
+        assert store.find_map(half.id) is None
         assert store.check() == []
 
     def test_a_file_that_was_like_another_before_does_not_become_its_copy(
