@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from mapshelf.errors import StoreUnavailable
+from mapshelf.importer import map_files
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.model import DecisionKind, MapDetails, MapDraft, Outcome, Visibility
@@ -736,6 +737,98 @@ def test_a_copy_that_changes_before_it_is_read_again_stays_private(
         folder_sync.sync()
     (after,) = store.maps(0, 10)
     assert (after.id, after.title, after.visibility) == (found.id, "Edited", Visibility.PRIVATE)
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_copy_that_is_read_after_its_original_was_replaced_is_not_published(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, batches: int
+) -> None:
+    """A newer file that keeps its time is read at once, and a copy only after a second."""
+    monkeypatch.setattr(map_files, "BATCH_SIZE", 100 // batches)
+    secret = old_map(folder / "a.mm", "Secret")
+    for number in range(60):
+        old_map(folder / "p" / f"{number}.mm", f"Secret {number}")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        for found in store.maps(0, 100):
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        backup = folder / "a-backup.mm"
+        shutil.copyfile(secret, backup)
+        old_map(secret, "New")
+        (folder / "p").rename(folder / "p_old")
+        for number in range(60):
+            old_map(folder / "p" / f"{number}.mm", f"New {number}")
+        assert folder_sync.sync(), "the backup may still be being copied"
+        assert not folder_sync.sync()
+    everything = store.maps(0, 1000)
+    assert sum(one.title.startswith("Secret") for one in everything) == 61
+    assert {one.visibility for one in everything} == {Visibility.PRIVATE}
+
+
+@pytest.mark.parametrize("deleted", ["never", "before", "after", "a while"])
+def test_a_copy_that_is_first_read_half_written_is_not_published(
+    store: Store, folder: Path, deleted: str
+) -> None:
+    begin = "---\nmarkmap:\n  colorFreezeLevel: 2\n---\n"
+    text = f"{begin}# Secret\n\n## one\n- two\n\n## password\n- three\n"
+    path, copy = folder / "a.md", folder / "b.md"
+    path.write_text(text)
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        details = MapDetails(description="mine", visibility=Visibility.PRIVATE)
+        before = store.edit_map(found.file_id, details)
+        copy.write_text(text[:-30])
+        os.utime(copy, (LONG_AGO, LONG_AGO))
+        folder_sync.sync()
+        assert len(store.maps(0, 10)) == 2
+        if deleted in {"before", "a while"}:
+            path.unlink()
+            folder_sync.sync()
+        if deleted == "a while":
+            path.write_text(text)
+            os.utime(path, (LONG_AGO, LONG_AGO))
+        copy.write_text(text)
+        os.utime(copy, (LONG_AGO + 1, LONG_AGO + 1))
+        folder_sync.sync()
+        assert {one.visibility for one in store.maps(0, 10)} == {Visibility.PRIVATE}
+        if deleted == "after":
+            path.unlink()
+            assert folder_sync.sync(), "the copy is to be read again"
+            folder_sync.sync()
+        if deleted == "a while":
+            assert before in store.maps(0, 10)
+            assert len(store.maps(0, 10)) == 2
+        elif deleted != "never":
+            assert store.maps(0, 10) == [before]
+        else:
+            copy.write_text(f"{begin}# Shown\n\n- one\n- two\n")
+            os.utime(copy, (LONG_AGO + 2, LONG_AGO + 2))
+            folder_sync.sync()
+            assert {one.title: one.visibility.value for one in store.maps(0, 10)} == {
+                "Secret": "private",
+                "Shown": "published",
+            }
+
+
+def test_a_missing_file_that_comes_back_as_a_copy_is_not_published(
+    store: Store, folder: Path
+) -> None:
+    secret, path = old_map(folder / "a.mm", "Secret"), old_map(folder / "b.mm", "Shown")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        found = next(one for one in store.maps(0, 10) if one.title == "Secret")
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        path.unlink()
+        folder_sync.sync()
+        shutil.copy2(secret, path)
+        folder_sync.sync()
+    found_now = [(one.title, one.visibility) for one in store.maps(0, 10)]
+    assert found_now == [("Secret", Visibility.PRIVATE)] * 2
 
 
 def losing(method: Callable[..., object]) -> Callable[..., object]:

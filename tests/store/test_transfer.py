@@ -137,6 +137,8 @@ def fill_with_copies(store: Store) -> None:
     drafts = [MapDraft(title=one.name, source=one, folder=b"/maps/") for one in equal]
     store.put_maps([replace(drafts[0], visibility=Visibility.PRIVATE)])
     store.put_maps(drafts[1:])
+    for number in range(2):
+        store.put_maps([replace(drafts[0], source=replace(equal[0], digest=bytes([number]) * 32))])
 
 
 def fill_with_uploads(store: Store) -> None:

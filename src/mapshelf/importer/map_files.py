@@ -31,6 +31,9 @@ BATCH_SECONDS: Final = 0.5
 MOST_ORIGINALS: Final = 1000
 """Files looked at for the one that a changed file was a copy of."""
 
+MOST_GONE: Final = 10
+"""Missing files looked at for the one that was moved to where a changed file is."""
+
 UNREAD: Final = -1
 """Modification time of a source whose file must be read again: no file has it."""
 
@@ -117,6 +120,7 @@ class _Import:
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
+        self._completed: dict[str, list[Source]] = {}
         self._bytes = 0
         self._written = time.monotonic()
 
@@ -147,7 +151,7 @@ class _Import:
                 if self._read_all or not candidate.is_unchanged(source):
                     known = source is not None and source.modified != UNREAD
                     gone = source is not None and source.is_gone
-                    former = source.digest if source and known and not gone else None
+                    former = source.digest if source and known else None
                     reading = _Reading(candidate.name, known, gone, candidate.folder, former)
                     self._reading[candidate.path] = reading
                     yield candidate.path
@@ -171,10 +175,11 @@ class _Import:
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
         originals = self._originals(source, reading)
+        self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
-        if not reading.known or renamed or originals:
+        if not reading.known or renamed or reading.former != source.digest:
             place = _prefix(reading.folder or os.path.dirname(found.path))
         return MapDraft(
             title=found.title,
@@ -198,7 +203,7 @@ class _Import:
 
     def _originals(self, source: Source, reading: "_Reading") -> frozenset[bytes]:
         """Return the unchanged files that have the content that a changed file had."""
-        if reading.former is None or reading.former == source.digest:
+        if reading.gone or reading.former in (None, source.digest):
             return frozenset()
         equal = (one for one in self._store.sources_of(reading.former) if one.path != source.path)
         return frozenset(one.path for one in islice(equal, MOST_ORIGINALS) if _is_unchanged(one))
@@ -221,13 +226,46 @@ class _Import:
                 return True
         return False
 
+    def _note_completed(self, source: Source, reading: "_Reading") -> None:
+        """Note the missing files that a changed file is equal to now.
+
+        It was read half-written, and is what another file was moved to. If that is missing by now,
+        it has not been found to be copied.
+        """
+        if not reading.known or reading.gone or reading.former == source.digest:
+            return
+        below = _prefix(reading.folder or os.path.dirname(os.fsdecode(source.path)))
+        equal = self._store.sources_of(source.digest)
+        gone = [one for one in equal if one.is_gone and one.path.startswith(below)]
+        if gone:
+            self._completed[os.fsdecode(source.path)] = sorted(gone, key=distance_from(source))
+
     def _write(self) -> None:
         if self._drafts:
             outcomes = self._store.put_maps(list(self._drafts.values()))
             self._report.note_all(map(printable, self._drafts), outcomes)
+            self._adopt_completed()
             self._drafts.clear()
         self._bytes = 0
         self._written = time.monotonic()
+
+    def _adopt_completed(self) -> None:
+        """Give the maps of missing files to the copies that were read half-written before.
+
+        If this process ends in between, the copy is read again.
+        """
+        for path, gone in self._completed.items():
+            draft = self._drafts[path]
+            unread = [replace(draft.source, modified=UNREAD)] if draft.source else []
+            still = (one for one in gone[:MOST_GONE] if self._is_gone_for_good(one))
+            if any(self._store.adopt_copy(one, unread) for one in still):
+                self._store.put_maps([draft])
+        self._completed.clear()
+
+    def _is_gone_for_good(self, source: Source) -> bool:
+        """Return whether a missing file has not come back, nor is being read because it had."""
+        path = os.fsdecode(source.path)
+        return path not in self._reading and path not in self._drafts and is_gone(source.path)
 
 
 def distance_from(source: Source) -> Callable[[Source], tuple[bool, bool]]:
@@ -261,7 +299,7 @@ class _Reading:
             that an earlier import did not finish (``UNREAD``).
         gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
-        former: digest of the file at this path when it was last read, ``None`` if it was not.
+        former: digest of the file at this path when it was last read, ``None`` if it is not known.
     """
 
     name: str

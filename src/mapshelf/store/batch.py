@@ -27,10 +27,12 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import SELECT_RENAMED_TAGS
+from mapshelf.store.former_contents import note_former_content
 from mapshelf.store.inherited_visibility import (
     Inheritance,
     Inherited,
     as_inherited,
+    may_inherit_again,
     without_inherited,
 )
 from mapshelf.store.merge import (
@@ -155,6 +157,8 @@ class Batch:
         changed = updated(former, draft, self._references(draft, existing))
         if may_return:
             note_return(self._rows.read, existing.file_id)
+        if draft.source is not None and existing.visibility is not Visibility.PUBLISHED:
+            note_former_content(self._rows.read, existing.file_id, self._now, draft.source)
         self._keep_source(existing.file_id, draft)
         differs = self._keep_content(existing.file_id, draft)
         differs |= self._keep_images(existing.file_id, draft.images)
@@ -167,9 +171,16 @@ class Batch:
     def _former(self, existing: Map, draft: MapDraft, *, may_return: bool) -> Map:
         """Return what an existing map is before the draft changes it."""
         begun = without_inherited(self._rows.read, existing, draft)
-        if begun is existing:
-            return self._returned(existing, draft) if may_return else existing
-        return self._as_inherited(begun, draft)
+        if begun is not existing:
+            return self._as_inherited(begun, draft)
+        return self._returned(existing, draft) if may_return else self._overwritten(existing, draft)
+
+    def _overwritten(self, existing: Map, draft: MapDraft) -> Map:
+        """Return a map with what it inherits if its file has become a copy of another."""
+        if draft.source is None or self._inherited(existing, draft) is None:
+            return existing
+        again = may_inherit_again(self._rows.read, existing, draft.source)
+        return self._as_inherited(existing, draft) if again else existing
 
     def _returned(self, existing: Map, draft: MapDraft) -> Map:
         """Return a removed map as it is with its file, if that was missing."""

@@ -10,20 +10,24 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from mapshelf.model import GONE, Source
+from mapshelf.store.former_contents import pass_on_former_contents
+from mapshelf.store.inherited_visibility import UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
 _MAP: Final = (
-    f"JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
-    f" AND s.modified <> {GONE} AND NOT EXISTS"
-    " (SELECT 1 FROM sources AS o WHERE o.file_id = m.file_id AND o.path <> s.path)"
+    "JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
+    " AND NOT EXISTS (SELECT 1 FROM sources AS o WHERE o.file_id = m.file_id AND o.path <> s.path)"
 )
 """The map of a file, if it has no other file."""
 
 _MISSING: Final = (
-    f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP} AND m.visibility <> 'published'"
+    f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP} AND"
+    " (EXISTS (SELECT 1 FROM removed AS r WHERE r.file_id = m.file_id) OR 'published' <>"
+    " coalesce((SELECT g.visibility FROM missing AS g WHERE g.file_id = m.file_id), m.visibility))"
 )
+"""The map of a missing file, if it is not published, or was not until it was missing."""
 
 _UNPUBLISHED: Final = (
     "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
@@ -38,13 +42,9 @@ _TWIN: Final = (
 
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
-    " AND m.file_id > ? AND m.owner_id = ? AND m.set_by_people = ''"
+    f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
     f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
-    " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END"
-    + "".join(
-        f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
-        for name in ("votes", "collected_maps", "decisions", "reports")
-    )
+    f" ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END AND {UNTOUCHED}"
 )
 """The map of a copy that nobody has touched. It inherited that it is not published, perhaps from
 another equal file. Or it inherited nothing, but has the name of the missing file: moving a private
@@ -85,6 +85,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
 
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
     database.lock_maps((kept[0], dropped[0]))
+    pass_on_former_contents(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()
     database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))

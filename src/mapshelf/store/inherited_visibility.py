@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
-from mapshelf.model import GONE, SYSTEM_USER, Map, MapDraft, Visibility, name_key
+from mapshelf.model import GONE, SYSTEM_USER, Map, MapDraft, Source, Visibility, name_key
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
@@ -23,12 +23,20 @@ _EFFECTIVE: Final = (
 )
 """The visibility of a map, or the one that it gets back if its file is missing."""
 
+_WITH_CONTENT: Final = (
+    "SELECT file_id, path, modified FROM sources WHERE digest = {digest} UNION ALL"
+    f" SELECT o.file_id, o.path, {GONE} FROM former_contents AS f JOIN sources AS o"
+    " ON o.file_id = f.file_id WHERE f.digest = {digest}"
+)
+"""The files with a content. One that had it formerly counts like a missing one."""
+
 FIND_INHERITED: Final = (
-    f"SELECT {_EFFECTIVE}, m.file_id, r.visibility, r.removed, r.removed_by FROM sources AS s"
+    f"SELECT {_EFFECTIVE}, m.file_id, r.visibility, r.removed, r.removed_by"
+    f" FROM ({_WITH_CONTENT}) AS s"
     " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-    " WHERE s.digest = {digest} AND CASE m.visibility"
+    " WHERE CASE m.visibility"
     f" WHEN 'published' THEN s.modified <> {GONE} ELSE {_EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
     f" ORDER BY CASE {_EFFECTIVE} WHEN 'published' THEN 0 WHEN 'removed' THEN 1"
@@ -59,6 +67,18 @@ That people decided nothing about the map itself follows from its mark. The cond
 ``set_by_people``, ``decisions`` and the removal say so again, for nodes of older versions, which do
 not delete marks.
 """
+
+UNTOUCHED: Final = "m.set_by_people = ''" + "".join(
+    f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
+    for name in ("votes", "collected_maps", "decisions", "reports")
+)
+"""Whether nobody has edited, collected, reported or voted for a map, nor decided about it."""
+
+_CHANGED_UNTOUCHED: Final = (
+    "SELECT 1 FROM maps AS m JOIN sources AS s ON s.file_id = m.file_id"
+    f" WHERE m.file_id = ? AND s.path = ? AND s.digest <> ? AND {UNTOUCHED}"
+    " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
+)
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
 
@@ -145,6 +165,18 @@ def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
 def forget_inherited(read: Read, file_id: int) -> None:
     """Record that a map did not only inherit its visibility: somebody has decided about it."""
     read(_FORGET, (file_id,))
+
+
+def may_inherit_again(read: Read, found: Map, source: Source) -> bool:
+    """Return whether a published map inherits like a new one: its file has another content now.
+
+    A file may have been read while it was being copied, or be overwritten by a copy. But what
+    people have said of a map is not about its content.
+    """
+    if found.visibility is not Visibility.PUBLISHED:
+        return False
+    rows = read(_CHANGED_UNTOUCHED, (found.file_id, source.path, source.digest))
+    return bool(rows)
 
 
 def keys_of(draft: MapDraft) -> list[Row]:

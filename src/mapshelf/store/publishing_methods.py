@@ -14,6 +14,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import publishing, publishing_queries
 from mapshelf.store.contract.publishing import CheckUsage, unlimited
+from mapshelf.store.former_contents import purge_former_contents
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -96,6 +97,7 @@ class PublishingMethods(SharedMethods):
     def purge_removed(self, before: int) -> int:
         """See ``Store``."""
         with self._changing() as database:
+            purge_former_contents(database.rows, before)
             return publishing.purge_removed(database, before)
 
     def set_vote(self, file_id: int, user_id: int, vote: Vote) -> Map:

@@ -198,6 +198,9 @@ MISSING: Final = Table("missing", ("file_id", "visibility", "since"), ("file_id"
 INHERITED: Final = Table(
     "inherited", ("file_id", "original", "digest", "visibility"), ("file_id",), of_maps=True
 )
+FORMER_CONTENTS: Final = Table(
+    "former_contents", ("file_id", "digest", "since"), ("file_id", "digest"), of_maps=True
+)
 DECISIONS: Final = Table(
     "decisions",
     ("id", "file_id", "kind", "user_id", "visibility", "noted", "decided", "decided_by"),
@@ -227,7 +230,7 @@ SMALL_TABLES: Final = (
 )
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
-    *(VERSIONS, VOTES, REMOVED, MISSING, INHERITED),
+    *(VERSIONS, VOTES, REMOVED, MISSING, INHERITED, FORMER_CONTENTS),
     *(DECISIONS, REPORTS),
     COLLECTED_MAPS,
 )

@@ -21,6 +21,7 @@ from mapshelf.store.tables import (
     DECISIONS,
     DELETED,
     FILES,
+    FORMER_CONTENTS,
     IDENTITIES,
     IMAGES,
     INHERITED,
@@ -59,6 +60,12 @@ LEAVING: Final = (
 )
 """Tables of small rows that can be deleted. Most of them grant access, so a repeated transfer must
 not keep rows that have been revoked since."""
+
+_UNNOTICED: Final = (
+    *(SOURCES, OUTDATED, INHERITED, FORMER_CONTENTS),
+    *(DECISIONS, REPORTS, COLLECTED_MAPS),
+)
+"""Tables of maps whose rows can change without a change in the feed."""
 
 LATER: Final = 2**62
 """A time after every other."""
@@ -156,7 +163,7 @@ def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> 
     file_ids = sorted(
         {
             row[table.columns.index("file_id")]
-            for table in (SOURCES, OUTDATED, INHERITED, DECISIONS, REPORTS, COLLECTED_MAPS)
+            for table in _UNNOTICED
             for row in _unequal(source, target, table)
         }
     )

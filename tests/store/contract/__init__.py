@@ -20,6 +20,7 @@ from tests.store.contract.concurrency import ConcurrencyContract
 from tests.store.contract.copied_files import CopiedFilesContract
 from tests.store.contract.credential_check import CredentialCheckContract
 from tests.store.contract.figures import FiguresContract
+from tests.store.contract.former_contents import FormerContentsContract
 from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, ReparsingContract
 from tests.store.contract.imports import ImportsContract
@@ -53,6 +54,7 @@ class StoreContract(
     SourcesContract,
     MissingMapsContract,
     CopiedFilesContract,
+    FormerContentsContract,
     FiguresContract,
     ImportsContract,
     TagsContract,

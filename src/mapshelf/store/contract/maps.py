@@ -84,12 +84,17 @@ class MapWriter(Protocol):
         A map with a ``folder``, if it is new or was missing, inherits the strictest visibility of
         the maps that are not published, have a file with the same content, even a missing one, and
         either such a file in that folder or the same owner. Instead of the owner ``SYSTEM_USER``,
-        the ``other_folders`` count. But it inherits nothing if such a map is published and has a
-        present file. All are as they were before the batch. A map that inherits the removal of
-        another is removed too, at the same time and by the same user. A draft with ``originals``
-        undoes what a map inherited from one of these, if it changes its content, and neither users
-        nor administrators have changed the map, nor has a draft said its ``visibility``; it
-        inherits like a new map then.
+        the ``other_folders`` count. Maps whose file had that content before count, too, unless they
+        were published then: the last 100 contents MUST be known until ``purge_removed``. But a map
+        inherits nothing if such a map is published and has a present file with that content. All
+        are as they were before the batch. A published map of one file inherits in the same way if
+        that file has another content now, and nobody has edited, collected, reported, decided about
+        or voted for the map.
+
+        A map that inherits the removal of another is removed too, at the same time and by the same
+        user. A draft with ``originals`` undoes what a map inherited from one of these, if it
+        changes its content, and neither users nor administrators have changed the map, nor has a
+        draft said its ``visibility``; it inherits like a new map then.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that

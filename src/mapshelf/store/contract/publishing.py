@@ -166,7 +166,8 @@ class MapEditing(Protocol):
 
         Each call deletes at most a few hundred: repeat it until it returns 0. These are uploaded
         maps, and maps whose files have been missing since before. Other maps stay removed, since
-        the next import would otherwise add them again.
+        the next import would otherwise add them again. What files contained until before then is
+        forgotten, too; see ``MapWriter.put_maps``.
         """
 
 

@@ -46,6 +46,8 @@ class Sources(Protocol):
         said its ``visibility`` since, and nobody has edited, collected, reported or voted for it.
         Instead of being unpublished, it may have inherited nothing, because an older map with this
         content is published, if both files have one name.
+
+        The file may have been missing before. Its map comes back when the copy is imported again.
         """
 
     def remove_sources(self, paths: Sequence[bytes]) -> int:

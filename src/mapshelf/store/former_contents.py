@@ -1,0 +1,54 @@
+"""Former contents of files whose maps are not published: the rules and SQL of both databases.
+
+A file is often copied or renamed just before it gets another content: for a backup, or when a new
+version of a folder takes the place of the former one. The copy may be read after that, when no file
+is known to have its content any more. So former contents are remembered for a while: a copy
+inherits from the map that had its content (see ``inherited_visibility``).
+
+They belong to their map. They count while it is not published, and are deleted with it, because its
+last content is not remembered then either.
+"""
+
+from typing import Final
+
+from mapshelf.model import Source
+from mapshelf.store.publishing_queries import Read
+
+MOST_FORMER_CONTENTS: Final = 100
+"""Former contents kept of a map, so that one that is saved all the time does not fill the table."""
+
+_NOTE: Final = (
+    "INSERT INTO former_contents (file_id, digest, since)"
+    " SELECT file_id, digest, ? FROM sources WHERE file_id = ? AND path = ? AND digest <> ?"
+    " ON CONFLICT (file_id, digest) DO UPDATE SET since = excluded.since RETURNING file_id"
+)
+
+_DROP_OLDEST: Final = (
+    "DELETE FROM former_contents WHERE file_id = ? AND digest NOT IN (SELECT f.digest"
+    " FROM former_contents AS f WHERE f.file_id = ? ORDER BY f.since DESC, f.digest LIMIT ?)"
+    " RETURNING file_id"
+)
+
+_PASS_ON: Final = (
+    "INSERT INTO former_contents (file_id, digest, since)"
+    " SELECT ?, digest, since FROM former_contents WHERE file_id = ?"
+    " ON CONFLICT (file_id, digest) DO NOTHING RETURNING file_id"
+)
+
+_PURGE: Final = "DELETE FROM former_contents WHERE since < ? RETURNING file_id"
+
+
+def note_former_content(read: Read, file_id: int, now: int, source: Source) -> None:
+    """Remember the content that a file of a map had until now, if it has another one now."""
+    if read(_NOTE, (now, file_id, source.path, source.digest)):
+        read(_DROP_OLDEST, (file_id, file_id, MOST_FORMER_CONTENTS))
+
+
+def pass_on_former_contents(read: Read, former: int, file_id: int) -> None:
+    """Give the former contents of the map ``former`` to another one, which replaces it."""
+    read(_PASS_ON, (file_id, former))
+
+
+def purge_former_contents(read: Read, before: int) -> None:
+    """Forget the contents that files last had before this time."""
+    read(_PURGE, (before,))

@@ -1,0 +1,242 @@
+"""Tests of copies of former contents, and of files that become copies of others."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from mapshelf.model import (
+    GONE,
+    CollectionDetails,
+    DecisionKind,
+    Map,
+    MapDetails,
+    MapDraft,
+    Reason,
+    Source,
+    Visibility,
+    Vote,
+)
+from mapshelf.store import Store
+from mapshelf.store.former_contents import MOST_FORMER_CONTENTS
+from mapshelf.store.tables import FORMER_CONTENTS, INHERITED
+from tests.store.clock import Clock
+from tests.store.contract.copied_files import COPY, FILE, SAME, copied, draft, shown_titles
+from tests.store.contract.publishing import PeopleSuite
+from tests.store.contract.suite import ALL, present, put
+from tests.store.drafts import source
+
+PRIVATE = MapDetails(visibility=Visibility.PRIVATE)
+PUBLISHED = MapDetails(visibility=Visibility.PUBLISHED)
+OTHER = b"o" * 32
+
+
+def saved(file: Source, digest: bytes = OTHER) -> MapDraft:
+    """Return the draft of a file that has another content now."""
+    return draft(replace(file, digest=digest))
+
+
+class FormerContentsContract(PeopleSuite):
+    """Copies of what files contained before, and files that became copies after they were read."""
+
+    @pytest.fixture
+    def first(self, store: Store, ann: int) -> Map:
+        """A map of ann's, of ``FILE``."""
+        return put(store, draft(FILE))
+
+    @pytest.mark.parametrize("state", ["unlisted", "private", "hidden", "removed", "missing"])
+    def test_a_copy_of_a_former_content_is_not_published(
+        self, store: Store, first: Map, ann: int, bob: int, state: str
+    ) -> None:
+        if state == "hidden":
+            store.decide(first.file_id, DecisionKind.HIDE, bob)
+        elif state == "removed":
+            store.remove_map(first.file_id, ann)
+        else:
+            kept = Visibility.UNLISTED if state == "unlisted" else Visibility.PRIVATE
+            store.edit_map(first.file_id, MapDetails(visibility=kept))
+        store.put_maps([saved(FILE)])
+        if state == "missing":
+            store.remove_sources([FILE.path])
+        copy = copied(store, draft(COPY))
+        if state == "removed":
+            assert copy is None
+            assert [one.removed_by for one in store.removed_maps(None)] == ["ann", "ann"]
+        else:
+            assert copy is not None
+            expected = Visibility.UNLISTED if state == "unlisted" else Visibility.PRIVATE
+            assert copy.visibility is expected
+        # What it inherited is not undone later: the content that it has is not elsewhere.
+        changed = replace(saved(COPY, b"n" * 32), originals=frozenset([FILE.path]))
+        store.put_maps([changed])
+        assert shown_titles(store) == []
+        assert store.check() == []
+
+    def test_a_former_content_may_be_copied_in_the_same_batch_or_far_away(
+        self, store: Store, first: Map
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([saved(FILE), draft(COPY)])
+        assert store.move_source(FILE.path, source("x.mm", path=b"/new/x.mm", digest=OTHER))
+        far = source("y.mm", path=b"/far/y.mm", digest=SAME)
+        assert put(store, draft(far, b"/far/")).visibility is Visibility.PRIVATE
+        near = source("z.mm", path=b"/new/z.mm", digest=SAME)
+        assert put(store, draft(near, b"/new/", "bob")).visibility is Visibility.PRIVATE
+        assert shown_titles(store) == []
+        away = source("y.mm", path=b"/away/y.mm", digest=SAME)
+        assert put(store, draft(away, b"/away/", "zoe")).visibility is Visibility.PUBLISHED
+
+    def test_a_former_content_that_was_or_is_published_is_not_protected(
+        self, store: Store, first: Map
+    ) -> None:
+        store.put_maps([saved(FILE)])
+        store.edit_map(first.file_id, PRIVATE)
+        assert store.rows(FORMER_CONTENTS, None, ALL) == []
+        assert put(store, draft(COPY)).visibility is Visibility.PUBLISHED
+        store.put_maps([saved(FILE, b"1" * 32)])
+        copy = draft(source("b/2.mm", digest=OTHER))
+        assert put(store, copy).visibility is Visibility.PRIVATE
+        # Equal files that are published by now count, but not what those contained before.
+        twin = put(store, draft(source("twin.mm", digest=OTHER), b"/twin/", "zoe"))
+        assert put(store, draft(source("b/3.mm", digest=OTHER))).visibility is Visibility.PUBLISHED
+        store.delete_maps([one.id for one in present(store).values() if one.title == "b/3.mm"])
+        store.put_maps([saved(source("twin.mm"), b"2" * 32)])
+        assert twin.visibility is Visibility.PUBLISHED
+        assert put(store, draft(source("b/4.mm", digest=OTHER))).visibility is Visibility.PRIVATE
+
+    def test_publishing_a_map_ends_the_protection_of_its_former_contents(
+        self, store: Store, first: Map
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([saved(FILE)])
+        store.edit_map(first.file_id, PUBLISHED)
+        assert put(store, draft(COPY)).visibility is Visibility.PUBLISHED
+        store.delete_maps([present(store)[first.id].id])
+        assert store.rows(FORMER_CONTENTS, None, ALL) == []
+
+    def test_former_contents_are_forgotten_in_the_end(
+        self, store: Store, first: Map, clock: Clock
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([saved(FILE)])
+        assert store.rows(FORMER_CONTENTS, None, ALL) == [(first.file_id, SAME, clock.now)]
+        clock.now += 10
+        for again in (draft(FILE), saved(FILE)):
+            store.put_maps([again])
+        store.purge_removed(clock.now)
+        assert len(store.rows(FORMER_CONTENTS, None, ALL)) == 2
+        assert store.purge_removed(clock.now + 1) == 0
+        assert store.rows(FORMER_CONTENTS, None, ALL) == []
+        assert put(store, draft(COPY)).visibility is Visibility.PUBLISHED
+
+    def test_only_the_newest_former_contents_are_kept(
+        self, store: Store, first: Map, clock: Clock
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        digests = [SAME, *(b"%032d" % number for number in range(MOST_FORMER_CONTENTS + 2))]
+        for digest in digests[1:]:
+            clock.now += 1
+            store.put_maps([saved(FILE, digest)])
+        kept = {digest for _, digest, _ in store.rows(FORMER_CONTENTS, None, ALL)}
+        assert kept == set(digests[2:-1])
+
+    def test_the_former_contents_of_an_adopted_copy_belong_to_the_original(
+        self, store: Store, first: Map
+    ) -> None:
+        second = put(store, draft(source("2.mm", digest=OTHER)))
+        for one in (first, second):
+            store.edit_map(one.file_id, PRIVATE)
+        store.put_maps([draft(COPY)])
+        store.put_maps([replace(saved(COPY), originals=frozenset([FILE.path]))])
+        assert store.adopt_copy(source("2.mm", digest=OTHER), [COPY]) == COPY
+        ((owner, digest, _),) = store.rows(FORMER_CONTENTS, None, ALL)
+        assert (owner, digest) == (second.file_id, SAME)
+        assert store.check() == []
+
+    @pytest.mark.parametrize("state", ["unlisted", "private", "removed", "changed"])
+    def test_a_file_that_becomes_a_copy_inherits_like_a_new_one(
+        self, store: Store, first: Map, ann: int, state: str
+    ) -> None:
+        """It may have been read while it was being copied."""
+        half = put(store, saved(COPY))
+        if state == "removed":
+            store.remove_map(first.file_id, ann)
+        else:
+            kept = Visibility.UNLISTED if state == "unlisted" else Visibility.PRIVATE
+            store.edit_map(first.file_id, MapDetails(visibility=kept))
+        if state == "changed":
+            store.put_maps([saved(FILE, b"n" * 32)])
+        store.put_maps([draft(COPY)])
+        assert shown_titles(store) == []
+        assert store.rows(INHERITED, None, ALL) == [
+            (half.file_id, first.file_id, SAME, "published")
+        ]
+        store.put_maps([draft(COPY)])
+        assert shown_titles(store) == []
+        if state != "changed":
+            begun = replace(saved(COPY, b"b" * 32), originals=frozenset([FILE.path]))
+            store.put_maps([begun])
+            assert shown_titles(store) == [COPY.name]
+            store.put_maps([draft(COPY)])
+            assert store.adopt_copy(FILE, [COPY]) == COPY
+        assert shown_titles(store) == []
+        assert store.check() == []
+
+    @pytest.mark.parametrize("state", ["published", "private", "removed"])
+    def test_a_missing_map_comes_back_with_the_copy_that_is_complete_after_that(
+        self, store: Store, first: Map, ann: int, state: str
+    ) -> None:
+        half = put(store, saved(COPY))
+        if state == "removed":
+            store.remove_map(first.file_id, ann)
+        elif state == "private":
+            first = store.edit_map(first.file_id, PRIVATE)
+        store.remove_sources([FILE.path])
+        store.put_maps([draft(COPY)])
+        missing = replace(FILE, modified=GONE)
+        if state == "published":
+            assert store.adopt_copy(missing, [COPY]) is None
+            assert shown_titles(store) == [COPY.name]
+            return
+        assert shown_titles(store) == []
+        assert store.adopt_copy(missing, [replace(COPY, modified=-1)]) is not None
+        assert present(store) == {}, "its file has not been read again"
+        store.put_maps([draft(COPY)])
+        if state == "private":
+            assert present(store) == {first.id: replace(first, title=COPY.name)}
+        else:
+            assert [one.map.id for one in store.removed_maps(ann)] == [first.id]
+        assert store.adopt_copy(missing, [COPY]) is None
+        assert store.find_map(half.id) is None
+        assert store.check() == []
+
+    def test_a_file_that_was_like_another_before_does_not_become_its_copy(
+        self, store: Store, first: Map
+    ) -> None:
+        equal = put(store, draft(COPY))
+        store.edit_map(first.file_id, PRIVATE)
+        assert put(store, draft(COPY)) == equal
+        assert put(store, replace(saved(COPY), folder=None)).visibility is Visibility.PUBLISHED
+        assert put(store, draft(COPY, b"/other/", "bob")).visibility is Visibility.PUBLISHED
+
+    def test_maps_that_people_have_touched_do_not_become_copies(
+        self, store: Store, first: Map, bob: int
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        ids: dict[int, str] = {}
+        touched: list[Callable[[int], object]] = [
+            lambda copy: store.edit_map(copy, MapDetails(description="other")),
+            lambda copy: store.edit_map(copy, PUBLISHED),
+            lambda copy: store.set_vote(copy, bob, Vote.UP),
+            lambda copy: store.report_map(copy, bob, Reason.SPAM, ""),
+            lambda copy: store.add_collection(bob, CollectionDetails("c"), [copy]),
+            lambda copy: store.put_maps([MapDraft(id=ids[copy], source=source("second.mm"))]),
+        ]
+        for number, touch in enumerate(touched):
+            file = source(f"{number}.mm", digest=OTHER)
+            found = put(store, draft(file))
+            ids[found.file_id] = found.id
+            touch(found.file_id)
+            store.put_maps([saved(file, SAME)])
+            assert present(store)[found.id].visibility is Visibility.PUBLISHED
+            store.delete_maps([found.id])
