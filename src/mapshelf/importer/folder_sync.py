@@ -16,13 +16,8 @@ from typing import Final
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.map_files import (
-    UNREAD,
-    ImportStore,
-    attribute,
-    distance_from,
-    import_maps,
-)
+from mapshelf.importer.equal_files import UNREAD, distance_from
+from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow_link
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
@@ -101,7 +96,8 @@ class FolderSync:
                 self._follow_links(reachable)
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
-            report = self._import(complete - self._imported, progress)
+            paths = {candidate.path for candidate in present}
+            report = self._import(complete - self._imported, paths, progress)
         self._attribute(reachable)
         self._imported = complete
         if len(complete) == len(present):
@@ -111,7 +107,7 @@ class FolderSync:
         self._last_scan = present
         self._devices |= {candidate.path: candidate.device for candidate in present}
         self._imported = set()  # if the store fails now, it is not known what is to be read again
-        copies = self._remove_missing(reachable, {candidate.path for candidate in present})
+        copies = self._remove_missing(reachable, paths)
         self._imported = {candidate for candidate in complete if candidate.path not in copies}
         return bool(copies) or len(complete) < len(present)
 
@@ -146,7 +142,9 @@ class FolderSync:
         age = time.time() - candidate.modified / 1e9
         return candidate in self._last_scan or age > MIN_AGE
 
-    def _import(self, candidates: set[Candidate], progress: ImportProgress) -> ImportReport:
+    def _import(
+        self, candidates: set[Candidate], present: set[str], progress: ImportProgress
+    ) -> ImportReport:
         """Import files that are new or changed since the last run; return the report."""
         report = ImportReport()
         if not candidates:
@@ -165,6 +163,7 @@ class FolderSync:
             read_unchanged=False,
             dates_added=self._dates_added,
             folders=map(str, self._folders),
+            present=present,
         )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
@@ -286,7 +285,7 @@ class FolderSync:
         """Yield those whose maps are not published: only these are given to copies."""
         for start in range(0, len(gone), PAGE_SIZE):
             page = gone[start : start + PAGE_SIZE]
-            unpublished = self._store.unpublished_sources({one.digest for one in page})
+            unpublished = self._store.unpublished_sources([one.path for one in page])
             yield from (one for one in page if one.path in unpublished)
 
     def _may_be_unmounted(self, folder: Path) -> bool:

@@ -6,7 +6,7 @@ that users and administrators did to it, belongs to the copy.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from mapshelf.model import GONE, Source
@@ -23,11 +23,6 @@ _MAP: Final = (
 
 _MISSING: Final = (
     f"SELECT m.file_id, m.owner_id FROM sources AS s {_MAP} AND m.visibility <> 'published'"
-)
-
-_UNPUBLISHED: Final = (
-    "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
-    f" WHERE m.visibility <> 'published' AND s.modified <> {GONE} AND s.digest IN ({{}})"
 )
 
 _TWIN: Final = (
@@ -56,12 +51,6 @@ _MOVE: Final = (
 
 class CopiedFileMethods(SharedMethods):
     """The part of ``contract.Sources`` that is about copies, for both databases."""
-
-    def unpublished_sources(self, digests: Collection[bytes]) -> set[bytes]:
-        """See ``Store``."""
-        given = ", ".join("?" * len(digests))
-        rows = self._read(_UNPUBLISHED.format(given), tuple(digests)) if digests else []
-        return {path for (path,) in rows}
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
         """See ``Store``."""
