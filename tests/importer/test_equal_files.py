@@ -8,6 +8,7 @@ import pytest
 
 from mapshelf.importer import equal_files
 from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.importer.scan import is_gone
 from mapshelf.model import Map, MapDetails, Source, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
@@ -44,7 +45,7 @@ def reader() -> Iterator[SandboxedReader]:
 def looks(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Return a list that gets an item for each source that is loaded, or looked for on the disk."""
     looked: list[object] = []
-    sources_of, is_gone = store.sources_of, equal_files.is_gone
+    sources_of = store.sources_of
 
     def counted(digest: bytes) -> list[Source]:
         found = sources_of(digest)

@@ -20,6 +20,9 @@ from mapshelf.store.contract import Sources
 UNREAD: Final = -1
 """Modification time of a source whose file must be read again: no file has it."""
 
+UNREAD_SIZE: Final = -1
+"""Size of a known source whose file took the place of another one: no file has it."""
+
 FEW: Final = 10
 """Files with one content that are looked at again for each new file with this content."""
 

@@ -18,7 +18,7 @@ from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD, distance_from
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
-from mapshelf.importer.moved_folders import follow_link
+from mapshelf.importer.moved_folders import follow
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
@@ -69,8 +69,8 @@ class FolderSync:
         self._options = options or SyncOptions()
         self._store = store
         self._reader = reader
-        self._given = {Path(resolve_path(folder)): folder for folder in folders}
-        self._folders = list(self._given)
+        self._given = {folder: Path(resolve_path(folder)) for folder in folders}
+        self._folders = list(dict.fromkeys(self._given.values()))
         self._dates_added = DatesAdded(store, store)
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
@@ -78,6 +78,7 @@ class FolderSync:
         self._devices: dict[str, int] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
+        self._unfollowed = set(self._given)
         self._linked: set[bytes] = set()
         self._refused: dict[str, Refusal] = {}
         self._remembered: set[Refusal] | None = None
@@ -93,7 +94,7 @@ class FolderSync:
         with ImportProgress(self._options.status) as progress:
             if first:
                 progress.begin("Looking for maps")
-                self._follow_links(reachable)
+            self._follow_links(reachable)
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
             paths = {candidate.path for candidate in present}
@@ -114,23 +115,40 @@ class FolderSync:
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
 
-        A folder that was replaced by a link since this process began cannot: its files would have
-        other paths, and count as others.
+        A folder that was replaced by a link since this process began, or given as a link that leads
+        somewhere else now, cannot: its files would have other paths, and count as others.
         """
-        moved = {folder for folder in self._folders if resolve_path(folder) != str(folder)}
-        for folder in sorted(moved - self._moved):
-            log.warning(
-                "%s is behind a symbolic link now; its maps stay as they are until a restart",
-                printable(str(folder)),
-            )
+        moved = {one for one, place in self._given.items() if resolve_path(one) != str(place)}
+        for given in sorted(moved - self._moved):
+            self._log_moved(given)
         self._moved = moved
-        staying = (folder for folder in self._folders if folder not in moved)
+        staying = dict.fromkeys(place for one, place in self._given.items() if one not in moved)
         return [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
 
+    def _log_moved(self, given: Path) -> None:
+        place = self._given[given]
+        if resolve_path(place) != str(place):
+            log.warning(
+                "%s is behind a symbolic link now; its maps stay as they are until a restart",
+                printable(str(place)),
+            )
+            return
+        log.warning(
+            "%s leads to %s now, not to %s; its maps stay as they are until a restart",
+            printable(str(given)),
+            printable(resolve_path(given)),
+            printable(str(place)),
+        )
+
     def _follow_links(self, reachable: list[Path]) -> None:
-        """Find the maps of folders that were moved, with links left in their places."""
-        for folder in reachable:
-            count = follow_link(self._store, self._given[folder])
+        """Find the maps of folders that were elsewhere when they were last served, once each."""
+        served = [str(folder) for folder in self._folders]
+        for given in sorted(self._unfollowed):
+            folder = self._given[given]
+            if folder not in reachable or given in self._moved:
+                continue
+            count = follow(self._store, given, served)
+            self._unfollowed.discard(given)
             if count:
                 what = noun(count, "map is", "maps are")
                 log.info("%d %s in %s now", count, what, printable(str(folder)))

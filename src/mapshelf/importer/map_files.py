@@ -29,6 +29,7 @@ BATCH_BYTES: Final = 32 << 20
 BATCH_SECONDS: Final = 0.5
 """Seconds after which a batch is written, so that its maps appear while others are read."""
 
+
 class ImportStore(Maps, MapWriter, Sources, Imports, Protocol):
     """The store protocols that importing files needs."""
 
@@ -153,9 +154,7 @@ class _Import:
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
 
-    def _unpublished_of(
-        self, page: list[Candidate], sources: Mapping[bytes, Source]
-    ) -> set[bytes]:
+    def _unpublished_of(self, page: list[Candidate], sources: Mapping[bytes, Source]) -> set[bytes]:
         """Return the paths of the changed files among ``page`` whose maps are not published."""
         by_path = {os.fsencode(candidate.path): candidate for candidate in page}
         changed = [

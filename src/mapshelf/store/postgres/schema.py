@@ -81,6 +81,7 @@ MIGRATIONS: Final = (
     Migration("postgres_0016.sql", needs=1),
     Migration("postgres_0017.sql", needs=1),
     Migration("postgres_0018.sql", needs=1),
+    Migration("postgres_0021.sql", needs=1),
 )
 """Migrations in the order they were added; the table ``migrations`` records the applied ones."""
 

@@ -32,6 +32,7 @@ MIGRATIONS: Final = (
     "sqlite_0016.sql",
     "sqlite_0017.sql",
     "sqlite_0018.sql",
+    "sqlite_0021.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 
