@@ -85,13 +85,16 @@ def make_private(store: Store, count: int) -> list[Map]:
 def test_each_of_many_equal_files_costs_as_much_as_one_of_few(
     store: Store, folder: Path, reader: SandboxedReader, looks: list[object], *, private: bool
 ) -> None:
-    paths = [old_map(folder / f"{number:03}.mm", "Same") for number in range(MANY)]
+    old_map(folder / "000.mm", "Same")
     folder_sync = FolderSync(store, reader, [folder])
     folder_sync.sync()
+    if private:  # and so are its copies
+        make_private(store, 1)
+    paths = [old_map(folder / f"{number:03}.mm", "Same") for number in range(MANY)]
+    folder_sync.sync()
     assert len(looks) < 5 * MANY
+    assert {one.visibility is Visibility.PRIVATE for one in store.maps(0, 1000)} == {private}
     assert len(places(store)) == MANY
-    if private:
-        make_private(store, MANY)
     looks.clear()
     for path in paths:
         old_map(path, "Changed", 9)
