@@ -169,8 +169,8 @@ def test_collections_lock_the_maps_that_they_lose_too(
 def test_a_map_that_moves_to_its_copy_is_locked_first(store: PostgresStore, url: str) -> None:
     same = b"s" * 32
     moved, copy = source("moved/1.mm", digest=same), source("copy/1.mm", digest=same)
-    for file in (moved, copy):
-        draft = MapDraft(title="t", source=file, folder=b"/maps/", visibility=Visibility.PRIVATE)
+    for file, visibility in ((moved, Visibility.PRIVATE), (copy, None)):  # the copy inherits it
+        draft = MapDraft(title="t", source=file, folder=b"/maps/", visibility=visibility)
         store.put_maps([draft])
     with ThreadPoolExecutor(1) as pool:
         with transaction(url) as held:
