@@ -1,5 +1,6 @@
 """How long it takes to build a snapshot of the store, and to publish changes of it."""
 
+import gc
 import os
 import resource
 import shutil
@@ -13,7 +14,7 @@ from benchmarks.measure import times_of
 from mapshelf.model import MapDraft
 from mapshelf.service.worker_count import default_helpers
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.build import GC_THRESHOLDS, Builder
 from mapshelf.store import Store, open_store
 
 CHANGES: Final = 7
@@ -24,6 +25,7 @@ def build(catalogue: Catalogue, progress: Callable[[int], None]) -> dict[str, An
     shutil.rmtree(catalogue.settings.snapshots, ignore_errors=True)
     catalogue.settings.snapshots.mkdir()
     store = open_store(catalogue.settings.database)
+    gc.set_threshold(*GC_THRESHOLDS)
     began, used = time.perf_counter(), _processor_seconds()
     builder = Builder(store, SnapshotDirectory(catalogue.settings.snapshots), default_helpers())
     builder.advance(progress)

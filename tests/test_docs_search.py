@@ -7,14 +7,17 @@ import pytest
 
 from mapshelf.formats.outline_codec import LONGEST_TEXT
 from mapshelf.query.rating import POPULARITIES
+from mapshelf.search.alike_words import MOST_ALIKE
 from mapshelf.search.map_words import MOST_OCCURRENCES
 from mapshelf.search.query_parser import MOST_PHRASE_WORDS
 from mapshelf.snapshot.build.documents import COUNTED_TITLE
 from mapshelf.snapshot.format import term_dictionary
 from mapshelf.snapshot.format.term_dictionary import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.format.text_fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
+from mapshelf.snapshot.read.endings import MOST_ENDINGS
 from mapshelf.snapshot.read.relevance_order import BLOCK, NEAR
 from mapshelf.snapshot.read.spelling import FAR_MORE, LONGEST_CORRECTION, MOST_WORDS
+from mapshelf.text.normalize import LONGEST_WORD
 from mapshelf.text.stemming import (
     LANGUAGES,
     LONGEST_ENDING,
@@ -64,6 +67,10 @@ def test_every_language_is_documented_and_no_other() -> None:
         {0.5: "at most half a second of processor time"}[LONGEST_CORRECTION],
         f"At most {MOST_PHRASE_WORDS} words of a query count as parts of phrases",
         f"phrases match only the first {MOST_OCCURRENCES:,}",
+        f"begin with the same 5 characters, only the first {MOST_ALIKE[5]} are",
+        f"({MOST_ALIKE[1]:,} of those that begin with the same character)",
+        f"over {MOST_ENDINGS - 1:,} words have the prefix",
+        f"only the first {LONGEST_WORD} characters count",
         f"only the first {LONGEST_TEXT:,} characters of the topics and notes",
         f"the first {MOST_VARIANTS:,} different words, their parts and compounds",
         f"at most {LONGEST_ENDING} letters shorter",

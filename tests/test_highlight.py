@@ -87,6 +87,18 @@ def test_variants_and_scripts(text: str, query: str, shown: str) -> None:
     assert highlighted_in(text, query, "en", "de") == shown
 
 
+@pytest.mark.parametrize("before", ["", "é"])
+def test_long_words_have_the_stems_of_those_in_the_index(tmp_path: Path, before: str) -> None:
+    """The index has only their first 64 letters, so an ending is sought before these end."""
+    stem = (before + "a" * 60)[:60]
+    title = f"{stem}ningxyz b"
+    with world_in(tmp_path) as world:
+        world.put(MapDraft(title=title))
+        hits = world.published().search(MapQuery(f"{stem}n b", order=None), b"")
+        (found,) = hits.records
+        assert hits.highlighter.within(found.details.language).matched_terms(title) == {0, 1}
+
+
 def test_highlighted_text_is_escaped() -> None:
     text = "<script>alert('tea')</script> & \"tea\""
     assert highlighted(text, Highlighter(parse_query_text("tea"), ()).highlights(text)) == (

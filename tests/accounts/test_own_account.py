@@ -11,7 +11,7 @@ from mapshelf.accounts.passwords import hash_password
 from mapshelf.accounts.sessions import Client
 from mapshelf.accounts.sign_in import sign_in
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, WrongCredentials
-from mapshelf.model import AuditEvent, MapsOfClosedAccount, PasswordRecord, Token, User
+from mapshelf.model import MINUTE, AuditEvent, MapsOfClosedAccount, PasswordRecord, Token, User
 from mapshelf.store import Store
 from tests.store.clock import Clock
 
@@ -90,3 +90,15 @@ def test_a_recent_session_may_choose_a_first_password(
         choose_first_password(store, session, PASSWORD, home)
     events = [one.entry.event for one in store.audit_records(0, 0, 100)]
     assert events == [AuditEvent.PASSWORD_CHANGED, AuditEvent.SIGN_IN]
+
+
+def test_a_session_from_the_future_is_not_recent(
+    store: Store, cat: User, session: Token, home: Client
+) -> None:
+    """It began at a node whose clock is ahead, at any time."""
+    early = replace(home, now=session.created - MINUTE - 1)
+    with pytest.raises(SessionTooOld):
+        choose_first_password(store, session, NEW, early)
+    with pytest.raises(SessionTooOld):
+        delete_account(store, session, "", REMOVE, early)
+    delete_account(store, session, "", REMOVE, replace(home, now=session.created - MINUTE))

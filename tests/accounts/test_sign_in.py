@@ -1,5 +1,6 @@
 """Signing in, choosing passwords, registering, and limits on failed attempts."""
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -27,7 +28,7 @@ from mapshelf.errors import (
     UnusableName,
     WrongCredentials,
 )
-from mapshelf.model import DAY, SYSTEM_USER, LinkKind, Role, TokenKind, User
+from mapshelf.model import DAY, HOUR, SYSTEM_USER, Failures, LinkKind, Role, TokenKind, User
 from mapshelf.store import Store
 from mapshelf.tokens import LINK_PREFIX, SESSION_PREFIX, new_token, token_digest
 from tests.store.clock import Clock
@@ -226,6 +227,75 @@ def test_setting_back_a_fast_clock_locks_nobody_out(store: Store, ann: User, hom
     fail(store, home)  # this attempt was allowed, so it counts from now
     assert refused(store, home) == 10
     assert refused(store, later(home, 10 * SECOND)) == 0
+
+
+def guesses(store: Store, client: Client, *ahead: int) -> int:
+    """Return how many of many wrong passwords are verified within five minutes.
+
+    They alternate between nodes whose clocks are so much ``ahead`` of the right one.
+    """
+    verified = 0
+    for passed in range(0, 5 * MINUTE, 10 * SECOND):
+        for node in ahead * 2:
+            try:
+                sign_in(store, "ann", WRONG, later(client, passed + node))
+            except WrongCredentials:
+                verified += 1
+            except TooManyAttempts:
+                pass
+    return verified
+
+
+@pytest.mark.parametrize("ahead", [2 * MINUTE, 20 * MINUTE, 2 * HOUR])
+def test_alternating_between_nodes_whose_clocks_differ_gives_few_more_tries(
+    store: Store, ann: User, home: Client, ahead: int
+) -> None:
+    alone = guesses(store, home, 0)
+    assert alone == 10  # five at once, then after 5, 10, 20, 40 and 80 seconds
+    assert guesses(store, elsewhere(home, 1), 0, ahead) <= alone + 5
+    assert guesses(store, elsewhere(home, 2), ahead, 0) <= alone + 5
+
+
+@pytest.mark.parametrize("ahead", [2 * MINUTE, 20 * MINUTE, 2 * HOUR, 2 * DAY, 400 * DAY])
+def test_a_clock_that_was_wrong_once_delays_nobody_for_longer_than_usual(
+    store: Store, ann: User, home: Client, ahead: int
+) -> None:
+    fail(store, later(home, ahead), times=5)
+    fail(store, home)  # one attempt is let through, and then no more than usual
+    passed = 0
+    while wait := refused(store, later(home, passed * SECOND)):
+        passed += wait
+    assert 0 < passed <= 15 * 60
+
+
+def test_of_simultaneous_attempts_after_one_in_the_future_one_is_verified(
+    store: Store, ann: User, home: Client
+) -> None:
+    def attempt(_: int) -> type[Exception]:
+        try:
+            sign_in(store, "ann", WRONG, home)
+        except (WrongCredentials, TooManyAttempts) as error:
+            return type(error)
+        raise AssertionError
+
+    fail(store, later(home, 20 * MINUTE), times=5)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(attempt, range(40))).count(WrongCredentials) == 1
+
+
+def test_an_attempt_after_which_a_failure_in_the_future_is_noted_is_refused(
+    store: Store, ann: User, home: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another node counts one between our look at the failures and our own count."""
+    fail(store, home, times=4)
+    note = type(store).note_failure
+
+    def noted(self: Store, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
+        note(self, keys, now + 20 * MINUTE)
+        return note(self, keys, now)
+
+    monkeypatch.setattr(type(store), "note_failure", noted)
+    assert refused(store, home) > 0
 
 
 def test_a_refused_attempt_is_not_verified(store: Store, ann: User, home: Client) -> None:

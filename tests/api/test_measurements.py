@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,15 @@ def test_a_client_that_hangs_up_is_not_a_server_error(
     assert requests(found, "GET /healthz") == {"499": 1}
     assert found.value("responses_total", **{"class": "5xx"}) == 0
     assert found.value("store_up") == 0
+
+
+def test_a_clock_that_differs_from_that_of_the_database_is_measured(tmp_path: Path) -> None:
+    with shelf_with(tmp_path, MapDraft(title="Soil")) as shelf:
+        state = ask(shelf.store)
+        data = shelf.settings.data
+        assert exposed(data, state).value("clock_ahead_seconds") == 0
+        state = replace(state, clock_difference=-7.5)
+        assert exposed(data, state).value("clock_ahead_seconds") == -7.5
 
 
 def test_the_docs_have_every_metric(tmp_path: Path) -> None:

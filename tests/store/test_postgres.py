@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import psycopg
 import pytest
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     InvalidSetting,
     NotFound,
@@ -21,9 +23,11 @@ from mapshelf.errors import (
     StoreUnavailable,
 )
 from mapshelf.model import (
+    DAY,
     HOUR,
     LARGEST_ID,
     SYSTEM_USER,
+    Failures,
     Map,
     MapDraft,
     Outcome,
@@ -207,6 +211,36 @@ def test_a_revocation_waits_for_no_import(store: PostgresStore, url: str) -> Non
         store.disable_user(SYSTEM_USER)
         slow.over.set()
         importing.result()
+
+
+# -- clocks that differ -----------------------------------------------------------------------
+
+
+def test_a_node_far_ahead_forgets_nothing_that_others_have_counted(store: PostgresStore) -> None:
+    now, (old, new, other) = milliseconds(), (bytes([n]) * 32 for n in range(3))
+    store.note_failure([old], now - 2 * DAY)
+    store.note_failure([new], now)
+    assert store.note_failure([new, other], now + 400 * DAY) == {new: Failures(1, now)}
+    assert store.failures([old, new], now + 400 * DAY) == {new: Failures(2, now + 400 * DAY)}
+    assert set(store.failures([old, new, other], now)) == {new, other}
+    # The day of these counts from the time of the database, too.
+    assert store.failures([new, other], now + 2 * HOUR).keys() == {new, other}
+    store.note_success(old, [], now)
+    store.note_success(new, [], now + 400 * DAY)
+    assert store.is_known_address(old, now)
+
+
+def shifted(ahead: int) -> int:
+    """Return the time of a clock that is so much ahead."""
+    return milliseconds() + ahead
+
+
+def test_the_clock_is_compared_with_that_of_the_database(url: str) -> None:
+    for ahead in (0, 1_200_000, -1_200_000):
+        store = PostgresStore(url, partial(shifted, ahead))
+        difference = store.clock_difference()
+        assert difference == pytest.approx(ahead / 1000, abs=2)
+        store.close()
 
 
 # -- values of any size, as in SQLite ---------------------------------------------------------

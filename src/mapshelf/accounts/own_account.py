@@ -18,7 +18,15 @@ from mapshelf.errors import (
     SessionTooOld,
     WrongCredentials,
 )
-from mapshelf.model import MINUTE, Access, AuditEvent, MapsOfClosedAccount, PasswordRecord, Token
+from mapshelf.model import (
+    CLOCK_TOLERANCE,
+    MINUTE,
+    Access,
+    AuditEvent,
+    MapsOfClosedAccount,
+    PasswordRecord,
+    Token,
+)
 from mapshelf.store.contract import SignIn, Store
 
 YOUNG: Final = 15 * MINUTE
@@ -142,8 +150,10 @@ def _shown_to_be(store: SignIn, session: Token, password: str, client: Client) -
 def require_young(session: Token, now: int) -> None:
     """Reject a session that did not begin a moment ago.
 
+    One that began in the future may be any age: the clock of another node is wrong, or ours was.
+
     Raises:
         SessionTooOld: the session is too old to prove who is using it.
     """
-    if now - session.created > YOUNG:
+    if not -CLOCK_TOLERANCE <= now - session.created <= YOUNG:
         raise SessionTooOld("Sign in again first: this needs a session that has just begun.")

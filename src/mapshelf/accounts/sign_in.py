@@ -16,7 +16,7 @@ concurrent attempts get no extra tries. Unknown names are treated the same, and 
 
 import logging
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -26,6 +26,7 @@ from mapshelf.accounts.audit import changing_password, done_by, registering
 from mapshelf.accounts.names import has_invisible, is_lookalike, is_unusable, name_in_ascii
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
+from mapshelf.accounts.throttle import Throttle
 from mapshelf.errors import (
     AlreadyExists,
     Conflict,
@@ -128,9 +129,13 @@ def verified(store: SignIn, name: str, password: str, client: Client) -> Passwor
     """
     now, keys = client.now, _keys(name, client)
     known = store.is_known_address(keys.pair, now)
-    _refuse_too_many(store.failures((keys.pair, *keys.others), now), keys, now, known=known)
-    before = store.note_failure((keys.pair, *keys.others), now)
-    _refuse_too_many(before, keys, now, known=known)
+    spares = [one.spare_key(now) for one in _throttles({}, keys, known=known)]
+    failures = store.failures((keys.pair, *keys.others, *spares), now)
+    throttles = _throttles(failures, keys, known=known)
+    _refuse_too_many(throttles, failures, now)
+    claimed = [one.spare_key(now) for one in throttles if one.needs_spare(failures, now)]
+    before = store.note_failure((keys.pair, *keys.others, *claimed), now)
+    _refuse_too_many(_throttles(before, keys, known=known), before, now, claimed)
     record = _record(store, name)
     usable = record is not None and not record.user.disabled
     right = verify(password, record.encoded if record and usable else None)
@@ -258,40 +263,39 @@ def _record(store: SignIn, name: str) -> PasswordRecord | None:
     return store.password_of(composed) if found is None and composed != name else found
 
 
-def _refuse_too_many(
-    failures: dict[bytes, Failures], keys: _Keys, now: int, *, known: bool
-) -> None:
-    """Reject an attempt for a while after too many ``failures``.
+def _throttles(failures: Mapping[bytes, Failures], keys: _Keys, *, known: bool) -> list[Throttle]:
+    """Return the throttles of an attempt.
 
     Args:
         failures: the earlier failures, by key.
         keys: the keys of the attempt.
-        now: milliseconds since 1970-01-01 UTC.
         known: whether the account has been signed in to from this address before.
+    """
+    if known:
+        return [Throttle(keys.pair, FREE_TRIES, FIRST_WAIT, LONGEST_WAIT)]
+    of_account = failures.get(keys.account)
+    attacked = of_account is not None and of_account.count >= ATTACK
+    free = FREE_TRIES_UNDER_ATTACK if attacked else FREE_TRIES
+    return [
+        Throttle(keys.pair, free, FIRST_WAIT, LONGEST_WAIT),
+        Throttle(keys.address, FREE_TRIES_OF_ADDRESS, FIRST_WAIT, LONGEST_WAIT_OF_ADDRESS),
+    ]
+
+
+def _refuse_too_many(
+    throttles: Collection[Throttle],
+    failures: Mapping[bytes, Failures],
+    now: int,
+    claimed: Collection[bytes] | None = None,
+) -> None:
+    """Reject an attempt for a while after too many ``failures``; see ``Throttle``.
 
     Raises:
         TooManyAttempts: a limit is reached.
     """
-    none = Failures(0, 0)
-    attacked = not known and failures.get(keys.account, none).count >= ATTACK
-    free = FREE_TRIES_UNDER_ATTACK if attacked else FREE_TRIES
-    # Failures in the future mean that the clock was wrong then; ignore them.
-    failures = {key: one for key, one in failures.items() if one.last <= now + LONGEST_WAIT}
-    until = _refused_until(failures.get(keys.pair, none), free, LONGEST_WAIT)
-    if not known:
-        of_address = failures.get(keys.address, none)
-        until = max(
-            until, _refused_until(of_address, FREE_TRIES_OF_ADDRESS, LONGEST_WAIT_OF_ADDRESS)
-        )
+    until = max(one.refused_until(failures, now, claimed) for one in throttles)
     if until > now:
         raise TooManyAttempts(-((now - until) // SECOND))
-
-
-def _refused_until(failures: Failures, free: int, longest: int) -> int:
-    if failures.count < free:
-        return 0
-    # After sixty doublings, any time exceeds the longest.
-    return failures.last + min(FIRST_WAIT << min(failures.count - free, 60), longest)
 
 
 def _keys(name: str, client: Client) -> _Keys:

@@ -18,6 +18,7 @@ from mapshelf.errors import StoreError
 from mapshelf.metrics.counts import BOUNDS, Counts
 from mapshelf.metrics.overview import Overview, StoreState, ask, look
 from mapshelf.plurals import noun
+from mapshelf.service.clock_check import clock_warning
 from mapshelf.service.data_folder_lock import is_in_use
 from mapshelf.settings import without_password
 from mapshelf.store import open_store
@@ -80,6 +81,7 @@ def _store(store: StoreState | None, fault: str) -> dict[str, Any]:
     return {
         "reachable": True,
         "milliseconds": round(store.seconds * 1000, 2),
+        "clock_ahead_seconds": round(store.clock_difference, 1),
         "revision": store.revision,
         "sessions": store.figures.sessions,
         "outdated_maps": store.figures.outdated,
@@ -210,6 +212,8 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "store", f"unreachable: {store['error']}"
     else:
         yield "store", f"answers in {store['milliseconds']} ms, revision {store['revision']}"
+        if warning := clock_warning(store["clock_ahead_seconds"]):
+            yield "clock", warning
         yield "sessions", f"{store['sessions']:,}"
         yield "outdated", f"{_counted(store['outdated_maps'], 'map')} will be read again"
         refused = ", ".join(f"{count:,} {kind}" for kind, count in store["refused_files"].items())

@@ -87,17 +87,14 @@ def fingerprints(
 
 def outline_key(topics: Iterable[tuple[int, str]]) -> int:
     """Return the key of an outline, given the depths and texts of its topics in order."""
-    return _key((depth, spaced(text)) for depth, text in topics)
+    return _key([(depth, spaced(text)) for depth, text in topics])
 
 
-def _key(topics: Iterable[tuple[int, str]]) -> int:
-    said = False
-    rows = []
-    for depth, text in topics:
-        said = said or text != ""
-        rows.append(f"{depth} {text}")
-    # Maps without text cannot be compared.
-    return xxhash.xxh3_64_intdigest("\n".join(rows).encode("utf-8", "replace")) if said else 0
+def _key(topics: Sequence[tuple[int, str]]) -> int:
+    if not any(text for _, text in topics):
+        return 0  # maps without text cannot be compared
+    rows = "\n".join([f"{depth} {text}" for depth, text in topics])
+    return xxhash.xxh3_64_intdigest(rows.encode("utf-8", "replace"))
 
 
 def bands(texts: Iterable[str]) -> Sequence[int]:

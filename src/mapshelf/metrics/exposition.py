@@ -163,6 +163,8 @@ def _of_store(store: StoreState | None) -> Iterator[Family]:
     if store is None:
         return
     yield _one("store_seconds", "gauge", "Time that the store took to answer.", store.seconds)
+    ahead = "Time by which the clock of this node is ahead of the store's."
+    yield _one("clock_ahead_seconds", "gauge", ahead, store.clock_difference)
     yield _one("store_revision", "gauge", "The revision of the store.", store.revision)
     yield _one("sessions", "gauge", "Sessions that have not ended.", store.figures.sessions)
     yield _one("outdated_maps", "gauge", "Maps that will be read again.", store.figures.outdated)

@@ -35,6 +35,9 @@ class WatchedStore(Protocol):
     def figures(self) -> Figures:
         """See ``contract.StoreFigures``."""
 
+    def clock_difference(self) -> float:
+        """See ``contract.StoreFigures``."""
+
     def count_open_refusals(self) -> dict[RefusalKind, int]:
         """See ``contract.Imports``."""
 
@@ -48,12 +51,14 @@ class StoreState:
         revision: the revision of the newest change.
         figures: the number of its objects.
         refusals: files that imports refused, except dismissed ones.
+        clock_difference: see ``contract.StoreFigures``.
     """
 
     seconds: float
     revision: int
     figures: Figures
     refusals: Mapping[RefusalKind, int]
+    clock_difference: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,13 @@ def ask(store: WatchedStore) -> StoreState:
     began = time.perf_counter()
     revision = store.revision()
     seconds = time.perf_counter() - began
-    return StoreState(seconds, revision, store.figures(), store.count_open_refusals())
+    return StoreState(
+        seconds,
+        revision,
+        store.figures(),
+        store.count_open_refusals(),
+        store.clock_difference(),
+    )
 
 
 def disk_use(data: Path) -> DiskUse:

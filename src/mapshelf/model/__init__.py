@@ -139,9 +139,10 @@ from mapshelf.model.saved_searches import (
     SEARCH_NAME_LENGTH,
     SavedSearch,
 )
-from mapshelf.model.time_units import DAY, HOUR, MINUTE, SECOND
+from mapshelf.model.time_units import CLOCK_TOLERANCE, DAY, HOUR, MINUTE, SECOND
 
 __all__ = [
+    "CLOCK_TOLERANCE",
     "COLLECTION_TEXT_LENGTH",
     "COLLECTION_TITLE_LENGTH",
     "DAY",

@@ -8,4 +8,7 @@ HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 """In milliseconds."""
 
+CLOCK_TOLERANCE: Final = MINUTE
+"""How far the clocks of nodes may differ. A time that is further in the future proves nothing."""
+
 NANOSECONDS_PER_SECOND: Final = 1_000_000_000

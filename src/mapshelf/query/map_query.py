@@ -132,7 +132,7 @@ def tag_key(tag: str) -> int:
     return _hash(normalize("NFC", " ".join(tag.split())).casefold())
 
 
-@lru_cache(1 << 12)
+@lru_cache(1 << 9)  # few, because clients may send any text of up to 8 KB
 def _hash(text: str) -> int:
     digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "little")

@@ -336,7 +336,7 @@ class Highlighter:
 
     def _stems_of(self, word: str) -> frozenset[str]:
         """Return the stems of a word as written; none if no term can have the same stem."""
-        plain = normalize_keeping_accents(word)
+        plain = normalize_keeping_accents(word)[:LONGEST_WORD]  # as in the index
         if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
             return frozenset()
         return stems(plain, self._languages)

@@ -11,7 +11,9 @@ from typing import Final
 
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
+from mapshelf.search.alike_words import with_few_alike
 from mapshelf.text.normalize import SEPARATOR, is_unspaced
+from mapshelf.text.stemming import STEM
 from mapshelf.text.word_forms import (
     CACHED_PIECES,
     MOST_VARIANTS,
@@ -59,7 +61,7 @@ class MapWords:
     @property
     def words(self) -> set[str]:
         """The distinct words of all texts, with their parts and compounds."""
-        return {*self.title, *_joined([piece.variants for piece in self.pieces])}
+        return without_stems(self.forms)
 
     @property
     def title_forms(self) -> set[str]:
@@ -72,21 +74,9 @@ class MapWords:
         return {*self.title, *_apart([piece.forms for piece in self.pieces])}
 
     @property
-    def beginnings(self) -> set[str]:
-        """The beginnings of all words (see ``Forms``)."""
-        return set(_apart([piece.beginnings for piece in self.pieces]))
-
-    @property
     def written(self) -> set[str]:
         """The distinct words as they are in the texts, without parts and compounds."""
         return {*self.title, *self.description, *self.branches, *self.topics}
-
-    @property
-    def unwritten(self) -> set[str]:
-        """The words that occur only as parts or compounds of other words."""
-        others = [piece for piece in self.pieces if piece.variants is not piece.words]
-        found = set(_joined([piece.variants for piece in others]))
-        return found - self.written if found else found
 
 
 class WordFinder:
@@ -99,6 +89,8 @@ class WordFinder:
     def words_of(self, found: Map, source: str, passages: Passages) -> MapWords:
         """Return the words of a map, up to ``MOST_VARIANTS`` different ones, the title first.
 
+        Of words that begin alike, there are few (``alike_words.py``).
+
         Args:
             found: the map.
             source: name of the file it was read from.
@@ -108,7 +100,8 @@ class WordFinder:
         language = passages.language
         branch_text = _separated((*passages.shallow, *about))
         texts = (found.title, found.description, branch_text, _separated(passages.deep))
-        title, description, branches, topics = self._within_limit(texts, language)
+        few, pieces = with_few_alike(self._within_limit(texts, language))
+        title, description, branches, topics = few
         self._forms.limit()
         return MapWords(
             _words(title),
@@ -116,7 +109,7 @@ class WordFinder:
             _words(branches),
             _words(topics),
             of_title=set(title),
-            pieces={*title, *description, *branches, *topics},
+            pieces=pieces,
             language=language,
         )
 
@@ -152,6 +145,11 @@ def _apart(found: Iterable[str]) -> list[str]:
 
 
 _joined = chain.from_iterable
+
+
+def without_stems(forms: Iterable[str]) -> set[str]:
+    """Return the words among ``MapWords.forms``."""
+    return {form for form in forms if form[0] != STEM}
 
 
 def name_of(words: Iterable[str]) -> str:

@@ -12,6 +12,9 @@ from mapshelf.text.normalize import normalize
 # finals of decomposed Hangul, the voicing marks of half-width kana, and half-width Hangul.
 _COMPOSING: Final = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb\uff9e\uff9f\uffa0-\uffdc]")
 
+LONGEST_CACHED: Final = 16
+"""Maximum length of a character with its marks that is cached."""
+
 
 def normalized_with_places(text: str) -> tuple[str, list[int], list[int]]:
     """Return a normalized text, and the start and end of each of its characters in ``text``."""
@@ -30,9 +33,12 @@ def normalized_with_places(text: str) -> tuple[str, list[int], list[int]]:
     return normalized, starts, ends
 
 
-@lru_cache(1 << 14)
 def _normalized_character(character: str) -> str:
-    return normalize(character)
+    # A character may have thousands of marks, which would stay in memory.
+    return _cached(character) if len(character) <= LONGEST_CACHED else normalize(character)
+
+
+_cached = lru_cache(1 << 14)(normalize)
 
 
 def _composes(character: str) -> bool:

@@ -40,6 +40,7 @@ class QueryTerm:
         joined: the words of a compound like ``e-mail`` as one word, empty if they form none.
         subwords: the parts of a word like ``MindMap``, empty if it has none.
         in_title: whether the words must (or, if excluded, must not) be in the title.
+        loose: whether the prefix at the end of several words may also be anywhere else in the map.
         written: what the user typed, without quotes and minus.
     """
 
@@ -50,6 +51,7 @@ class QueryTerm:
     joined: str = ""
     subwords: tuple[str, ...] = ()
     in_title: bool = False
+    loose: bool = False
     written: str = field(default="", compare=False)
 
     @property

@@ -14,6 +14,7 @@ from typing import Final
 from mapshelf.errors import MapshelfError, StoreUnavailable
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.cleanup_scheduler import CleanupScheduler
+from mapshelf.service.clock_check import ClockCheck
 from mapshelf.service.heap import HeapTrimmer
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.removal_scheduler import RemovalScheduler
@@ -89,12 +90,15 @@ def _follow_store(
     settings: Settings, directory: SnapshotDirectory, stop: threading.Event, backoff: LoggedBackoff
 ) -> None:
     with closing(open_store(settings.database)) as store:
+        clock_check = ClockCheck(store)
+        clock_check.compare_due()  # a first build may take long
         builder = Builder(store, directory, default_helpers())
         visit_counts = VisitCountScheduler(store)
         upkeep = (
             visit_counts.apply_due,
             RemovalScheduler(store).purge_due,
             CleanupScheduler(store).do_due,
+            clock_check.compare_due,
             HeapTrimmer().trim_due,
         )
         with closing(builder):

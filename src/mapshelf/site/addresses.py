@@ -21,7 +21,7 @@ MOST_NAMES: Final = 2048
 """Maximum number of cached names in paths, and of cached parameters."""
 
 LONGEST_CACHED: Final = 64
-"""Maximum length of a cached parameter in characters, so that the cache stays small."""
+"""Maximum length of a cached name or parameter in characters, so that the caches stay small."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/ -]*")
 """Values in which only slashes and spaces need quoting."""
@@ -191,10 +191,16 @@ _known_pair = lru_cache(MOST_NAMES)(_pair)
 """``_pair`` with a cache: the links of a page differ in one parameter at most."""
 
 
-@lru_cache(MOST_NAMES)
 def _in_path(name: str) -> str:
     """Quote a name as a path segment; cached because most pages show the same few owners."""
+    return _known_segment(name) if len(name) <= LONGEST_CACHED else _segment(name)
+
+
+def _segment(name: str) -> str:
     return quote(name, safe="")
+
+
+_known_segment = lru_cache(MOST_NAMES)(_segment)
 
 
 def safe_link(link: str) -> str | None:

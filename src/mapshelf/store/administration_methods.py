@@ -51,7 +51,7 @@ class AdministrationMethods(SharedMethods):
 
     def purge_decisions(self, before: int) -> int:
         """See ``Store``."""
-        with self._adding() as database:
+        with self._changing() as database:  # as ``decide``, which locks the same rows
             return moderation.purge_decisions(database, before)
 
     def close_account(self, user_id: int, maps: MapsOfClosedAccount, checked: str | None) -> None:

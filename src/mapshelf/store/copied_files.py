@@ -84,6 +84,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
 
 
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
+    database.lock_maps((kept[0], dropped[0]))
     pass_on_former_contents(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()

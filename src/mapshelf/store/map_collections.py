@@ -2,6 +2,7 @@
 
 Changing the maps of a collection first writes the row of the collection; creating one first writes
 the row of its owner. That serializes concurrent changes, in PostgreSQL too, so all limits hold.
+Then its maps are locked, so that none is deleted meanwhile.
 """
 
 from collections.abc import Sequence
@@ -150,6 +151,7 @@ class CollectionMethods(SharedMethods):
         """See ``Store``."""
         with self._adding() as database:
             lock_collection(database, public_id)
+            database.lock_maps(_file_ids(database, public_id))
             database.execute("DELETE FROM collections WHERE id = ?", (public_id,))
 
     def pin_collection(self, public_id: str, *, pinned: bool) -> Collection:
@@ -262,11 +264,12 @@ def _changed(database: Transaction, public_id: str, file_ids: list[int]) -> Coll
 def _written(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
     if len(file_ids) > MOST_COLLECTED:
         raise TooManyCollections("maps", MOST_COLLECTED)
-    if file_ids:
-        marks = _marks(len(file_ids))
-        known = database.rows(f"SELECT count(*) FROM maps WHERE file_id IN ({marks})", (*file_ids,))
-        if known[0][0] != len(file_ids):
-            raise NotFound("there is no such map")
+    # Also those that it had: the deletion of a map takes their rows along, too.
+    had = set(_file_ids(database, public_id))
+    there = database.lock_maps(had.union(file_ids))
+    if not there.union(had).issuperset(file_ids):
+        raise NotFound("there is no such map")
+    file_ids = [one for one in file_ids if one in there]  # some were deleted a moment ago
     database.execute("DELETE FROM collected_maps WHERE collection_id = ?", (public_id,))
     if file_ids:
         rows = ", ".join("(?, ?, ?)" for _ in file_ids)

@@ -209,6 +209,13 @@ def purge_decisions(database: Transaction, before: int) -> int:
         "DELETE FROM decisions WHERE decided < ? AND kind IN ('disable', 'dismiss') RETURNING id",
         (before,),
     )
+    old = database.rows(
+        "SELECT DISTINCT collection_id FROM collection_decisions"
+        " WHERE decided < ? AND kind = 'dismiss' ORDER BY collection_id",
+        (before,),
+    )
+    for row in old:  # their rows first, as in ``collection_moderation``
+        database.execute("UPDATE collections SET id = id WHERE id = ?", row)
     of_collections = database.rows(
         "DELETE FROM collection_decisions WHERE decided < ? AND kind = 'dismiss' RETURNING id",
         (before,),

@@ -5,6 +5,7 @@ of it can therefore be written once, in SQL that both databases understand. A st
 ``Transaction``.
 """
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from typing import Any, Final, Protocol
@@ -82,6 +83,9 @@ class Transaction(Protocol):
 
     def next_revision(self) -> int:
         """Return the revision of the next change."""
+
+    def lock_maps(self, file_ids: Collection[int]) -> set[int]:
+        """Keep maps from being deleted until the transaction ends; return those that exist."""
 
 
 # -- uploads ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from typing import Final
 
 from mapshelf.errors import Conflict
-from mapshelf.model import DAY, SYSTEM_USER, SignInProof, User, name_key
+from mapshelf.model import DAY, HOUR, SYSTEM_USER, SignInProof, User, name_key
 from mapshelf.store.columns import FROM_ONE_TIME_LINKS, MADE_RIGHTFULLY, ONE_TIME_LINK
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
@@ -18,6 +18,9 @@ MOST_KEYS: Final = 50_000
 FAILURES_KEPT: Final = DAY
 ADDRESSES_KEPT: Final = 90 * DAY
 """How long they are kept, in milliseconds."""
+
+LATER_KEPT: Final = HOUR
+"""A failure does not move the time of the last one back, unless that is further in the future."""
 
 IDENTITIES_OF_USER: Final = 20
 """Identities at OpenID providers that a user may have."""

@@ -11,7 +11,7 @@ that the maps are in.
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -75,7 +75,6 @@ a worker for a tenth of a second."""
 PREFIX_STRIPPING: Final = frozenset({"id", "nl"})
 """Languages whose stemmers remove prefixes, too. All others keep a first letter from a to z."""
 
-_ASCII_WORD: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},}}")
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
 SCRIPTS: Final = (
@@ -95,6 +94,9 @@ _CAPITAL: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0410-\u042f\u0400-\u040f"
 _SUBWORD: Final = re.compile(
     rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+"
 )
+_PART: Final = re.compile(rf"[{_CAPITAL}\d]")
+"""All parts of a word but the first begin with such a character, or follow one."""
+
 _JOINED: Final = re.compile(r"\b\w++(?:[-._@'\u2019+&]\w++)+")
 _JOINER: Final = re.compile(r"[-.@'\u2019+&]")
 _JOINT: Final = re.compile(r"[\W_]+")
@@ -110,11 +112,12 @@ def word_variants(text: str, normalized: str, words: Iterable[str]) -> set[str]:
     """
     variants = set(words)
     variants.discard(SEPARATOR)
-    tokens = set(_TOKEN.findall(text))
-    # Most words have no subwords; this test is faster than calling ``subwords`` for each.
-    variants.update(
-        *[subwords(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
-    )
+    if _PART.search(text):
+        tokens = set(_TOKEN.findall(text))
+        # Most words have no subwords; this test is faster than calling ``subwords`` for each.
+        variants.update(
+            *[subwords(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
+        )
     if _JOINER.search(normalized):  # avoids a much slower pattern for most texts
         variants.update([word for _, _, word in joined_words(normalized)])
     return variants
@@ -178,11 +181,21 @@ def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
         word: the word.
         languages: the languages to stem it in if it is in Latin letters.
     """
-    if _ASCII_WORD.fullmatch(word):  # as most are: the same result in half the time
-        return frozenset(_latin_stems(word, languages))
-    plain = normalize(word)
+    return frozenset(tagged_stems(word, normalize(word), languages))
+
+
+def tagged_stems(word: str, plain: str, languages: tuple[str, ...]) -> Collection[str]:
+    """Return the same as ``stems_of``.
+
+    Args:
+        word: the word.
+        plain: the result of ``normalize`` for it.
+        languages: the languages to stem it in if it is in Latin letters.
+    """
     found = _stems_of_spelling(word, languages)
-    return frozenset(found if plain == word else found + _stems_of_spelling(plain, languages))
+    if plain != word:
+        found += _stems_of_spelling(plain, languages)
+    return found if len(found) == 1 else frozenset(found)
 
 
 def _stems_of_spelling(word: str, languages: tuple[str, ...]) -> list[str]:
@@ -191,7 +204,7 @@ def _stems_of_spelling(word: str, languages: tuple[str, ...]) -> list[str]:
     if len(word) >= SHORTEST_STEMMED:
         if _LATIN.search(word):
             tagged = _latin_stems(word, languages)
-        else:  # in other scripts, stems have no language
+        elif not word.isascii():  # in other scripts, stems have no language
             names = next((names for pattern, names in SCRIPTS if pattern.search(word)), ())
             tagged = [STEM + normalize(_stem(name, word)) for name in names]
     return tagged or [STEM + normalize(word)]
@@ -204,7 +217,7 @@ stems = lru_cache(CACHED_WORDS)(stems_of)
 def _latin_stems(word: str, languages: tuple[str, ...]) -> list[str]:
     """Return the stems of a word in Latin letters, tagged with their languages."""
     return [
-        f"{STEM}{code}{STEM}{normalize(_stem(name, word))}"
+        f"{STEM}{code}{STEM}{stem if (stem := _stem(name, word)).isascii() else normalize(stem)}"
         for code in languages
         for name in STEMMERS_OF[code]
     ]

@@ -2,11 +2,11 @@
 
 Most of any text consists of the same few thousand words. So texts are split at spaces, and the
 forms of each piece are computed only once: its words as they are indexed, their parts and
-compounds, their stems and their beginnings. No word, part or compound contains a space.
+compounds, and their stems. No word, part or compound contains a space.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import add
 from typing import Final
@@ -28,6 +28,7 @@ from mapshelf.text.stemming import (
     UNKNOWN,
     stems_of,
     subwords,
+    tagged_stems,
     word_variants,
 )
 
@@ -43,29 +44,26 @@ MOST_VARIANTS: Final = 1 << 17
 map of people with the most that we know has 29,000."""
 
 _PARTED: Final = f" {SEPARATOR} "
-_SHORT: Final = 2
-_LENGTHS: Final = range(1, LONGEST_BEGINNING + 1)
 _LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Forms:
     """The forms by which a piece of text is found. Pieces are compared by identity, which is fast.
+
+    Nothing changes them. They are not frozen, because that takes longer than to find the forms.
 
     Attributes:
         words: its normalized words in order.
         variants: its distinct words, their parts and their compounds, normalized; character pairs
             of unspaced scripts have no parts or compounds.
         forms: the variants and the tagged stems of all of them, separated by spaces.
-        beginnings: the first one to ``LONGEST_BEGINNING`` characters of all words and variants,
-            separated by spaces.
     """
 
-    # Single strings instead of many small ones, because scattered memory access takes most time.
+    # A single string instead of many small ones, because scattered memory access takes most time.
     words: tuple[str, ...]
     variants: tuple[str, ...]
     forms: str
-    beginnings: str
 
 
 class WordForms:
@@ -149,33 +147,46 @@ class _Pieces(dict[str, Forms]):
             words, accented = _words_in(whole)
             return self._of_several(words, word_variants(text, whole, accented))
         accented = split_words(whole)
-        if len(accented) == 1 and text.isalpha() and whole.isalpha():
-            parts = subwords(text)
-            if not parts:
-                return self._of_word(accented[0])
-            return self._of_several((normalize(accented[0]),), {*accented, *parts})
+        if len(accented) == 1 and text.isalpha() and whole.isalpha():  # there are no compounds
+            variants = {*accented, *subwords(text)}
+        else:
+            variants = word_variants(text, whole, accented)
+        if len(accented) == 1 and len(variants) == 1:  # such as an Arabic word with vowel points
+            return self._of_word(accented[0])
         words = accented if whole.isascii() else list(map(normalize, accented))
-        return self._of_several(words, word_variants(text, whole, accented))
+        return self._of_several(words, variants)
 
     def _of_word(self, word: str) -> Forms:
         """Return the forms of a single word without parts; the word has its accents."""
         plain = normalize(word)
         one = (plain,)
-        stems = stems_of(word, self._languages)
-        return Forms(one, one, " ".join((plain, *stems)), " ".join(_begun(one)))
+        stems = tagged_stems(word, plain, self._languages)
+        return Forms(one, one, " ".join((plain, *stems)))
 
     def _of_several(self, words: Iterable[str], variants: set[str]) -> Forms:
+        """Return the forms of several normalized words, given their variants with accents."""
         found = tuple(words)
         normalized = {word if is_unspaced(word) else normalize(word) for word in variants}
         same = len(found) == len(normalized) and normalized == {*found}
         own = found if same else tuple(normalized)
         forms = normalized.union(*map(self._stems, variants))
-        return Forms(found, own, " ".join(forms), " ".join(_begun(normalized.union(found))))
+        return Forms(found, own, " ".join(forms))
 
     def _stems(self, word: str) -> Iterable[str]:
         if _LETTERS.fullmatch(word):
             return self[word].forms.split(" ")  # the word and its stems
         return stems_of(word, self._languages)
+
+
+def beginnings_of(words: Iterable[str]) -> set[str]:
+    """Return the first one to ``LONGEST_BEGINNING`` characters of all words."""
+    begun = {word[:LONGEST_BEGINNING] for word in words}
+    begun.discard(SEPARATOR)
+    found = begun
+    for length in reversed(range(1, LONGEST_BEGINNING)):
+        begun = {word[:length] for word in begun}
+        found = found | begun
+    return found
 
 
 def variants_in(found: Iterable[Forms]) -> int:
@@ -198,18 +209,6 @@ def _limited(found: Iterable[Forms], most: int) -> Iterator[Forms]:
             if most < 0:
                 return
         yield piece
-
-
-def _begun(words: Collection[str]) -> set[str]:
-    """Return the beginnings of words."""
-    short = {word for word in words if 0 < len(word) <= _SHORT}  # such as pairs of characters
-    found = {word[0] for word in short}
-    found |= short
-    for word in words:
-        if len(word) > _SHORT:
-            found.update([word[:length] for length in _LENGTHS])
-    found.discard(SEPARATOR)
-    return found
 
 
 def _words_in(text: str) -> tuple[list[str], list[str]]:

@@ -16,11 +16,12 @@ import httpx
 import pytest
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
+from mapshelf.accounts.attempt_limits import attempt_key
 from mapshelf.accounts.openid.attempt import LIFETIME
 from mapshelf.accounts.openid.provider import KEYS_RELOADED_EVERY, RETRIED_AFTER
 from mapshelf.accounts.openid.sign_in import user_name_for
 from mapshelf.clock import milliseconds
-from mapshelf.model import USER_NAME_LENGTH, is_user_name
+from mapshelf.model import DAY, MINUTE, USER_NAME_LENGTH, is_user_name
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
@@ -732,6 +733,21 @@ def test_forged_responses_only_throttle_their_sender(
     assert (answer.status_code, len(provider.asked)) == (429, asked)
     assert int(answer.headers["Retry-After"]) > 0
     assert enter(denied, provider).status_code == 303
+
+
+@pytest.mark.parametrize("ahead", [20 * MINUTE, 400 * DAY])
+def test_forged_answers_in_the_future_delay_nobody_for_long(
+    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    """A clock was wrong: one answer is checked in each minute."""
+    monkeypatch.setattr("mapshelf.accounts.openid.sign_in.ANSWERS_OF_ADDRESS", 3)
+    store = open_site.application.application.context.store.get()
+    for _ in range(3):
+        store.note_failure([attempt_key("answers from", "192.0.2.66")], milliseconds() + ahead)
+    eve = Person(open_site, "192.0.2.66")
+    assert enter(eve, provider).status_code == 303
+    answers = [enter(Person(open_site, "192.0.2.66"), provider) for _ in range(2)]
+    assert 429 in {one.status_code for one in answers}  # a minute may begin in between
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 404, 500])

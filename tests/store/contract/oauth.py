@@ -270,6 +270,28 @@ class GrantsContract(Suite):
         assert store.refreshed_grant(digest(102)) is None
         assert store.grants(friend.id, 5) == [other]
 
+    def test_a_refresh_token_used_in_the_future_is_not_repeated(
+        self, store: Store, friend: User
+    ) -> None:
+        """The node that saw its first use was ahead, so that may be long ago."""
+        for number, behind in ((1, MINUTE), (4, MINUTE + 1)):
+            let_in(store, friend, number)
+            assert store.use_refresh_token(digest(100 + number), tokens(number + 1), HOUR, MINUTE)
+            again = store.use_refresh_token(
+                digest(100 + number), tokens(number + 2), HOUR - behind, MINUTE
+            )
+            assert (again is not None) is (behind == MINUTE)
+        assert known(store, 1, 2, 3, 4, 5) == [True] * 3 + [False] * 2
+        # Tokens that nobody has used are good, whatever the clock was.
+        assert store.use_refresh_token(digest(102), tokens(7), 5, MINUTE)
+
+    def test_a_code_used_in_the_future_is_not_repeated(self, store: Store, friend: User) -> None:
+        store.add_code(code(friend, 1))
+        now = LATER - 1
+        assert store.use_code(digest(1), tokens(1), now, MINUTE)
+        assert store.use_code(digest(1), tokens(2), now - MINUTE - 1, MINUTE) is None
+        assert known(store, 1) == [False]
+
     def test_withdrawing(self, store: Store, friend: User) -> None:
         eve = store.add_user("Eve")
         for number in (1, 2):

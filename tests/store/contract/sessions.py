@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from mapshelf.errors import Conflict, MapshelfError, NotFound
-from mapshelf.model import DAY, Access, Failures, Passkey, Role, SignInProof, TokenKind
+from mapshelf.model import DAY, HOUR, Access, Failures, Passkey, Role, SignInProof, TokenKind
 from mapshelf.store import Store, sign_in
 from mapshelf.tokens import SCOPES
 from tests.store.clock import Clock
@@ -185,11 +185,19 @@ class SignInFailuresContract(Suite):
             c: Failures(1, 7),
         }
         assert store.note_failure([b], 6) == {b: Failures(2, 7)}
-        # The clock was set back, or is another node's: future failures must not block anybody.
-        assert store.failures([b], 7) == {b: Failures(3, 6)}
+        # The clock of another node is behind: that must not make the failure look older.
+        assert store.failures([b], 7) == {b: Failures(3, 7)}
         assert set(store.failures([a, b, c], 5 + DAY)) == {c}
         assert store.note_failure([b], 5 + DAY) == {}
         assert store.failures([a, b, c], 5) == {b: Failures(1, 5 + DAY), c: Failures(1, 7)}
+
+    def test_a_clock_that_is_far_behind_says_that_the_other_was_wrong(self, store: Store) -> None:
+        a = digest(1)
+        store.note_failure([a], 5 + HOUR)
+        store.note_failure([a], 5)
+        assert store.failures([a], 5) == {a: Failures(2, 5 + HOUR)}
+        store.note_failure([a], 4)
+        assert store.failures([a], 5) == {a: Failures(3, 4)}
 
     def test_success_clears_failures_of_one_key_and_subtracts_one_from_others(
         self, store: Store

@@ -17,6 +17,7 @@ from mapshelf.accounts.openid.attempt import Attempt
 from mapshelf.accounts.openid.provider import DENIED, Provider, ProviderUser
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.accounts.sign_in import looks_like_another
+from mapshelf.accounts.throttle import Throttle
 from mapshelf.errors import (
     AlreadyExists,
     Conflict,
@@ -58,15 +59,19 @@ def identified(
         TooManyAttempts: too many forged responses came from this client's address.
         StoreUnavailable: the store cannot be reached.
     """
-    key = attempt_key("answers from", client.address)
-    before = store.failures((key,), client.now).get(key)
-    if before and before.count >= ANSWERS_OF_ADDRESS and client.now < before.last + MINUTE:
+    now, key = client.now, attempt_key("answers from", client.address)
+    throttle = Throttle(key, ANSWERS_OF_ADDRESS, MINUTE, MINUTE)
+    spare = throttle.spare_key(now)
+    failures = store.failures((key, spare), now)
+    if throttle.refused_until(failures, now) > now:
+        raise TooManyAttempts(MINUTE // SECOND)
+    if throttle.needs_spare(failures, now) and store.note_failure((spare,), now):
         raise TooManyAttempts(MINUTE // SECOND)
     try:
         return provider.identify(attempt, answer)
     except ProviderRefusal as refusal:
         if refusal.reason != DENIED:  # the user cancelled
-            store.note_failure((key,), client.now)
+            store.note_failure((key,), now)
         raise
 
 

@@ -10,7 +10,6 @@ import orjson
 import tantivy
 from tantivy import Query
 
-from mapshelf.snapshot.build.documents import Fields
 from mapshelf.snapshot.format.text_fields import schema, translated
 
 MEMORY: Final = 64_000_000
@@ -59,10 +58,10 @@ class TextIndexWriter:
         self.size = 0
         """Number of documents in the last published index, including deleted ones."""
 
-    def put(self, fields: Fields) -> None:
-        """Add a map under a slot that was never used before."""
+    def put(self, document: bytes) -> None:
+        """Add a map under a slot that was never used before, given its document as JSON."""
         with translated():
-            self._writer.add_document(tantivy.Document.from_dict(fields, self._schema))
+            self._writer.add_json(document.decode())
             self._added += 1
             self._committed = False
             if self._added <= self._expected and self._added % self._portion == 0:

@@ -273,9 +273,10 @@ class WorkingSnapshot:
         found, document = prepared.listed.map, prepared.document
         if prepared.fault != self.faults.get(found.id, ""):
             self._note_fault(found.id, prepared.fault)
-        self.text.put(document.fields)
-        words = self.terms.add(document.words) + self.earlier_words.pop(found.file_id, 0)
-        words = min(words, len(document.words))
+        self.text.put(document.encoded)
+        own = document.words.split(" ") if document.words else []
+        words = self.terms.add(own) + self.earlier_words.pop(found.file_id, 0)
+        words = min(words, len(own))
         self.words += words
         record, details = prepared.record, prepared.details
         start = self.records.append(record + details)

@@ -31,9 +31,15 @@ class Keys:
 
 def keys_of(found: ListedMap) -> Keys:
     """Return the keys of a map."""
+    orders = [row.key(found) for row in SORT_ORDERS]
     return Keys(
-        tuple([row.key(found) for row in SORT_ORDERS]),
-        tuple([row.search_key(found) for row in SORT_ORDERS]),
+        tuple(orders),
+        tuple(
+            [
+                int(key) if row.search_key is row.key else row.search_key(found)
+                for row, key in zip(SORT_ORDERS, orders, strict=True)
+            ]
+        ),
         tuple([row.keys(found) for row in FILTERS]),
     )
 

@@ -19,7 +19,7 @@ from mapshelf.snapshot.format.columns import COLUMNS, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
-FORMAT: Final = 16
+FORMAT: Final = 17
 """Version of the file formats of a snapshot. A snapshot with another version is rebuilt."""
 
 MANIFEST: Final = "manifest.json"

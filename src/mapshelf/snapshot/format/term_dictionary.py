@@ -120,7 +120,7 @@ class TermDictionaryWriter:
 
         Return how many were added.
         """
-        fresh = [word for word in sorted(set(words) - self._known) if _is_kept(word)]
+        fresh = sorted([word for word in set(words) - self._known if _is_kept(word)])
         room = min(MOST_FROM_ONE_MAP, MOST_WORDS - len(self._known))
         if len(fresh) > room:
             # In alphabetical order, only words with the first few initials would be kept.

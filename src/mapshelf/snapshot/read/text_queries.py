@@ -5,7 +5,9 @@ as written, their other forms, and the words that start with the last one. Tanti
 clauses for single index terms, so forms and short prefixes are indexed in fields of their own.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import tantivy
@@ -29,16 +31,17 @@ from mapshelf.snapshot.format.text_fields import (
     ZONES,
     filter_field,
 )
+from mapshelf.snapshot.read.endings import MOST_ENDINGS, EndingFinder
 from mapshelf.text.normalize import is_unspaced
 from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
 from mapshelf.text.word_forms import LONGEST_BEGINNING
 
-MOST_ENDINGS: Final = 4096
-"""Maximum number of words looked up for a prefix, the most frequent ones; there are seldom half as
-many."""
-
 FEW_ENDINGS: Final = 16
 """Maximum number of words for which one clause per word is faster than one clause for all."""
+
+KEPT_ENDINGS: Final = 64
+"""Maximum number of words with its prefix for which the clauses of a term are cached. Thousands of
+long words take megabytes."""
 
 TERMS_IN_MEMORY: Final = 512
 """Number of terms whose clauses are cached, a few kilobytes each."""
@@ -54,6 +57,7 @@ class QueryBuilder:
         self._searcher = searcher
         # Most searches use the same few words, and each word is looked up several times.
         self._parts: LRUCache[QueryTerm, Clauses] = LRUCache(TERMS_IN_MEMORY)
+        self._endings = EndingFinder(partial(searcher.terms_with_prefix, limit=MOST_ENDINGS))
         self._known_forms: LRUCache[str, list[str]] = LRUCache(TERMS_IN_MEMORY)
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
@@ -73,9 +77,9 @@ class QueryBuilder:
         *,
         ranked: bool,
     ) -> Query:
-        wanted = [term for term in terms if not term.excluded]
         if not terms:
             return Query.empty_query()
+        wanted = list(self._affordable(term for term in terms if not term.excluded))
         clauses: Clauses = []
         if len(wanted) == 1:
             clauses.append((Occur.Must, _any([*clauses_of(wanted[0]), *self._name(wanted)])))
@@ -148,7 +152,8 @@ class QueryBuilder:
         clauses = self._parts.get(term)
         if clauses is None:
             clauses = self._made_part(term)
-            self._parts.put(term, clauses)
+            if not self._has_many_endings(term):
+                self._parts.put(term, clauses)
         return clauses
 
     def _made_part(self, term: QueryTerm) -> Clauses:
@@ -228,7 +233,7 @@ class QueryBuilder:
         if term.subwords:
             clauses.append((Occur.Should, self._word_or_phrase("title", term.subwords)))
         if term.prefix and whole:
-            clauses.append((Occur.Should, self._phrase_with_prefix("title", whole, last)))
+            clauses += self._phrase_with_prefix(term)
         elif term.prefix:
             clauses += self._words(["title_beginnings"], [last[:LONGEST_TITLE_BEGINNING]])
         return clauses
@@ -281,11 +286,44 @@ class QueryBuilder:
 
     # -- prefixes -------------------------------------------------------------------------
 
-    def _prefix(self, term: QueryTerm) -> Clauses:
+    def _affordable(self, wanted: Iterable[QueryTerm]) -> Iterator[QueryTerm]:
+        """Return the terms, loose if the endings of their prefixes are too many together.
+
+        Tantivy is slow if a prefix after other words has many endings, and fails if thousands do.
+        Each zone may have fewer than ``MOST_ENDINGS`` for all phrases of a query.
+        """
+        left = MOST_ENDINGS - 1
+        for term in wanted:
+            most = max(
+                (len(self._endings_of(term, zone) or ()) for zone in _zones(term)), default=0
+            )
+            if most <= left:
+                left -= most
+                yield term
+            else:
+                yield replace(term, loose=True)
+
+    def _endings_of(self, term: QueryTerm, zone: str) -> Sequence[str] | None:
+        """Return the words that may be the last of a phrase; ``None`` if there are too many."""
         *whole, last = term.words
-        if whole:
-            rows = [self._phrase_with_prefix(zone, whole, last) for zone in ZONES]
-            return [(Occur.Should, row) for row in rows]
+        if all(self._searcher.doc_freq(zone, word) for word in whole):
+            return self._endings.all(zone, last)
+        return ()
+
+    def _has_many_endings(self, term: QueryTerm) -> bool:
+        """Return whether the clauses of a term have many words with its prefix."""
+        *whole, last = term.words
+        if not term.prefix or len(last) <= LONGEST_BEGINNING:
+            return False
+        phrases = [self._endings_of(term, zone) for zone in _zones(term)]
+        if whole and not term.loose and None not in phrases:
+            return False
+        return len(self._endings.most_frequent("forms", last)) > KEPT_ENDINGS
+
+    def _prefix(self, term: QueryTerm) -> Clauses:
+        if len(term.words) > 1:
+            return self._phrase_with_prefix(term)
+        (last,) = term.words
         # Maps with the word itself already match the clauses for its stems.
         elsewhere = (Occur.Should, self._prefix_anywhere(last, besides=last))
         if len(last) > LONGEST_TITLE_BEGINNING:
@@ -299,34 +337,44 @@ class QueryBuilder:
         """
         if len(beginning) <= LONGEST_BEGINNING:
             return self._word("beginnings", beginning)
-        found = self._searcher.terms_with_prefix("forms", beginning, limit=MOST_ENDINGS)
-        words = [word for word, _ in found if word != besides]
+        found = self._endings.most_frequent("forms", beginning)
+        words = [word for word in found if word != besides]
         if len(words) > FEW_ENDINGS:
             any_of_them = Query.term_set_query(self._schema, "forms", words)
         else:
             any_of_them = _any(self._words(["forms"], words))
         return Query.const_score_query(any_of_them, WEIGHTS["beginnings"])
 
-    def _phrase_with_prefix(self, zone: str, whole: Sequence[str], last: str) -> Query:
-        """Return the query for a phrase whose last word is a prefix.
+    def _phrase_with_prefix(self, term: QueryTerm) -> Clauses:
+        """Return clauses for a phrase whose last word is a prefix.
 
-        Tantivy is slow if many words have the prefix, and fails if thousands do. From
-        ``MOST_ENDINGS`` such words on, only the other words must form a phrase, and the prefix may
-        match anywhere in the map.
+        In a zone with too many words with the prefix, only the other words must form a phrase, and
+        the prefix may match anywhere in the map.
         """
-        if not all(self._searcher.doc_freq(zone, word) for word in whole):
-            return Query.empty_query()
-        endings = self._searcher.terms_with_prefix(zone, last, limit=MOST_ENDINGS)
-        if not endings:
-            return Query.empty_query()
-        if len(endings) < MOST_ENDINGS:
-            found = Query.regex_phrase_query(self._schema, zone, [*whole, f"{last}.*"])
-        else:
-            row = self._word_or_phrase(zone, whole)
-            found = Query.boolean_query(
-                [(Occur.Must, row), (Occur.Must, self._prefix_anywhere(last))]
-            )
-        return Query.const_score_query(found, WEIGHTS[zone] * WEIGHTS["beginnings"])
+        *whole, last = term.words
+        clauses: Clauses = []
+        rows: Clauses = []
+        for zone in _zones(term):
+            weight = WEIGHTS[zone] * WEIGHTS["beginnings"]
+            endings = self._endings_of(term, zone)
+            if endings is None or (endings and term.loose):
+                row = self._word_or_phrase(zone, whole)
+                rows.append((Occur.Should, Query.const_score_query(row, weight)))
+            elif endings:
+                row = Query.regex_phrase_query(self._schema, zone, [*whole, f"{last}.*"])
+                clauses.append((Occur.Should, Query.const_score_query(row, weight)))
+        if rows:
+            anywhere = Query.const_score_query(self._prefix_anywhere(last), 0.0)
+            both = [(Occur.Must, _any(rows)), (Occur.Must, anywhere)]
+            clauses.append((Occur.Should, Query.boolean_query(both)))
+        return clauses
+
+
+def _zones(term: QueryTerm) -> Sequence[str]:
+    """Return the zones in which the last word of a phrase is a prefix; none for other terms."""
+    if not term.prefix or len(term.words) == 1:
+        return ()
+    return ("title",) if term.in_title else ZONES
 
 
 def _any(clauses: Clauses) -> Query:

@@ -8,6 +8,12 @@ from mapshelf.model import Figures
 class StoreFigures(Protocol):
     """Reads statistics."""
 
+    def clock_difference(self) -> float:
+        """Return by how many seconds our clock is ahead of the database's.
+
+        It is exact to the time that the query takes, and 0 if the database has no clock of its own.
+        """
+
     def figures(self) -> Figures:
         """Return the current statistics.
 

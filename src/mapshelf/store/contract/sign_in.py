@@ -188,7 +188,9 @@ class SignInFailures(Protocol):
     def note_failure(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
         """Count a failure for each of ``keys``; return the failures before this one.
 
-        This is one transaction, so that concurrent calls see each other's failures.
+        This is one transaction, so that concurrent calls see each other's failures. The time of
+        the last failure is the latest, as the clocks of nodes may differ; but if it lies more than
+        ``LATER_KEPT`` after ``now``, a clock was wrong, and it becomes ``now``.
         """
 
     def note_success(self, key: bytes, others: Collection[bytes], now: int) -> None:

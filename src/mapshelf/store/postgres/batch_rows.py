@@ -233,7 +233,8 @@ class PostgresBatchRows:
         with self._link.cursor() as cursor:
             if self._forgotten:
                 cursor.execute("DELETE FROM deleted WHERE id = ANY(%s)", (self._forgotten,))
-            cursor.executemany(WRITE_MAP, list(self._written_maps.values()))
+            # In the order of their ids, as everywhere (``counters.lock_maps``).
+            cursor.executemany(WRITE_MAP, [row for _, row in sorted(self._written_maps.items())])
             if self._outlines:
                 cursor.executemany(WRITE_OUTLINE, list(self._outlines.items()))
                 renewed = list(self._outlines)

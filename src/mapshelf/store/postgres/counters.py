@@ -1,6 +1,6 @@
 """The counters of a catalogue, which allocate the revisions of changes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from mapshelf.store.postgres.connections import Link
@@ -63,8 +63,22 @@ class LockedCounters:
             self._link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(self._revision)))
 
 
+def lock_maps(link: Link, file_ids: Collection[int], strength: str = "UPDATE") -> set[int]:
+    """Lock maps in the order of their ids; return those that exist.
+
+    Changes of collections refer to maps without locking the counters. As everybody locks maps in
+    this order, including statements that change one map after another, there are no deadlocks.
+    """
+    rows = link.rows(
+        f"SELECT file_id FROM maps WHERE file_id = ANY(%s) ORDER BY file_id FOR {strength}",
+        (list(file_ids),),
+    )
+    return {row[0] for row in rows}
+
+
 def write_deletions(link: Link, counters: LockedCounters, file_ids: Mapping[str, int]) -> int:
     """Delete maps, given as ``file_id`` by public id; return how many."""
+    lock_maps(link, file_ids.values())
     link.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (list(file_ids.values()),))
     with link.cursor() as cursor:
         cursor.executemany(

@@ -4,7 +4,7 @@ Transactions that change maps first lock the counters, like all other writers of
 one after another.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
@@ -18,7 +18,7 @@ from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.connections import Link, Row, with_placeholders
-from mapshelf.store.postgres.counters import LockedCounters
+from mapshelf.store.postgres.counters import LockedCounters, lock_maps
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
@@ -39,6 +39,12 @@ class PostgresPublishing(
     DatabaseUser,
 ):
     """The protocols of ``contract`` that each class above is named after."""
+
+    def clock_difference(self) -> float:
+        """See ``Store``."""
+        before = self._clock()
+        ((theirs,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return (before + self._clock()) / 2000 - float(theirs)
 
     def _now(self) -> int:
         return self._clock()
@@ -101,6 +107,10 @@ class _Transaction:
     def next_revision(self) -> int:
         """See ``Transaction``."""
         return self._locked().next_revision()
+
+    def lock_maps(self, file_ids: Collection[int]) -> set[int]:
+        """See ``Transaction``."""
+        return lock_maps(self._link, file_ids, "KEY SHARE" if self._counters is None else "UPDATE")
 
     def _locked(self) -> LockedCounters:
         assert self._counters is not None, "this transaction changes no map"

@@ -6,7 +6,7 @@ from mapshelf.model import OutdatedMap, ReparsedMap, format_tags
 from mapshelf.store.columns import RENEWED_TAGS
 from mapshelf.store.postgres.batch_rows import WRITE_OUTLINE
 from mapshelf.store.postgres.connections import Link
-from mapshelf.store.postgres.counters import LockedCounters
+from mapshelf.store.postgres.counters import LockedCounters, lock_maps
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.image_rows import write_images
 from mapshelf.store.postgres.link_rows import write_links
@@ -40,6 +40,7 @@ class PostgresReparsableOutlines(DatabaseUser):
             waiting = [new for new in reparsed if new.file_id in digests]
             made = [new for new in waiting if new.outline and digests[new.file_id] == new.digest]
             done = [new.file_id for new in waiting if new in made or new.outline is None]
+            lock_maps(link, [new.file_id for new in made])
             _write(link, counters, made)
             link.execute("DELETE FROM outdated WHERE file_id = ANY(%s)", (done,))
             counters.write()

@@ -7,10 +7,14 @@ from typing import Final
 from mapshelf.model import Failures
 from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, MOST_KEYS
+from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, LATER_KEPT, MOST_KEYS
 
 FAILURES_LOCK: Final = 0x4D61_7046_6169_6C73
 """The advisory lock that serializes transactions that count failures ("MapFails")."""
+
+NOW: Final = "least(%s::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)"
+"""The time of a node, but no later than that of the database: a node whose clock is far ahead must
+not forget what the others have counted."""
 
 
 class PostgresSignInFailures(DatabaseUser):
@@ -24,11 +28,15 @@ class PostgresSignInFailures(DatabaseUser):
         """See ``Store``."""
         with self._turn() as link:
             before = _failures(link, keys, now)
-            link.execute("DELETE FROM sign_in_failures WHERE first <= %s", (now - FAILURES_KEPT,))
+            link.execute(
+                f"DELETE FROM sign_in_failures WHERE first <= {NOW} - {FAILURES_KEPT}", (now,)
+            )
             link.execute(
                 "INSERT INTO sign_in_failures AS f"
-                " SELECT one.key, 1, %s, %s FROM unnest(%s::bytea[]) AS one (key)"
-                " ON CONFLICT (key) DO UPDATE SET count = f.count + 1, last = excluded.last",
+                f" SELECT one.key, 1, {NOW}, %s FROM unnest(%s::bytea[]) AS one (key)"
+                " ON CONFLICT (key) DO UPDATE SET count = f.count + 1,"
+                f" last = CASE WHEN f.last > excluded.last + {LATER_KEPT} THEN excluded.last"
+                " ELSE greatest(f.last, excluded.last) END",
                 (now, now, list(set(keys))),
             )
             _delete_oldest(link, "sign_in_failures", "first")
@@ -45,7 +53,9 @@ class PostgresSignInFailures(DatabaseUser):
             link.execute(
                 "DELETE FROM sign_in_failures WHERE key = ANY(%s) AND count < 1", (list(others),)
             )
-            link.execute("DELETE FROM known_addresses WHERE last <= %s", (now - ADDRESSES_KEPT,))
+            link.execute(
+                f"DELETE FROM known_addresses WHERE last <= {NOW} - {ADDRESSES_KEPT}", (now,)
+            )
             link.execute(
                 "INSERT INTO known_addresses VALUES (%s, %s)"
                 " ON CONFLICT (key) DO UPDATE SET last = excluded.last",
@@ -62,8 +72,9 @@ class PostgresSignInFailures(DatabaseUser):
 
 def _failures(link: Link, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
     rows = link.rows(
-        "SELECT key, count, last FROM sign_in_failures WHERE key = ANY(%s) AND first > %s",
-        (list(keys), now - FAILURES_KEPT),
+        "SELECT key, count, last FROM sign_in_failures"
+        f" WHERE key = ANY(%s) AND first > {NOW} - {FAILURES_KEPT}",
+        (list(keys), now),
     )
     return {bytes(key): Failures(count, last) for key, count, last in rows}
 

@@ -84,7 +84,7 @@ class PostgresSources(DatabaseUser):
             rows = link.rows(
                 "SELECT file_id FROM maps AS m WHERE file_id = ANY(%s) AND NOT EXISTS"
                 f" (SELECT 1 FROM sources AS s WHERE s.file_id = m.file_id AND modified <> {GONE})"
-                " ORDER BY file_id",
+                " ORDER BY file_id FOR UPDATE OF m",  # see ``counters.lock_maps``
                 ([row[0] for row in found],),
             )
             missing = [row[0] for row in rows]

@@ -1,6 +1,6 @@
 """Publishing and moderation in SQLite: the transactions in which ``store`` writes."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import apsw
@@ -37,6 +37,10 @@ class SQLitePublishing(
     DatabaseUser,
 ):
     """The protocols of ``contract`` that each class above is named after."""
+
+    def clock_difference(self) -> float:
+        """See ``Store``."""
+        return 0.0
 
     def _now(self) -> int:
         return self._clock()
@@ -84,3 +88,9 @@ class _Transaction:
     def next_revision(self) -> int:
         """See ``Transaction``."""
         return next_revision(self._database)
+
+    def lock_maps(self, file_ids: Collection[int]) -> set[int]:
+        """See ``Transaction``. Nobody else writes anyway."""
+        given = ", ".join("?" * len(file_ids))
+        rows = self.rows(f"SELECT file_id FROM maps WHERE file_id IN ({given})", (*file_ids,))
+        return {row[0] for row in rows}

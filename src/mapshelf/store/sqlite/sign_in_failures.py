@@ -5,7 +5,7 @@ from collections.abc import Collection
 import apsw
 
 from mapshelf.model import Failures
-from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, MOST_KEYS
+from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, LATER_KEPT, MOST_KEYS
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.tables import Row
 
@@ -27,7 +27,8 @@ class SQLiteSignInFailures(DatabaseUser):
             )
             database.executemany(
                 "INSERT INTO sign_in_failures VALUES (?, 1, ?, ?) ON CONFLICT (key) DO UPDATE"
-                " SET count = count + 1, last = excluded.last",
+                f" SET count = count + 1, last = CASE WHEN last > excluded.last + {LATER_KEPT}"
+                " THEN excluded.last ELSE max(last, excluded.last) END",
                 [(key, now, now) for key in set(keys)],
             )
             _delete_oldest(database, "sign_in_failures", "first")
