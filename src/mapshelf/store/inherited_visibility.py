@@ -143,6 +143,12 @@ class Inheritance(Protocol):
     def forget(self, file_id: int) -> None:
         """Delete the mark of a map, if any, because its visibility is decided otherwise."""
 
+    def note_former_content(self, file_id: int, now: int, source: Source) -> None:
+        """Remember the content that a file had before, if ``source`` has another one.
+
+        This MUST happen before ``source`` is written.
+        """
+
 
 def as_inherited(found: Map, inherited: Inherited | None) -> Map:
     """Return a map with the visibility that it inherits, if any."""
