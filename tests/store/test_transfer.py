@@ -63,6 +63,7 @@ NOT_TRANSFERRED: Final = (
     "audit",
     "refusals",
     "imported_folders",
+    "served_folders",
     "marks",
 )
 """Tables that a transfer leaves out. Pending counts are applied beforehand; visits, salts, failures

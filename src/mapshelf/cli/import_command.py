@@ -98,8 +98,15 @@ def _import_maps(
         candidates = list(scan(paths, report, reader.members))
         reader.expect(len(candidates))
         progress.follow(report, "Reading maps", len(candidates))
-        folders = map(resolve_path, paths)
-        import_maps(store, candidates, reader, attribution, report, folders=folders)
+        import_maps(
+            store,
+            candidates,
+            reader,
+            attribution,
+            report,
+            folders=map(resolve_path, paths),
+            present={candidate.path for candidate in candidates},
+        )
     of_files = ImportReport(refusals=report.refusals[before:], skipped=report.skipped)
     remember(store, paths, refusals_of(of_files))
 

@@ -16,14 +16,9 @@ from typing import Final
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.map_files import (
-    UNREAD,
-    ImportStore,
-    attribute,
-    distance_from,
-    import_maps,
-)
-from mapshelf.importer.moved_folders import follow_link
+from mapshelf.importer.equal_files import UNREAD, distance_from
+from mapshelf.importer.map_files import ImportStore, attribute, import_maps
+from mapshelf.importer.moved_folders import follow
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
@@ -74,8 +69,8 @@ class FolderSync:
         self._options = options or SyncOptions()
         self._store = store
         self._reader = reader
-        self._given = {Path(resolve_path(folder)): folder for folder in folders}
-        self._folders = list(self._given)
+        self._given = {folder: Path(resolve_path(folder)) for folder in folders}
+        self._folders = list(dict.fromkeys(self._given.values()))
         self._dates_added = DatesAdded(store, store)
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
@@ -83,6 +78,7 @@ class FolderSync:
         self._devices: dict[str, int] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
+        self._unfollowed = set(self._given)
         self._linked: set[bytes] = set()
         self._refused: dict[str, Refusal] = {}
         self._remembered: set[Refusal] | None = None
@@ -98,10 +94,11 @@ class FolderSync:
         with ImportProgress(self._options.status) as progress:
             if first:
                 progress.begin("Looking for maps")
-                self._follow_links(reachable)
+            self._follow_links(reachable)
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
-            report = self._import(complete - self._imported, progress)
+            paths = {candidate.path for candidate in present}
+            report = self._import(complete - self._imported, paths, progress)
         self._attribute(reachable)
         self._imported = complete
         if len(complete) == len(present):
@@ -111,30 +108,47 @@ class FolderSync:
         self._last_scan = present
         self._devices |= {candidate.path: candidate.device for candidate in present}
         self._imported = set()  # if the store fails now, it is not known what is to be read again
-        copies = self._remove_missing(reachable, {candidate.path for candidate in present})
+        copies = self._remove_missing(reachable, paths)
         self._imported = {candidate for candidate in complete if candidate.path not in copies}
         return bool(copies) or len(complete) < len(present)
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
 
-        A folder that was replaced by a link since this process began cannot: its files would have
-        other paths, and count as others.
+        A folder that was replaced by a link since this process began, or given as a link that leads
+        somewhere else now, cannot: its files would have other paths, and count as others.
         """
-        moved = {folder for folder in self._folders if resolve_path(folder) != str(folder)}
-        for folder in sorted(moved - self._moved):
-            log.warning(
-                "%s is behind a symbolic link now; its maps stay as they are until a restart",
-                printable(str(folder)),
-            )
+        moved = {one for one, place in self._given.items() if resolve_path(one) != str(place)}
+        for given in sorted(moved - self._moved):
+            self._log_moved(given)
         self._moved = moved
-        staying = (folder for folder in self._folders if folder not in moved)
+        staying = dict.fromkeys(place for one, place in self._given.items() if one not in moved)
         return [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
 
+    def _log_moved(self, given: Path) -> None:
+        place = self._given[given]
+        if resolve_path(place) != str(place):
+            log.warning(
+                "%s is behind a symbolic link now; its maps stay as they are until a restart",
+                printable(str(place)),
+            )
+            return
+        log.warning(
+            "%s leads to %s now, not to %s; its maps stay as they are until a restart",
+            printable(str(given)),
+            printable(resolve_path(given)),
+            printable(str(place)),
+        )
+
     def _follow_links(self, reachable: list[Path]) -> None:
-        """Find the maps of folders that were moved, with links left in their places."""
-        for folder in reachable:
-            count = follow_link(self._store, self._given[folder])
+        """Find the maps of folders that were elsewhere when they were last served, once each."""
+        served = [str(folder) for folder in self._folders]
+        for given in sorted(self._unfollowed):
+            folder = self._given[given]
+            if folder not in reachable or given in self._moved:
+                continue
+            count = follow(self._store, given, served)
+            self._unfollowed.discard(given)
             if count:
                 what = noun(count, "map is", "maps are")
                 log.info("%d %s in %s now", count, what, printable(str(folder)))
@@ -146,7 +160,9 @@ class FolderSync:
         age = time.time() - candidate.modified / 1e9
         return candidate in self._last_scan or age > MIN_AGE
 
-    def _import(self, candidates: set[Candidate], progress: ImportProgress) -> ImportReport:
+    def _import(
+        self, candidates: set[Candidate], present: set[str], progress: ImportProgress
+    ) -> ImportReport:
         """Import files that are new or changed since the last run; return the report."""
         report = ImportReport()
         if not candidates:
@@ -165,6 +181,7 @@ class FolderSync:
             read_unchanged=False,
             dates_added=self._dates_added,
             folders=map(str, self._folders),
+            present=present,
         )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
@@ -286,7 +303,7 @@ class FolderSync:
         """Yield those whose maps are not published: only these are given to copies."""
         for start in range(0, len(gone), PAGE_SIZE):
             page = gone[start : start + PAGE_SIZE]
-            unpublished = self._store.unpublished_sources({one.digest for one in page})
+            unpublished = self._store.unpublished_sources([one.path for one in page])
             yield from (one for one in page if one.path in unpublished)
 
     def _may_be_unmounted(self, folder: Path) -> bool:

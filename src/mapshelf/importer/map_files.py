@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Protocol
@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
+from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
@@ -28,15 +29,6 @@ BATCH_BYTES: Final = 32 << 20
 BATCH_SECONDS: Final = 0.5
 """Seconds after which a batch is written, so that its maps appear while others are read."""
 
-MOST_ORIGINALS: Final = 1000
-"""Files looked at for the one that a changed file was a copy of."""
-
-MOST_GONE: Final = 10
-"""Missing files looked at for the one that was moved to where a changed file is."""
-
-UNREAD: Final = -1
-"""Modification time of a source whose file must be read again: no file has it."""
-
 
 class ImportStore(Maps, MapWriter, Sources, Imports, Protocol):
     """The store protocols that importing files needs."""
@@ -52,6 +44,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
     folders: Iterable[str] = (),
+    present: Collection[str] = (),
 ) -> None:
     """Import ``candidates`` into ``store``, and record the result of each in ``report``.
 
@@ -66,14 +59,16 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     caller signals when all files have been imported.
 
     ``folders`` are those of all files that belong together, even if not all are ``candidates``: new
-    files without an owner inherit from them (``MapWriter.put_maps``).
+    files without an owner inherit from them (``MapWriter.put_maps``). ``present`` are the paths of
+    files that are there, as far as that is known.
 
     Raises:
         StoreError: the store failed; files reported as added or changed so far are stored.
     """
     read_all = read_unchanged and attribution != Attribution()
     dates = dates_added or DatesAdded(store, store)
-    new = _Import(store, attribution, report, dates, read_all=read_all)
+    equal = EqualFiles(store, present)
+    new = _Import(store, attribution, report, (dates, equal), read_all=read_all)
     new.run(candidates, reader, tuple(map(_prefix, folders)))
     if dates_added is None:
         dates.finish()
@@ -107,7 +102,7 @@ class _Import:
         store: ImportStore,
         attribution: Attribution,
         report: ImportReport,
-        dates_added: DatesAdded,
+        helpers: tuple[DatesAdded, EqualFiles],
         *,
         read_all: bool,
     ) -> None:
@@ -115,7 +110,8 @@ class _Import:
         self._attribution = attribution
         self._report = report
         self._read_all = read_all
-        self._dates_added = dates_added
+        self._dates_added, self._equal = helpers
+        self._unpublished: set[bytes] = set()
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
@@ -146,6 +142,7 @@ class _Import:
         pending = iter(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
+            self._unpublished |= self._unpublished_of(page, sources)
             for candidate in page:
                 source = sources.get(os.fsencode(candidate.path))
                 if self._read_all or not candidate.is_unchanged(source):
@@ -157,6 +154,16 @@ class _Import:
                     yield candidate.path
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
+
+    def _unpublished_of(self, page: list[Candidate], sources: Mapping[bytes, Source]) -> set[bytes]:
+        """Return the paths of the changed files among ``page`` whose maps are not published."""
+        by_path = {os.fsencode(candidate.path): candidate for candidate in page}
+        changed = [
+            path
+            for path, source in sources.items()
+            if self._read_all or not by_path[path].is_unchanged(source)
+        ]
+        return self._store.unpublished_sources(changed)
 
     def _folder_of(self, path: str) -> str:
         return self._reading[path].folder
@@ -205,26 +212,13 @@ class _Import:
         """Return the unchanged files that have the content that a changed file had."""
         if reading.gone or reading.former in (None, source.digest):
             return frozenset()
-        equal = (one for one in self._store.sources_of(reading.former) if one.path != source.path)
-        return frozenset(one.path for one in islice(equal, MOST_ORIGINALS) if _is_unchanged(one))
+        if source.path not in self._unpublished:
+            return frozenset()  # a map that is published inherited nothing
+        return self._equal.unchanged(reading.former) - {source.path}
 
     def _detect_rename(self, source: Source, folder: str) -> bool:
-        """If ``source`` is a known file under a new name, move its map; return whether it is.
-
-        It counts as unread until the draft is written: if this process ends first, the file is read
-        again. A file that had been missing before only comes back in the same ``folder``, so that
-        a similar file elsewhere does not get its map.
-        """
-        moved = replace(source, modified=UNREAD)
-        equal = self._store.sources_of(source.digest)
-        if any(known.path == source.path for known in equal):
-            return False
-        for known in sorted(equal, key=distance_from(source)):
-            if known.is_gone and not (folder and known.path.startswith(_prefix(folder))):
-                continue
-            if is_gone(known.path) and self._store.move_source(known.path, moved):
-                return True
-        return False
+        """If ``source`` is a known file under a new name, move its map; return whether it is."""
+        return self._equal.move_renamed(source, folder)
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -234,11 +228,10 @@ class _Import:
         """
         if not reading.known or reading.gone or reading.former == source.digest:
             return
-        below = _prefix(reading.folder or os.path.dirname(os.fsdecode(source.path)))
-        equal = self._store.sources_of(source.digest)
-        gone = [one for one in equal if one.is_gone and one.path.startswith(below)]
-        if gone:
-            self._completed[os.fsdecode(source.path)] = sorted(gone, key=distance_from(source))
+        path = os.fsdecode(source.path)
+        missing = self._equal.missing(source, reading.folder or os.path.dirname(path))
+        if missing:
+            self._completed[path] = missing
 
     def _write(self) -> None:
         if self._drafts:
@@ -246,6 +239,7 @@ class _Import:
             self._report.note_all(map(printable, self._drafts), outcomes)
             self._adopt_completed()
             self._drafts.clear()
+        self._equal.forget_unchanged()
         self._bytes = 0
         self._written = time.monotonic()
 
@@ -257,7 +251,7 @@ class _Import:
         for path, gone in self._completed.items():
             draft = self._drafts[path]
             unread = [replace(draft.source, modified=UNREAD)] if draft.source else []
-            still = (one for one in gone[:MOST_GONE] if self._is_gone_for_good(one))
+            still = (one for one in gone if self._is_gone_for_good(one))
             if any(self._store.adopt_copy(one, unread) for one in still):
                 self._store.put_maps([draft])
         self._completed.clear()
@@ -266,23 +260,6 @@ class _Import:
         """Return whether a missing file has not come back, nor is being read because it had."""
         path = os.fsdecode(source.path)
         return path not in self._reading and path not in self._drafts and is_gone(source.path)
-
-
-def distance_from(source: Source) -> Callable[[Source], tuple[bool, bool]]:
-    """Return a sort key for equal files: not missing ones come first, then those with its name."""
-    name = os.path.basename(source.path)
-    return lambda known: (known.is_gone, os.path.basename(known.path) != name)
-
-
-def _is_unchanged(source: Source) -> bool:
-    """Return whether a file is certainly still there, with the content it had."""
-    if source.is_gone or is_gone(source.path):
-        return False
-    try:
-        status = os.lstat(source.path)
-    except OSError:
-        return False
-    return (status.st_size, storable_time(status.st_mtime_ns)) == (source.size, source.modified)
 
 
 def _prefix(folder: str) -> bytes:

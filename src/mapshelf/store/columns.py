@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from mapshelf.model import (
+    GONE,
     Credential,
     Identity,
     LinkKind,
@@ -89,6 +90,12 @@ ORIGIN: Final = (
 )
 """The columns of ``Origin``: the name of a map's file, and when it was modified or uploaded. A file
 that is about to be read again has the time -1, a missing one -2 (``GONE``)."""
+
+UNPUBLISHED: Final = (
+    "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
+    f" WHERE m.visibility <> 'published' AND s.modified <> {GONE}"
+)
+"""Selects the paths of ``contract.Sources.unpublished_sources``."""
 
 KEEP_MISSING: Final = (
     "INSERT INTO missing SELECT m.file_id, coalesce(r.visibility, m.visibility), {now}"

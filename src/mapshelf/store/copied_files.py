@@ -6,7 +6,7 @@ that users and administrators did to it, belongs to the copy.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from mapshelf.model import GONE, Source
@@ -28,11 +28,6 @@ _MISSING: Final = (
     " coalesce((SELECT g.visibility FROM missing AS g WHERE g.file_id = m.file_id), m.visibility))"
 )
 """The map of a missing file, if it is not published, or was not until it was missing."""
-
-_UNPUBLISHED: Final = (
-    "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
-    f" WHERE m.visibility <> 'published' AND s.modified <> {GONE} AND s.digest IN ({{}})"
-)
 
 _TWIN: Final = (
     "SELECT 1 FROM sources AS t JOIN maps AS n ON n.file_id = t.file_id WHERE t.digest = s.digest"
@@ -57,12 +52,6 @@ _MOVE: Final = (
 
 class CopiedFileMethods(SharedMethods):
     """The part of ``contract.Sources`` that is about copies, for both databases."""
-
-    def unpublished_sources(self, digests: Collection[bytes]) -> set[bytes]:
-        """See ``Store``."""
-        given = ", ".join("?" * len(digests))
-        rows = self._read(_UNPUBLISHED.format(given), tuple(digests)) if digests else []
-        return {path for (path,) in rows}
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
         """See ``Store``."""

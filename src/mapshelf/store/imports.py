@@ -88,6 +88,21 @@ class ImportMethods(SharedMethods):
                 (_digest_of_folder(folder), database.now),
             )
 
+    def place_of(self, folder: bytes) -> bytes | None:
+        """See ``Store``."""
+        query = "SELECT place FROM served_folders WHERE digest = ?"
+        rows = self._read(query, (_digest_of_folder(folder),))
+        return bytes(rows[0][0]) if rows else None
+
+    def note_place(self, folder: bytes, place: bytes) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            database.execute(
+                "INSERT INTO served_folders (digest, place) VALUES (?, ?)"
+                " ON CONFLICT (digest) DO UPDATE SET place = excluded.place",
+                (_digest_of_folder(folder), place),
+            )
+
     def maps_attributed_otherwise(
         self, folder: bytes, owner: str | None, category: str | None, after: int, limit: int
     ) -> list[Map]:

@@ -437,14 +437,14 @@ class CopiedFilesContract(PeopleSuite):
     ) -> None:
         files = [source(f"{number}.mm", digest=b"%032d" % number) for number in range(1000)]
         store.put_maps([draft(one) for one in files])
-        digests = [one.digest for one in files]
-        assert store.unpublished_sources(digests) == store.unpublished_sources([]) == set()
+        paths = [one.path for one in files]
+        assert store.unpublished_sources(paths) == store.unpublished_sources([]) == set()
         for file in files[:3]:
             found = next(one for one in store.maps(0, ALL) if one.title == file.name)
             store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
         store.remove_sources([files[0].path])
-        assert store.unpublished_sources(digests) == {files[1].path, files[2].path}
+        assert store.unpublished_sources(paths) == {files[1].path, files[2].path}
 
     def test_a_removed_map_moves_to_its_copy(
         self, store: Store, original: Map, ann: int, bob: int

@@ -69,6 +69,15 @@ class ImportsContract(Suite):
         assert not store.begin_import(b"/maps", has_maps=True)
         assert not store.begin_import(b"/maps", has_maps=False)
 
+    def test_the_places_of_served_folders_are_noted(self, store: Store) -> None:
+        given = [b"/maps/current", b"/maps/\xff", b"/" + b"long/" * 1000]
+        assert [store.place_of(one) for one in given] == [None] * 3
+        for version in (b"/maps/v1", b"/maps/v2\xfe", b"/" + b"longer/" * 1000):
+            for one in given:
+                store.note_place(one, version)
+            assert [store.place_of(one) for one in given] == [version] * 3
+        assert store.place_of(b"/maps/v1") is None
+
     def test_the_latest_refusals_come_first(self, store: Store, clock: Clock) -> None:
         store.note_refusals([refusal("/b"), refusal("/a")])
         clock.now += 1

@@ -104,6 +104,9 @@ class SourcesContract(Suite):
         gone = replace(source("a.mm"), modified=GONE)
         assert store.sources([gone.path]) == {gone.path: gone}
         assert gone in store.sources_of(gone.digest)
+        every = store.sources_below(b"/maps", b"", ALL, missing=True)
+        assert every == [gone, source("b.mm")]
+        assert store.sources_below(b"/maps", gone.path, 1, missing=True) == every[1:]
 
     def test_changes_have_the_name_of_the_source(self, store: Store) -> None:
         store.put_maps([title("t", source=source("a/b.mm")), title("u")])

@@ -50,6 +50,15 @@ class Imports(Protocol):
     def finish_import(self, folder: bytes) -> None:
         """Record that an import has seen every file of a folder, so the next is not the first."""
 
+    def place_of(self, folder: bytes) -> bytes | None:
+        """Return the canonical path noted for a served folder, ``None`` if there is none.
+
+        ``folder`` is the path as it was given, which may lead through links.
+        """
+
+    def note_place(self, folder: bytes, place: bytes) -> None:
+        """Record the canonical path of a served folder, replacing an earlier one."""
+
     def maps_attributed_otherwise(
         self, folder: bytes, owner: str | None, category: str | None, after: int, limit: int
     ) -> list[Map]:

@@ -1,6 +1,6 @@
 """Sources: the files that maps were read from, so that an importer can recognize them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from mapshelf.model import Source
@@ -12,11 +12,13 @@ class Sources(Protocol):
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """Return, by path, the sources known among ``paths``, including missing ones."""
 
-    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+    def sources_below(
+        self, folder: bytes, after: bytes, limit: int, *, missing: bool = False
+    ) -> list[Source]:
         """Return up to ``limit`` sources below ``folder`` with a path above ``after``.
 
-        They are sorted bytewise by path. Missing ones are left out. ``folder`` has no trailing
-        slash.
+        They are sorted bytewise by path. ``missing`` ones are left out if not asked for. ``folder``
+        has no trailing slash.
         """
 
     def sources_of(self, digest: bytes) -> list[Source]:
@@ -30,11 +32,8 @@ class Sources(Protocol):
         nothing is moved; but a missing file leaves its path, and is only found by its content then.
         """
 
-    def unpublished_sources(self, digests: Collection[bytes]) -> set[bytes]:
-        """Return the paths of the files with one of these contents whose maps are not published.
-
-        Missing ones are left out. There may be up to 1,000 ``digests``.
-        """
+    def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
+        """Return those of ``paths`` whose maps are not published, without missing ones."""
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
         """Record that a missing file is now one of its ``copies``, if it was moved by copying it.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mapshelf.model import GONE, Source
-from mapshelf.store.columns import KEEP_MISSING, SOURCE
+from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
@@ -22,7 +22,9 @@ class PostgresSources(DatabaseUser):
         )
         return {row[0]: Source(*row) for row in rows}
 
-    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+    def sources_below(
+        self, folder: bytes, after: bytes, limit: int, *, missing: bool = False
+    ) -> list[Source]:
         """See ``Store``."""
         # "0" is the character after the slash: all paths below the folder lie in between. The
         # index covers prefixes of paths, which sort like the paths.
@@ -30,9 +32,9 @@ class PostgresSources(DatabaseUser):
         beginning = "substring(path FROM 1 FOR 1000)"
         rows = self._rows(
             f"SELECT {SOURCE} FROM sources WHERE path > %s AND path < %s"
-            f" AND {beginning} >= %s AND {beginning} <= %s AND modified <> {GONE}"
+            f" AND {beginning} >= %s AND {beginning} <= %s AND (modified <> {GONE} OR %s)"
             f" ORDER BY {beginning}, path LIMIT %s",
-            (first, beyond, first[:1000], beyond[:1000], limit),
+            (first, beyond, first[:1000], beyond[:1000], missing, limit),
         )
         return [Source(*row) for row in rows]
 
@@ -42,6 +44,15 @@ class PostgresSources(DatabaseUser):
             f"SELECT {SOURCE} FROM sources WHERE digest = %s ORDER BY path", (digest,)
         )
         return [Source(*row) for row in rows]
+
+    def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
+        """See ``Store``."""
+        rows = self._rows(
+            f"{UNPUBLISHED} AND sha256(s.path) IN"
+            " (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)",
+            (list(paths),),
+        )
+        return {path for (path,) in rows}
 
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""

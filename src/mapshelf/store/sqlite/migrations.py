@@ -34,6 +34,7 @@ MIGRATIONS: Final = (
     "sqlite_0018.sql",
     "sqlite_0019.sql",
     "sqlite_0020.sql",
+    "sqlite_0021.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 

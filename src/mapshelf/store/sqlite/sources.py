@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from mapshelf.model import GONE, Source
-from mapshelf.store.columns import KEEP_MISSING, SOURCE
+from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
@@ -22,13 +22,15 @@ class SQLiteSources(DatabaseUser):
             found = (database.execute(query, (path,)).fetchone() for path in paths)
             return {row[0]: Source(*row) for row in found if row is not None}
 
-    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+    def sources_below(
+        self, folder: bytes, after: bytes, limit: int, *, missing: bool = False
+    ) -> list[Source]:
         """See ``Store``."""
         # "0" is the character after the slash: all paths below the folder lie in between.
         rows = self._database.rows(
             f"SELECT {SOURCE} FROM sources WHERE path > ? AND path < ?"
-            f" AND modified <> {GONE} ORDER BY path LIMIT ?",
-            (max(folder + b"/", after), folder + b"0", limit),
+            f" AND (modified <> {GONE} OR ?) ORDER BY path LIMIT ?",
+            (max(folder + b"/", after), folder + b"0", missing, limit),
         )
         return [Source(*row) for row in rows]
 
@@ -38,6 +40,12 @@ class SQLiteSources(DatabaseUser):
             f"SELECT {SOURCE} FROM sources WHERE digest = ? ORDER BY path", (digest,)
         )
         return [Source(*row) for row in rows]
+
+    def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
+        """See ``Store``."""
+        query = f"{UNPUBLISHED} AND s.path = ?"
+        with self._database.reading() as database:
+            return {found for path in paths for (found,) in database.execute(query, (path,))}
 
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""
