@@ -27,7 +27,6 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import SELECT_RENAMED_TAGS
-from mapshelf.store.former_contents import note_former_content
 from mapshelf.store.inherited_visibility import (
     Inheritance,
     Inherited,
@@ -158,7 +157,7 @@ class Batch:
         if may_return:
             note_return(self._rows.read, existing.file_id)
         if draft.source is not None and existing.visibility is not Visibility.PUBLISHED:
-            note_former_content(self._rows.read, existing.file_id, self._now, draft.source)
+            self._rows.inheritance.note_former_content(existing.file_id, self._now, draft.source)
         self._keep_source(existing.file_id, draft)
         differs = self._keep_content(existing.file_id, draft)
         differs |= self._keep_images(existing.file_id, draft.images)

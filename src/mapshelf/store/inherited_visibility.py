@@ -8,6 +8,9 @@ A copy may also be the beginning of another map. Once it has another content whi
 still there, what it inherited from that no longer concerns it. So a map keeps a mark in the table
 ``inherited`` until somebody decides about its visibility: a user, an administrator, or a record. A
 map without such a mark stays as it is, because who decided that cannot be seen in the map itself.
+
+A file may also become a copy after it was read, perhaps half-written: then its map inherits like a
+new one, unless people have done something with it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -139,6 +142,12 @@ class Inheritance(Protocol):
 
     def forget(self, file_id: int) -> None:
         """Delete the mark of a map, if any, because its visibility is decided otherwise."""
+
+    def note_former_content(self, file_id: int, now: int, source: Source) -> None:
+        """Remember the content that a file had before, if ``source`` has another one.
+
+        This MUST happen before ``source`` is written.
+        """
 
 
 def as_inherited(found: Map, inherited: Inherited | None) -> Map:

@@ -13,7 +13,6 @@ from typing import Any, Final, Protocol
 from mapshelf.errors import Conflict, MapDeleted, MapHidden, NotFound
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.model import (
-    GONE,
     LARGEST_COUNT,
     SETTABLE,
     Map,
@@ -42,7 +41,15 @@ from mapshelf.store.merge import current_tags, new_id
 from mapshelf.store.missing_maps import is_missing
 from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
-from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
+from mapshelf.store.publishing_queries import (
+    REPEATED,
+    find_map,
+    is_hidden,
+    is_in_folder,
+    uploaded,
+    usage,
+    vote_of,
+)
 from mapshelf.store.tables import REMOVED, VOTES, Row
 
 VERSIONS_KEPT: Final = 10
@@ -213,9 +220,10 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
     if details.no_licence:
         given["licence_type_id"] = None
     _refuse_removal(details)
-    if given.get("visibility", found.visibility) is not found.visibility:
-        _refuse_hidden(database, file_id)
-    if given.keys() & FROM_FILES and _is_in_folder(database, file_id):
+    shown = given.get("visibility", found.visibility)
+    if shown is not found.visibility and is_hidden(database.rows, file_id):
+        raise MapHidden("An administrator has hidden this map; only its owner can see it.")
+    if given.keys() & FROM_FILES and is_in_folder(database.rows, file_id):
         if any(given.get(name, was) != was for name, was in _of_file(found).items()):
             raise Conflict("the title and template of this map come from its file")
         given = {name: value for name, value in given.items() if name not in FROM_FILES}
@@ -285,18 +293,6 @@ def delete_map(database: Transaction, file_id: int, public_id: str) -> None:
     )
 
 
-def _refuse_hidden(database: Transaction, file_id: int) -> None:
-    """Check that administrators have not hidden a map before it is shown to others.
-
-    Raises:
-        MapHidden: it is hidden.
-    """
-    if database.rows(
-        "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'hide' LIMIT 1", (file_id,)
-    ):
-        raise MapHidden("An administrator has hidden this map; only its owner can see it.")
-
-
 def _refuse_removal(details: MapDetails) -> None:
     if details.visibility is Visibility.REMOVED:
         raise Conflict("a map is not removed by its visibility")
@@ -311,11 +307,6 @@ def _said(details: MapDetails) -> dict[str, Any]:
 
 def _of_file(found: Map) -> dict[str, Any]:
     return {name: getattr(found, name) for name in FROM_FILES}
-
-
-def _is_in_folder(database: Transaction, file_id: int) -> bool:
-    query = f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE} LIMIT 1"
-    return bool(database.rows(query, (file_id,)))
 
 
 def _require_category(rows: BatchRows, details: MapDetails) -> str | None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from mapshelf.model import (
     DAY,
+    GONE,
     HOUR,
     Map,
     Origin,
@@ -37,6 +38,18 @@ _PICTURES: Final = (
 
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""
+
+
+def is_in_folder(read: Read, file_id: int) -> bool:
+    """Return whether a map has a file in a folder that is not missing."""
+    query = f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE} LIMIT 1"
+    return bool(read(query, (file_id,)))
+
+
+def is_hidden(read: Read, file_id: int) -> bool:
+    """Return whether an administrator has hidden a map, so that nobody may show it to others."""
+    query = "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'hide' LIMIT 1"
+    return bool(read(query, (file_id,)))
 
 
 def find_map(read: Read, column: str, key: str | int) -> Map | None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Final
 
-from mapshelf.model import MapDraft
+from mapshelf.model import MapDraft, Source
+from mapshelf.store.former_contents import note_former_content
 from mapshelf.store.inherited_visibility import (
     FIND_INHERITED,
     Inherited,
@@ -39,6 +41,7 @@ class PostgresInheritance:
         self._found: dict[Row, Inherited] = {}
         self._removed: list[Row] = []
         self._marks: dict[int, Row] = {}
+        self._sources: list[tuple[int, int, Source]] = []
         keys = dict.fromkeys(key for draft in drafts for key in keys_of(draft))
         if keys:
             columns = map(list, zip(*keys, strict=True))
@@ -63,6 +66,10 @@ class PostgresInheritance:
         if file_id in self._marked:
             forget_inherited(self._read, file_id)
 
+    def note_former_content(self, file_id: int, now: int, source: Source) -> None:
+        """See ``Inheritance``."""
+        self._sources.append((file_id, now, source))
+
     @cached_property
     def _marked(self) -> frozenset[int]:
         """The known maps with a mark: a statement for each other map would take long."""
@@ -74,7 +81,9 @@ class PostgresInheritance:
         return self._link.rows(with_placeholders(sql), values)
 
     def write(self) -> None:
-        """Write all removals and marks, after the maps that they refer to."""
+        """Write everything, after the maps that it refers to, which are locked in order by that."""
+        for file_id, now, source in sorted(self._sources, key=itemgetter(0)):
+            note_former_content(self._read, file_id, now, source)
         with self._link.cursor() as cursor:
             cursor.executemany(WRITE_REMOVED, self._removed)
             cursor.executemany(WRITE_MARK, list(self._marks.values()))

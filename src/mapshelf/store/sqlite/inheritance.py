@@ -5,7 +5,8 @@ from typing import Final
 
 import apsw
 
-from mapshelf.model import MapDraft
+from mapshelf.model import MapDraft, Source
+from mapshelf.store.former_contents import note_former_content
 from mapshelf.store.inherited_visibility import (
     FIND_INHERITED,
     Inherited,
@@ -49,4 +50,11 @@ class SQLiteInheritance:
 
     def forget(self, file_id: int) -> None:
         """See ``Inheritance``."""
-        forget_inherited(lambda sql, row: self._database.execute(sql, row).fetchall(), file_id)
+        forget_inherited(self._read, file_id)
+
+    def note_former_content(self, file_id: int, now: int, source: Source) -> None:
+        """See ``Inheritance``."""
+        note_former_content(self._read, file_id, now, source)
+
+    def _read(self, sql: str, values: Row) -> list[Row]:
+        return self._database.execute(sql, values).fetchall()
