@@ -25,9 +25,8 @@ from mapshelf.store.publishing import (
     delete_map,
     find_removed_too,
     require_user,
-    within_limits,
 )
-from mapshelf.store.publishing_queries import Read
+from mapshelf.store.publishing_queries import Read, within_limits
 from mapshelf.store.sign_in import refuse_system
 
 MAPS_AT_ONCE: Final = 100

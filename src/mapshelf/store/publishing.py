@@ -13,7 +13,6 @@ from typing import Any, Final, Protocol
 from mapshelf.errors import Conflict, MapDeleted, MapHidden, NotFound
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.model import (
-    LARGEST_COUNT,
     SETTABLE,
     Map,
     MapDetails,
@@ -49,6 +48,7 @@ from mapshelf.store.publishing_queries import (
     uploaded,
     usage,
     vote_of,
+    within_limits,
 )
 from mapshelf.store.tables import REMOVED, VOTES, Row
 
@@ -350,11 +350,6 @@ def set_vote(database: Transaction, file_id: int, user_id: int, vote: Vote) -> M
             thumbs_down=within_limits(found.thumbs_down + down),
         ),
     )
-
-
-def within_limits(count: int) -> int:
-    """Clamp a vote count to the range that a map can show."""
-    return max(0, min(LARGEST_COUNT, count))
 
 
 def require_map(database: Transaction, file_id: int) -> Map:

@@ -7,6 +7,7 @@ from mapshelf.model import (
     DAY,
     GONE,
     HOUR,
+    LARGEST_COUNT,
     Map,
     Origin,
     OriginalFile,
@@ -148,3 +149,8 @@ def vote_of(read: Read, file_id: int, user_id: int) -> Vote:
     query = "SELECT value FROM votes WHERE file_id = ? AND user_id = ?"
     rows = read(query, (file_id, user_id))
     return Vote(rows[0][0]) if rows else Vote.NONE
+
+
+def within_limits(count: int) -> int:
+    """Clamp a vote count to the range that a map can show."""
+    return max(0, min(LARGEST_COUNT, count))
