@@ -10,7 +10,7 @@ from mapshelf.model import MapDraft, Outline, Topic, sheets_of
 from mapshelf.search import deadline, snippets
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.query_parser import parse_query_text
-from mapshelf.search.snippets import API_BUDGET, SnippetFinder
+from mapshelf.search.snippets import API_BUDGET, QUICK_SECONDS, SnippetFinder
 from mapshelf.site import site_routes
 from tests.harness import Service, Shelf, full_queue, serve, shelf_with
 
@@ -84,7 +84,7 @@ def test_maps_that_have_been_searched_are_not_searched_again(
 
     def load(number: int) -> bytes | None:
         nonlocal now
-        now += 0.06
+        now += 0.6 * QUICK_SECONDS
         loaded.append(number)
         return tea(number).outline
 

@@ -221,16 +221,26 @@ def test_two_served_links_may_swap_their_folders(
     )
 
 
-def test_files_that_only_the_former_folder_has_keep_their_maps(
-    store: Store, tmp_path: Path, serve: Serve
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["kept", "deleted"])
+def test_files_that_a_folder_lacks_come_back_with_another_switch(
+    store: Store, tmp_path: Path, serve: Serve, *, is_deleted: bool
 ) -> None:
-    v1, v2 = tmp_path / "v1", tmp_path / "v2"
+    v1, v2, v3 = (tmp_path / name for name in ("v1", "v2", "v3"))
     for name in ("a.mm", "b.mm"):
         old_map(v1 / name, name)
     link = point(tmp_path / "current", v1)
     serve(link)
+    before = {one.title: one for one in store.maps(0, 9)}
+    for one in before.values():
+        store.edit_map(one.file_id, MapDetails(visibility=Visibility.PRIVATE))
     old_map(v2 / "a.mm", "Edited", 9)
     point(link, v2)
     serve(link)
-    assert sorted(one.title for one in store.maps(0, 9)) == ["Edited", "b.mm"]
-    assert (known(store, v1), known(store, v2)) == (["b.mm"], ["a.mm"])
+    assert [one.title for one in store.maps(0, 9)] == ["Edited"]
+    if is_deleted:
+        shutil.rmtree(v1)
+    old_map(v3 / "b.mm", "Back", 9)
+    point(link, v3)
+    serve(link)
+    (back,) = store.maps(0, 9)
+    assert (back.id, back.title, back.visibility) == (before["b.mm"].id, "Back", Visibility.PRIVATE)

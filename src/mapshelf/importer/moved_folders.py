@@ -69,9 +69,10 @@ class _Switch:
         self._served = served
 
     def move(self, sources: list[Source]) -> int:
-        """Move sources to the files that took the place of theirs; return how many there were.
+        """Move sources to the place that the path leads to now; return how many there were.
 
-        Those that are still served where they were keep their maps. The files in the other folder
+        A file that is not there counts as missing, and may come back with another switch. Those
+        that are still served where they were keep their maps. The files in the other folder
         are new, but not published if these maps are not.
         """
         kept = [one for one in sources if self._is_served(one)]
@@ -86,11 +87,8 @@ class _Switch:
         return not _is_missing(source) or not os.path.lexists(self._moved(source).path)
 
     def _move(self, source: Source) -> bool:
-        moved = self._moved(source)
-        if not os.path.lexists(moved.path) and not _is_missing(source):
-            return False
         # If the new path has a map already, the former one stays as it is.
-        return self._store.move_source(source.path, moved)
+        return self._store.move_source(source.path, self._moved(source))
 
     def _begin_private(self, sources: list[Source]) -> None:
         unpublished = self._store.unpublished_sources([one.path for one in sources])

@@ -22,7 +22,7 @@ class ImportReport:
         refusals: refused files or records, and why.
         skipped: files that turned out not to be maps, and why; they are not counted.
         ignored: unknown keys of records, and how often they occurred.
-        unpublished: how many new maps inherited that they are not published.
+        unpublished: how many maps inherited that they are not published.
         notify: called after each file or record, to show progress.
     """
 

@@ -316,7 +316,7 @@ class Verdict(Enum):
 class Outcome:
     """The verdict on a draft, with the map's public id or the reason for refusal.
 
-    ``unpublished`` is whether a new map inherited that it is not published.
+    ``unpublished`` is whether a new or a published map inherited that it is not published.
     """
 
     verdict: Verdict

@@ -165,7 +165,9 @@ class Batch:
         if changed == existing and not differs:
             return Outcome(Verdict.UNCHANGED, existing.id)
         self._write(changed, draft)
-        return Outcome(Verdict.CHANGED, existing.id)
+        was_published = existing.visibility is Visibility.PUBLISHED
+        unpublished = was_published and former.visibility is not Visibility.PUBLISHED
+        return Outcome(Verdict.CHANGED, existing.id, unpublished=unpublished)
 
     def _former(self, existing: Map, draft: MapDraft, *, may_return: bool) -> Map:
         """Return what an existing map is before the draft changes it."""
@@ -178,7 +180,7 @@ class Batch:
         """Return a map with what it inherits if its file has become a copy of another."""
         if draft.source is None or self._inherited(existing, draft) is None:
             return existing
-        again = may_inherit_again(self._rows.read, existing, draft.source)
+        again = may_inherit_again(self._rows.read, existing, draft.source, self._now)
         return self._as_inherited(existing, draft) if again else existing
 
     def _returned(self, existing: Map, draft: MapDraft) -> Map:

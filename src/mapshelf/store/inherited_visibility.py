@@ -9,15 +9,15 @@ still there, what it inherited from that no longer concerns it. So a map keeps a
 ``inherited`` until somebody decides about its visibility: a user, an administrator, or a record. A
 map without such a mark stays as it is, because who decided that cannot be seen in the map itself.
 
-A file may also become a copy after it was read, perhaps half-written: then its map inherits like a
-new one, unless people have done something with it.
+A file may also have been read while it was being copied. If it becomes a copy soon after its map
+was added, the map inherits like a new one, unless people have done something with it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
-from mapshelf.model import GONE, SYSTEM_USER, Map, MapDraft, Source, Visibility, name_key
+from mapshelf.model import GONE, HOUR, SYSTEM_USER, Map, MapDraft, Source, Visibility, name_key
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
@@ -27,8 +27,8 @@ _EFFECTIVE: Final = (
 """The visibility of a map, or the one that it gets back if its file is missing."""
 
 _WITH_CONTENT: Final = (
-    "SELECT file_id, path, modified FROM sources WHERE digest = {digest} UNION ALL"
-    f" SELECT o.file_id, o.path, {GONE} FROM former_contents AS f JOIN sources AS o"
+    "SELECT file_id, path, modified, 0 AS formerly FROM sources WHERE digest = {digest} UNION ALL"
+    f" SELECT o.file_id, o.path, {GONE}, 1 FROM former_contents AS f JOIN sources AS o"
     " ON o.file_id = f.file_id WHERE f.digest = {digest}"
 )
 """The files with a content. One that had it formerly counts like a missing one."""
@@ -42,12 +42,14 @@ FIND_INHERITED: Final = (
     " WHERE CASE m.visibility"
     f" WHEN 'published' THEN s.modified <> {GONE} ELSE {_EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
-    f" ORDER BY CASE {_EFFECTIVE} WHEN 'published' THEN 0 WHEN 'removed' THEN 1"
-    " WHEN 'private' THEN 2 ELSE 3 END, m.file_id LIMIT 1"
+    f" ORDER BY {_EFFECTIVE} <> 'published', formerly,"
+    f" CASE {_EFFECTIVE} WHEN 'removed' THEN 1 WHEN 'private' THEN 2 ELSE 3 END,"
+    " m.file_id LIMIT 1"
 )
 """The columns of ``Inherited``; the names in braces stand for the parts of ``keys_of``.
 
-A published map whose file is there comes first: nothing is inherited then."""
+A published map whose file is there comes first: nothing is inherited then. Former contents come
+last: a copy of a template is not a copy of every map that was begun from it."""
 
 
 _ORIGINALS: Final = (
@@ -85,6 +87,9 @@ _CHANGED_UNTOUCHED: Final = (
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
 
+COPIED_WITHIN: Final = HOUR
+"""Milliseconds after a map was added in which its file may still be being copied."""
+
 _STRICTNESS: Final = (
     Visibility.PUBLISHED,
     Visibility.UNLISTED,
@@ -94,7 +99,7 @@ _STRICTNESS: Final = (
 
 
 class Inherited(NamedTuple):
-    """What a map inherits whose file is new, or comes back at a new place.
+    """What a map inherits whose file is new, comes back at a new place, or has become a copy.
 
     Attributes:
         visibility: its visibility.
@@ -176,13 +181,14 @@ def forget_inherited(read: Read, file_id: int) -> None:
     read(_FORGET, (file_id,))
 
 
-def may_inherit_again(read: Read, found: Map, source: Source) -> bool:
+def may_inherit_again(read: Read, found: Map, source: Source, now: int) -> bool:
     """Return whether a published map inherits like a new one: its file has another content now.
 
-    A file may have been read while it was being copied, or be overwritten by a copy. But what
-    people have said of a map is not about its content.
+    A file may have been read while it was being copied. Later, its map may be known to people, and
+    must not disappear because somebody else has a private copy of what it contains now.
     """
-    if found.visibility is not Visibility.PUBLISHED:
+    is_new = abs(now - found.date_added) < COPIED_WITHIN
+    if found.visibility is not Visibility.PUBLISHED or not is_new:
         return False
     rows = read(_CHANGED_UNTOUCHED, (found.file_id, source.path, source.digest))
     return bool(rows)
@@ -212,6 +218,6 @@ def strictest(found: Mapping[Row, Inherited], draft: MapDraft) -> Inherited | No
 
 
 def inherited_of_row(row: Sequence[object]) -> Inherited:
-    """Return what is in a row with the columns of ``INHERITED``."""
+    """Return what is in a row with the columns of ``FIND_INHERITED``."""
     visibility, *others = row
     return Inherited(Visibility(visibility), *others)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store
 from mapshelf.store.former_contents import MOST_FORMER_CONTENTS
+from mapshelf.store.inherited_visibility import COPIED_WITHIN
 from mapshelf.store.tables import FORMER_CONTENTS, INHERITED
 from tests.store.clock import Clock
 from tests.store.contract.copied_files import COPY, FILE, SAME, copied, draft, shown_titles
@@ -153,6 +154,30 @@ class FormerContentsContract(PeopleSuite):
         assert (owner, digest) == (second.file_id, SAME)
         assert store.check() == []
 
+    def test_a_map_that_has_been_published_for_long_stays_so(
+        self, store: Store, first: Map, clock: Clock
+    ) -> None:
+        """A private draft may be copied over it, or an edit undone that somebody has a copy of."""
+        twin = put(store, draft(COPY))
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([saved(COPY)])
+        clock.now += COPIED_WITHIN
+        (outcome,) = store.put_maps([draft(COPY)])
+        assert not outcome.unpublished
+        assert present(store)[twin.id].visibility is Visibility.PUBLISHED
+
+    def test_a_template_comes_before_a_map_that_was_begun_from_it(
+        self, store: Store, first: Map
+    ) -> None:
+        store.edit_map(first.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        begun = put(store, draft(source("begun.mm", digest=SAME)))
+        store.edit_map(begun.file_id, PRIVATE)
+        store.put_maps([saved(source("begun.mm"))])
+        copy = put(store, draft(COPY))
+        assert copy.visibility is Visibility.UNLISTED
+        store.put_maps([replace(saved(COPY, b"n" * 32), originals=frozenset([FILE.path]))])
+        assert present(store)[copy.id].visibility is Visibility.PUBLISHED
+
     @pytest.mark.parametrize("state", ["unlisted", "private", "removed", "changed"])
     def test_a_file_that_becomes_a_copy_inherits_like_a_new_one(
         self, store: Store, first: Map, ann: int, state: str
@@ -166,7 +191,8 @@ class FormerContentsContract(PeopleSuite):
             store.edit_map(first.file_id, MapDetails(visibility=kept))
         if state == "changed":
             store.put_maps([saved(FILE, b"n" * 32)])
-        store.put_maps([draft(COPY)])
+        (outcome,) = store.put_maps([draft(COPY)])
+        assert outcome.unpublished
         assert shown_titles(store) == []
         assert store.rows(INHERITED, None, ALL) == [
             (half.file_id, first.file_id, SAME, "published")

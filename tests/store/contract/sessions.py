@@ -198,6 +198,7 @@ class SignInFailuresContract(Suite):
         assert store.failures([a], 5) == {a: Failures(2, 5 + HOUR)}
         store.note_failure([a], 4)
         assert store.failures([a], 5) == {a: Failures(3, 4)}
+        assert store.failures([a], 4 + DAY) == {}  # forgotten as soon as by a clock that was right
 
     def test_success_clears_failures_of_one_key_and_subtracts_one_from_others(
         self, store: Store

@@ -35,6 +35,7 @@ class PostgresSignInFailures(DatabaseUser):
                 "INSERT INTO sign_in_failures AS f"
                 f" SELECT one.key, 1, {NOW}, %s FROM unnest(%s::bytea[]) AS one (key)"
                 " ON CONFLICT (key) DO UPDATE SET count = f.count + 1,"
+                " first = least(f.first, excluded.first),"
                 f" last = CASE WHEN f.last > excluded.last + {LATER_KEPT} THEN excluded.last"
                 " ELSE greatest(f.last, excluded.last) END",
                 (now, now, list(set(keys))),

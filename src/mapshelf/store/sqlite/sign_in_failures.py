@@ -27,7 +27,8 @@ class SQLiteSignInFailures(DatabaseUser):
             )
             database.executemany(
                 "INSERT INTO sign_in_failures VALUES (?, 1, ?, ?) ON CONFLICT (key) DO UPDATE"
-                f" SET count = count + 1, last = CASE WHEN last > excluded.last + {LATER_KEPT}"
+                " SET count = count + 1, first = min(first, excluded.first),"
+                f" last = CASE WHEN last > excluded.last + {LATER_KEPT}"
                 " THEN excluded.last ELSE max(last, excluded.last) END",
                 [(key, now, now) for key in set(keys)],
             )
