@@ -79,7 +79,9 @@ class QueryBuilder:
     ) -> Query:
         if not terms:
             return Query.empty_query()
-        wanted = list(self._affordable(term for term in terms if not term.excluded))
+        wanted = [term for term in terms if not term.excluded]
+        if any(map(_zones, wanted)):
+            wanted = list(self._affordable(wanted))
         clauses: Clauses = []
         if len(wanted) == 1:
             clauses.append((Occur.Must, _any([*clauses_of(wanted[0]), *self._name(wanted)])))
@@ -286,7 +288,7 @@ class QueryBuilder:
 
     # -- prefixes -------------------------------------------------------------------------
 
-    def _affordable(self, wanted: Iterable[QueryTerm]) -> Iterator[QueryTerm]:
+    def _affordable(self, wanted: Sequence[QueryTerm]) -> Iterator[QueryTerm]:
         """Return the terms, loose if the endings of their prefixes are too many together.
 
         Tantivy is slow if a prefix after other words has many endings, and fails if thousands do.
