@@ -71,6 +71,25 @@ def test_import_owner_and_category_are_what_the_operator_says(
     assert (record["Owner"], record["Category"], record["CategoryID"]) == ("Zoë", "Gardening", "26")
 
 
+def test_import_gives_new_maps_the_visibility_that_the_operator_says(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    folder = tmp_path / "stuff"
+    write_map(folder / "known.mm", "Known")
+    mapshelf.run("import", folder)
+    write_map(folder / "new.mm", "New")
+    write_map(folder / "known.mm", "Known and changed")
+
+    mapshelf.run("import", folder, "--visibility", "private")
+    # What is known stays as it is, even if its file changes or is renamed.
+    write_map(folder / "new.mm", "New and changed")
+    (folder / "known.mm").rename(folder / "renamed.mm")
+    mapshelf.run("import", folder, "--visibility", "unlisted")
+
+    shown = {one["Title"]: one.get("Visibility") for one in mapshelf.exported()}
+    assert shown == {"Known and changed": None, "New and changed": "private"}
+
+
 def test_import_in_a_folder_of_no_known_category_is_uncategorised(
     mapshelf: Mapshelf, tmp_path: Path
 ) -> None:
@@ -600,6 +619,8 @@ def test_check_reports_store_faults_even_if_later_checks_fail(
         ["serve", "--base-url", "http://x/%zz"],
         ["serve", "--base-url", "http://x/\n"],
         ["serve", "--owner", "ann"],
+        ["serve", "--visibility", "private"],
+        ["import", ".", "--visibility", "removed"],
         ["serve", "--base-url", "http://me:secret@x"],
         ["token", "create", "alice", "--label", "x\ty\nz"],
         ["check", "--database", "mysql://localhost/maps"],

@@ -333,7 +333,7 @@ def test_check_accepts_what_serve_accepts(
         ("port = 1.5", "port must be a string, a whole number or a list of these"),
         ('registration = "all"', "argument --registration: "),
         ('folders = ["/nonexistent"]', "/nonexistent is not a folder"),
-        ('owner = "bob"', "--owner and --category"),
+        ('owner = "bob"', "--owner, --category and --visibility"),
         ('trusted-proxy = ["nobody"]', "'nobody'"),
         ('base-url = "ftp://x"', "'ftp://x'"),
         ('oidc-issuer = "https://id.example"', "--oidc-issuer needs --oidc-client-id"),

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, TextIO
 
-from mapshelf.cli.argument_types import category_name, user_name
+from mapshelf.cli.attribution_options import add_attribution_options, attribution_of
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.durable import open_private
 from mapshelf.errors import UnreadableFile
@@ -36,10 +36,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=f"a folder, a map file, or a file of records ({RECORDS})",
     )
-    parser.add_argument("--owner", metavar="NAME", type=user_name, help="owner of the maps")
-    parser.add_argument(
-        "--category", metavar="NAME", type=category_name, help="category of the maps"
-    )
+    add_attribution_options(parser)
     parser.add_argument(
         "--report",
         metavar="FILE",
@@ -68,8 +65,7 @@ def _run(given: argparse.Namespace) -> int:
                 for path in records:
                     _import_records(store, path, report, progress)
                 if maps:
-                    attribution = Attribution(given.owner, given.category)
-                    _import_maps(store, maps, attribution, report, progress)
+                    _import_maps(store, maps, attribution_of(given), report, progress)
         finally:  # also after a failure, because what was imported before it stays
             _print_report(report)
             if file:

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
+from mapshelf.cli.argument_types import listen_address, whole_number
+from mapshelf.cli.attribution_options import add_attribution_options, attribution_of
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import DUMP, add_catalogue_options, sqlite_database
 from mapshelf.cli.home_folders import expanded
@@ -52,15 +53,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a folder to import and keep in sync while serving",
     )
-    parser.add_argument(
-        "--owner", metavar="NAME", type=user_name, help="owner of the maps in the folders"
-    )
-    parser.add_argument(
-        "--category",
-        metavar="NAME",
-        type=category_name,
-        help="category of the maps in the folders; default: the name of each map's folder",
-    )
+    add_attribution_options(parser)
     parser.add_argument("--host", default=DEFAULT_HOST, help=f"default: {DEFAULT_HOST}")
     parser.add_argument(
         "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default: {DEFAULT_PORT}"
@@ -215,8 +208,9 @@ def checked_options(given: argparse.Namespace) -> ServeOptions:
     Raises:
         InvalidSetting: one is wrong, or does not go with another.
     """
-    if (given.owner or given.category) and not given.folders:
-        raise InvalidSetting("--owner and --category need a FOLDER")
+    attribution = attribution_of(given)
+    if attribution != Attribution() and not given.folders:
+        raise InvalidSetting("--owner, --category and --visibility need a FOLDER")
     for folder in given.folders:
         if not folder.is_dir():
             raise InvalidSetting(f"{folder} is not a folder")
@@ -227,7 +221,7 @@ def checked_options(given: argparse.Namespace) -> ServeOptions:
         given.workers,
         given.folders,
         given.drain,
-        Attribution(given.owner, given.category),
+        attribution,
         resolve_address(*given.metrics) if given.metrics else None,
         _backup_plan(given),
     )

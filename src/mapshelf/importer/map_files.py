@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
@@ -65,22 +65,22 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     Raises:
         StoreError: the store failed; files reported as added or changed so far are stored.
     """
-    read_all = read_unchanged and attribution != Attribution()
+    read_all = read_unchanged and attribution.changes_known_maps
     dates = dates_added or DatesAdded(store, store)
-    equal = EqualFiles(store, present)
-    new = _Import(store, attribution, report, (dates, equal), read_all=read_all)
+    helpers = _Helpers(dates, EqualFiles(store, present))
+    new = _Import(store, attribution, report, helpers, read_all=read_all)
     new.run(candidates, reader, tuple(map(_prefix, folders)))
     if dates_added is None:
         dates.finish()
 
 
 def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> None:
-    """Set owner and category of a folder's maps without reading files.
+    """Set owner and category of a folder's known maps without reading files.
 
     Raises:
         StoreError: the store failed; earlier maps are changed.
     """
-    if attribution == Attribution():
+    if not attribution.changes_known_maps:
         return
     after = 0
     while page := store.maps_attributed_otherwise(
@@ -102,7 +102,7 @@ class _Import:
         store: ImportStore,
         attribution: Attribution,
         report: ImportReport,
-        helpers: tuple[DatesAdded, EqualFiles],
+        helpers: "_Helpers",
         *,
         read_all: bool,
     ) -> None:
@@ -110,7 +110,8 @@ class _Import:
         self._attribution = attribution
         self._report = report
         self._read_all = read_all
-        self._dates_added, self._equal = helpers
+        self._dates_added = helpers.dates_added
+        self._equal = helpers.equal_files
         self._unpublished: set[bytes] = set()
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
@@ -178,7 +179,7 @@ class _Import:
         )
         category, added, place = self._attribution.category, None, None
         may_be_renamed = reading.gone or not reading.known
-        renamed = may_be_renamed and self._detect_rename(source, reading.folder)
+        renamed = may_be_renamed and self._equal.move_renamed(source, reading.folder)
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
         originals = self._originals(source, reading)
@@ -198,6 +199,7 @@ class _Import:
             software=found.software or None,
             template=found.template,
             tags=found.tags,
+            initial_visibility=self._attribution.visibility,
             source=source,
             folder=place,
             other_folders=self._folders,
@@ -215,10 +217,6 @@ class _Import:
         if source.path not in self._unpublished:
             return frozenset()  # a map that is published inherited nothing
         return self._equal.unchanged(reading.former) - {source.path}
-
-    def _detect_rename(self, source: Source, folder: str) -> bool:
-        """If ``source`` is a known file under a new name, move its map; return whether it is."""
-        return self._equal.move_renamed(source, folder)
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -260,6 +258,13 @@ class _Import:
         """Return whether a missing file has not come back, nor is being read because it had."""
         path = os.fsdecode(source.path)
         return path not in self._reading and path not in self._drafts and is_gone(source.path)
+
+
+class _Helpers(NamedTuple):
+    """What an import asks about its files."""
+
+    dates_added: DatesAdded
+    equal_files: EqualFiles
 
 
 def _prefix(folder: str) -> bytes:

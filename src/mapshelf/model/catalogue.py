@@ -225,6 +225,7 @@ class MapDraft:
 
     Attributes:
         software: name of the program; the store finds or assigns its id.
+        initial_visibility: visibility of a new map, unless ``visibility`` is given.
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
         folder: path of the imported folder that ``source`` is in, with a slash at the end, if the
             file was not known at this path before, or if there are ``originals``.
@@ -258,6 +259,7 @@ class MapDraft:
     template: bool | None = None
     tags: tuple[str, ...] | None = None
     visibility: Visibility | None = None
+    initial_visibility: Visibility | None = None
     source: Source | None = None
     folder: bytes | None = None
     other_folders: tuple[bytes, ...] = ()

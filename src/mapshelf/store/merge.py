@@ -71,6 +71,7 @@ def created(
         software_id=None,
         software="",
         template=False,
+        visibility=draft.initial_visibility or Visibility.PUBLISHED,
     )
     return updated(blank, draft, references)
 

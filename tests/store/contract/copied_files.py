@@ -74,6 +74,29 @@ class CopiedFilesContract(PeopleSuite):
         shown = store.edit_map(copy.file_id, MapDetails(visibility=Visibility.PUBLISHED))
         assert put(store, draft(COPY)) == shown
 
+    @pytest.mark.parametrize("visibility", ["published", "unlisted", "private"])
+    def test_a_new_map_has_its_initial_visibility(self, store: Store, visibility: str) -> None:
+        new = replace(draft(FILE), initial_visibility=Visibility(visibility))
+        assert put(store, new).visibility is Visibility(visibility)
+        changed = replace(new, title="changed", initial_visibility=Visibility.UNLISTED)
+        assert put(store, changed).visibility is Visibility(visibility)
+
+    def test_an_initial_visibility_does_not_show_a_copy_to_more_people(
+        self, store: Store, original: Map
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        copy = replace(draft(COPY), initial_visibility=Visibility.UNLISTED)
+        assert put(store, copy).visibility is Visibility.PRIVATE
+        begun = replace(draft(source("b/1.mm", digest=b"n" * 32)), title="begun")
+        begun = replace(begun, originals=frozenset([FILE.path]))
+        assert put(store, begun).visibility is Visibility.UNLISTED
+
+    def test_a_copy_of_a_published_map_has_its_initial_visibility(
+        self, store: Store, original: Map
+    ) -> None:
+        copy = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
+        assert put(store, copy).visibility is Visibility.PRIVATE
+
     def test_a_copy_inherits_the_strictest(self, store: Store, original: Map, ann: int) -> None:
         files = [source(f"c/{number}.mm", digest=SAME) for number in range(4)]
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
