@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Final
 
+from mapshelf.errors import StoreError
 from mapshelf.model import Change
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.store.contract import ChangeFeed
@@ -37,11 +38,11 @@ def apply_all(
     store: ChangeFeed, working: WorkingSnapshot, progress: Progress | None = None
 ) -> None:
     """Apply all changes to a snapshot that nobody uses yet."""
-    while changes := store.changes(working.revision, BATCH):
-        working.apply(changes)
-        working.revision = changes[-1].revision
-        if progress:
-            progress(working.applied)
+    while first := store.changes(working.revision, BATCH):
+        for changes in working.apply_each(_new_maps(store, working, first)):
+            working.revision = changes[-1].revision
+            if progress:
+                progress(working.applied)
 
 
 def apply_new(
@@ -78,6 +79,24 @@ def pieces_of(changes: Sequence[Change]) -> Iterator[list[Change]]:
         size += length
     if piece:
         yield piece
+
+
+def _new_maps(
+    store: ChangeFeed, working: WorkingSnapshot, first: Sequence[Change]
+) -> Iterator[Sequence[Change]]:
+    """Yield the changes ``first`` and those after them, up to the first of a map already read.
+
+    It ends, too, if the store fails, so that what has been read is applied.
+    """
+    changes = first
+    while changes:
+        yield changes
+        try:
+            changes = store.changes(changes[-1].revision, BATCH)
+        except StoreError:
+            return
+        if any(one.file_id in working.slots for one in changes):
+            return
 
 
 def _apply_small(

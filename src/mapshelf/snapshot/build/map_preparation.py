@@ -25,8 +25,13 @@ from mapshelf.snapshot.build.documents import Document, Indexed, SearchDocuments
 from mapshelf.snapshot.format.keys import Keys, keys_of
 from mapshelf.snapshot.format.records import encode_details, encode_record
 
-AHEAD: Final = 2
-"""Groups of maps per helper that are computed before they are needed."""
+AHEAD: Final = 12
+"""Groups of maps per helper that are computed before they are needed. While the index is written to
+disk, for more than a second at a time, nothing takes them."""
+
+MOST_RETURNED: Final = 8_000_000
+"""Size of search documents, in bytes, with which a helper returns, though its group has more maps:
+many groups may be waiting. A hundred maps of people have two million."""
 
 HELPER_SECONDS: Final = 600.0
 """Seconds after which a helper that has not finished a group is killed."""
@@ -136,7 +141,7 @@ class MapPreparation:
     def _prepared_by(self, pool: ConfinedPool, groups: Iterable[Group]) -> Iterator[PreparedMap]:
         begun: deque[tuple[Group, Future[list[PreparedMap]]]] = deque()
         for group in groups:
-            begun.append((group, pool.submit(_prepare_in_helper, (group,), HELPER_SECONDS)))
+            begun.append((group, _submitted(pool, group)))
             if len(begun) == AHEAD * self._helpers:
                 yield from self._finished(pool, *begun.popleft())
         for each in begun:
@@ -144,12 +149,16 @@ class MapPreparation:
 
     def _finished(
         self, pool: ConfinedPool, group: Group, future: "Future[list[PreparedMap]]"
-    ) -> Iterable[PreparedMap]:
+    ) -> Iterator[PreparedMap]:
         try:
-            return pool.result(future)
+            made = pool.result(future)
         except FAILURES as error:
             log.warning("a helper of the builder failed: %s", cause_of(error))
-            return prepare(self._documents, group)
+            yield from prepare(self._documents, group)
+            return
+        yield from made
+        if rest := group[len(made) :]:
+            yield from self._finished(pool, rest, _submitted(pool, rest))
 
 
 def prepare(documents: SearchDocuments, group: Group) -> Iterator[PreparedMap]:
@@ -190,8 +199,20 @@ def _passages_of(one: MapToPrepare) -> tuple[Passages, str]:
         return Passages(), str(error)
 
 
+def _submitted(pool: ConfinedPool, group: Group) -> "Future[list[PreparedMap]]":
+    return pool.submit(_prepare_in_helper, (group,), HELPER_SECONDS)
+
+
 def _prepare_in_helper(group: Group) -> list[PreparedMap]:
-    return list(prepare(_documents_of_this_helper(), group))
+    """Return the prepared maps of a group, or the first of them (``MOST_RETURNED``)."""
+    made: list[PreparedMap] = []
+    room = MOST_RETURNED
+    for one in prepare(_documents_of_this_helper(), group):
+        made.append(one)
+        room -= len(one.document.encoded)
+        if room <= 0:
+            break
+    return made
 
 
 @cache

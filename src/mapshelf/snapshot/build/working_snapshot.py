@@ -1,7 +1,8 @@
 """Apply store changes to all parts of a snapshot under construction, and write the snapshot."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,12 +167,32 @@ class WorkingSnapshot:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Apply changes of the store, at most one per map; this leaves ``revision`` as it is."""
-        added = [
-            self._entry(prepared) for prepared in self.preparation.prepared(self._groups(changes))
-        ]
-        if added:
-            self.columns.append(added)
+        for _ in self.apply_each([changes]):
+            pass
+
+    def apply_each(self, batches: Iterable[Sequence[Change]]) -> Iterator[Sequence[Change]]:
+        """Apply batches of changes of the store; yield each one when it has been applied.
+
+        There may be at most one change per map in all of them. Meanwhile, later ones are prepared.
+        """
+        begun: deque[tuple[Sequence[Change], int]] = deque()
+        entries: list[Entry] = []
+        for prepared in self.preparation.prepared(self._groups(batches, begun)):
+            entries.append(self._entry(prepared))
+            while begun and begun[0][1] <= len(entries):
+                yield self._complete(*begun.popleft(), entries)
+        while begun:  # those that end with removals
+            yield self._complete(*begun.popleft(), entries)
+
+    def _complete(
+        self, changes: Sequence[Change], count: int, entries: list[Entry]
+    ) -> Sequence[Change]:
+        """Move the ``count`` maps of a batch from ``entries`` to the columns; return the batch."""
+        if count:
+            self.columns.append(entries[:count])
+            del entries[:count]
         self.highest = max(self.highest, changes[-1].revision)
+        return changes
 
     def has_applied(self, change: Change) -> bool:
         """Return whether a change after ``revision`` has been applied."""
@@ -243,9 +264,24 @@ class WorkingSnapshot:
         self.text.remove(slot)
         self.removed.append(slot)
 
-    def _groups(self, changes: Sequence[Change]) -> Iterator[Group]:
-        """Yield the maps to add in groups, and remove what they replace and what was deleted."""
+    def _groups(
+        self,
+        batches: Iterable[Sequence[Change]],
+        begun: deque[tuple[Sequence[Change], int]],
+    ) -> Iterator[Group]:
+        """Yield the maps to add in groups; append each batch and its number of maps to ``begun``.
+
+        What the maps replace and what was deleted is removed.
+        """
         slot = len(self.columns)
+        for changes in batches:
+            count = sum(one.map is not None for one in changes)
+            begun.append((changes, count))
+            yield from self._groups_of(changes, slot)
+            slot += count
+
+    def _groups_of(self, changes: Sequence[Change], slot: int) -> Iterator[Group]:
+        """Yield the maps of a batch, of which the first gets ``slot``."""
         group: list[MapToPrepare] = []
         size = 0
         for change in changes:

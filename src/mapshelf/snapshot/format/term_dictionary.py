@@ -46,6 +46,10 @@ MOST_FROM_ONE_MAP: Final = 8192
 MOST_WORDS: Final = 1 << 22
 """Maximum number of words: 200 MB. A million maps have fewer."""
 
+MOST_LEFT_OUT: Final = 1 << 13
+"""Number of words remembered because the dictionary does not keep them, such as numbers. Then, and
+with the words of one more map, they are forgotten."""
+
 MOST_COMPARED: Final = 1 << 16
 """Maximum number of words whose edit distance to a misspelt word is computed, which takes 30 ms. If
 more are similar, these are the oldest, so that nobody can displace words of earlier maps. Of words
@@ -111,6 +115,7 @@ class TermDictionaryWriter:
         self._file = AppendFile(path, length)
         data = self._file.read(0, length)
         self._known = {word.decode() for word in np.frombuffer(data, _ENTRY)["word"].tolist()}
+        self._left_out: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._known)
@@ -120,7 +125,9 @@ class TermDictionaryWriter:
 
         Return how many were added.
         """
-        fresh = sorted([word for word in set(words) - self._known if _is_kept(word)])
+        unknown = set(words).difference(self._known, self._left_out)
+        fresh = sorted([word for word in unknown if _is_kept(word)])
+        self._leave_out(unknown.difference(fresh))
         room = min(MOST_FROM_ONE_MAP, MOST_WORDS - len(self._known))
         if len(fresh) > room:
             # In alphabetical order, only words with the first few initials would be kept.
@@ -130,6 +137,12 @@ class TermDictionaryWriter:
             entries = [_PACKED.pack(_signature(word), len(word), word.encode()) for word in fresh]
             self._file.append(b"".join(entries))
         return len(fresh)
+
+    def _leave_out(self, words: set[str]) -> None:
+        """Remember words that are not kept, because to find that out again takes longer."""
+        if len(self._left_out) > MOST_LEFT_OUT:
+            self._left_out.clear()
+        self._left_out.update(words)
 
     def link_to(self, path: Path) -> tuple[int, str]:
         """Hard-link the file into a snapshot; return its length and checksum there."""
@@ -150,9 +163,20 @@ def _scattered(word: str) -> int:
     return xxhash.xxh3_64_intdigest(word.encode())
 
 
+def _bit(letter: int) -> int:
+    # Multiplying by a large odd number spreads the letters of any script over the 64 bits.
+    return 1 << ((letter * 0x9E3779B1 >> 13) & 63)
+
+
+_BITS: Final = tuple(map(_bit, range(128)))
+
+
 def _signature(word: str) -> int:
     signature = 0
-    for letter in word:
-        # Multiplying by a large odd number spreads the letters of any script over the 64 bits.
-        signature |= 1 << ((ord(letter) * 0x9E3779B1 >> 13) & 63)
+    if word.isascii():
+        for letter in word.encode():
+            signature |= _BITS[letter]
+    else:
+        for letter in map(ord, word):
+            signature |= _bit(letter)
     return signature
