@@ -1,15 +1,20 @@
 """Helper processes change the duration of a full build, not its result."""
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.formats.outline_size import LARGEST
-from mapshelf.model import MapDraft, Outline, Topic, sheets_of
+from mapshelf.model import Change, MapDraft, Outline, Topic, sheets_of
 from mapshelf.query import MapQuery
+from mapshelf.sandbox.pool import ConfinedPool
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import (
     Builder,
@@ -60,8 +65,74 @@ def built(world: World, folder: Path, helpers: int) -> dict[str, bytes]:
     }
 
 
+def submitted_here(
+    _: ConfinedPool, function: Callable[..., object], arguments: tuple[object, ...], __: float
+) -> "Future[object]":
+    """Run a task of a helper in this process."""
+    future: Future[object] = Future()
+    future.set_result(function(*arguments))
+    return future
+
+
 def test_files_are_equal_with_and_without_helpers(filled: World, tmp_path: Path) -> None:
     assert built(filled, tmp_path / "with", 2) == built(filled, tmp_path / "without", 0)
+
+
+def test_helpers_may_return_early_from_a_group_of_large_maps(
+    filled: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working_snapshot, "AT_ONCE", 10)
+    with monkeypatch.context() as little:
+        little.setattr(map_preparation, "MOST_RETURNED", 1)
+        # Here, because helpers are new processes, which this does not reach.
+        little.setattr(ConfinedPool, "submit", submitted_here)
+        early = built(filled, tmp_path / "early", 2)
+    assert early == built(filled, tmp_path / "at-once", 2)
+
+
+@pytest.mark.parametrize("helpers", [0, 2])
+@pytest.mark.parametrize("read", [1, 2, 3])
+def test_maps_may_change_while_they_are_prepared(
+    filled: World, monkeypatch: pytest.MonkeyPatch, helpers: int, read: int
+) -> None:
+    """The first and the last map, one that is removed, and a new one, after each batch."""
+    original, calls = filled.store.changes, count(1)
+
+    def changes(after: int, limit: int) -> list[Change]:
+        if next(calls) == read:
+            filled.put(MapDraft(id="m0", title="gnu"), MapDraft(id="m99", title="gnu"))
+            filled.put(MapDraft(id="new", title="gnu"))
+            filled.store.delete_maps(["m50"])
+        return original(after, limit)
+
+    monkeypatch.setattr(filled.store, "changes", changes)
+    filled.builder.close()
+    filled.builder = Builder(filled.store, filled.directory, helpers)
+    filled.builder.advance()
+    snapshot = filled.published()
+    prove_lists(snapshot, filled.listed())
+    prove_searches(snapshot, filled, ["tea", "gnu", "zoo"])
+
+
+@pytest.mark.parametrize("helpers", [0, 2])
+def test_a_store_that_fails_while_maps_are_prepared(
+    filled: World, monkeypatch: pytest.MonkeyPatch, helpers: int
+) -> None:
+    original, calls = filled.store.changes, count(1)
+
+    def changes(after: int, limit: int) -> list[Change]:
+        if next(calls) == 2:
+            raise StoreUnavailable("away for a moment")
+        return original(after, limit)
+
+    monkeypatch.setattr(filled.store, "changes", changes)
+    filled.builder.close()
+    filled.builder = Builder(filled.store, filled.directory, helpers)
+    with pytest.raises(StoreUnavailable):
+        filled.builder.advance()
+    snapshot = filled.published()
+    prove_lists(snapshot, filled.listed())
+    prove_searches(snapshot, filled, ["tea", "root", "zoo"])
 
 
 def test_lists_and_searches_are_right(filled: World) -> None:

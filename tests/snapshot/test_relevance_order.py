@@ -11,12 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot.build import text_index_writer as writer
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.relevance_order import BLOCK, NEAR, RankedWindow, window_around
 from tests.examples import examples
 from tests.harness import outline_of
-from tests.snapshot.test_segments import segments
+from tests.snapshot.test_segments import segments, write_segments_of
 from tests.snapshot.world import World, page, world_in
 
 MANY = 5 * BLOCK + 7
@@ -64,7 +63,7 @@ def test_the_index_has_no_influence_on_the_order(
     """One index is written at once, the other in portions, backwards, with changes and merges."""
     with world_in(tmp_path) as other:
         other.put(*numbered(range(MANY)))
-        monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", BLOCK)
+        write_segments_of(monkeypatch, BLOCK)
         other.published()
         for start in range(MANY - 50, -1, -50):
             changed = numbered(range(start, start + 50))

@@ -17,12 +17,18 @@ def segments(world: World) -> list[int]:
     return [segment["max_doc"] for segment in meta["segments"]]
 
 
+def write_segments_of(monkeypatch: pytest.MonkeyPatch, documents: int) -> None:
+    """Let new indexes be written in segments of so many documents at most: a multiple of eight."""
+    monkeypatch.setattr(writer, "SAMPLE", documents // 8)
+    monkeypatch.setattr(writer, "SHARE_OF_DOCUMENTS", 0.0)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("maps", [0, 1, 4, 8, 30, 32, 256])
+@pytest.mark.parametrize("maps", [0, 1, 7, 8, 60, 64, 505, 512])
 def test_an_index_written_at_once_has_one_segment(
     world: World, monkeypatch: pytest.MonkeyPatch, maps: int
 ) -> None:
-    monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", 4)
+    write_segments_of(monkeypatch, 8)
     world.put(*(MapDraft(title=f"map {number}") for number in range(maps)))
     world.restart()
     found = page(world.published(), text="map")
@@ -34,7 +40,7 @@ def test_an_index_written_at_once_has_one_segment(
 def test_later_changes_go_into_a_second_segment(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", 4)
+    write_segments_of(monkeypatch, 8)
     world.put(*(MapDraft(title=f"map {number}") for number in range(30)))
     world.restart()
     world.published()
@@ -43,8 +49,8 @@ def test_later_changes_go_into_a_second_segment(
     assert segments(world) == [30, 7]
 
 
-@given(st.integers(1, 10**7))
-def test_portions_are_a_power_of_eight_and_never_too_large(expected: int) -> None:
-    portion = writer.portion_of(expected)
-    assert portion <= writer.DOCUMENTS_PER_SEGMENT
+@given(st.integers(1, 10**7), st.sampled_from([20_000, 50_000, 125_000]))
+def test_portions_are_a_power_of_eight_and_never_too_large(expected: int, most: int) -> None:
+    portion = writer.portion_of(expected, most)
+    assert portion <= most
     assert -(-expected // portion) in (1, 8, 64, 512)

@@ -19,10 +19,10 @@ from mapshelf.service.heap import HeapTrimmer
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
-from mapshelf.service.worker_count import default_helpers
+from mapshelf.service.worker_count import default_helpers, default_index_memory
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.build import GC_THRESHOLDS, Builder
+from mapshelf.snapshot.build import GC_THRESHOLDS, Builder, Progress
 from mapshelf.store import open_store
 from mapshelf.store.contract import ChangeFeed
 
@@ -92,7 +92,7 @@ def _follow_store(
     with closing(open_store(settings.database)) as store:
         clock_check = ClockCheck(store)
         clock_check.compare_due()  # a first build may take long
-        builder = Builder(store, directory, default_helpers())
+        builder = Builder(store, directory, default_helpers(), default_index_memory())
         visit_counts = VisitCountScheduler(store)
         upkeep = (
             visit_counts.apply_due,
@@ -145,7 +145,7 @@ def _publish_changes(
     """Publish what has changed; return how many seconds to pause."""
     began = time.monotonic()
     try:
-        published = builder.advance(_log_progress)
+        published = builder.advance(_progress_log())
     except StoreUnavailable as error:
         # The store may return at any moment, and its changes should then appear at once.
         return min(RETRY_INTERVAL, backoff.record_failure(str(error)))
@@ -157,6 +157,14 @@ def _publish_changes(
     return max(MIN_BUILD_INTERVAL, pause)
 
 
-def _log_progress(applied: int) -> None:
-    if applied % PROGRESS_STEP == 0:
-        log.info("building the snapshot: %d maps so far", applied)
+def _progress_log() -> Progress:
+    """Return a function that logs the progress of one build."""
+    logged = 0
+
+    def log_progress(applied: int) -> None:
+        nonlocal logged
+        if applied >= logged + PROGRESS_STEP:
+            logged = applied - applied % PROGRESS_STEP
+            log.info("building the snapshot: %d maps so far", logged)
+
+    return log_progress

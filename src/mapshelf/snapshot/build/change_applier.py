@@ -38,11 +38,16 @@ def apply_all(
     store: ChangeFeed, working: WorkingSnapshot, progress: Progress | None = None
 ) -> None:
     """Apply all changes to a snapshot that nobody uses yet."""
+    applied = 0
+    failures: list[StoreError] = []
     while first := store.changes(working.revision, BATCH):
-        for changes in working.apply_each(_new_maps(store, working, first)):
+        for changes in working.apply_each(_new_maps(store, working, first, failures)):
             working.revision = changes[-1].revision
+            applied += sum(one.map is not None for one in changes)
             if progress:
-                progress(working.applied)
+                progress(applied)
+        if failures:
+            raise failures[0]
 
 
 def apply_new(
@@ -82,18 +87,22 @@ def pieces_of(changes: Sequence[Change]) -> Iterator[list[Change]]:
 
 
 def _new_maps(
-    store: ChangeFeed, working: WorkingSnapshot, first: Sequence[Change]
+    store: ChangeFeed,
+    working: WorkingSnapshot,
+    first: Sequence[Change],
+    failures: list[StoreError],
 ) -> Iterator[Sequence[Change]]:
     """Yield the changes ``first`` and those after them, up to the first of a map already read.
 
-    It ends, too, if the store fails, so that what has been read is applied.
+    If the store fails, it only appends that to ``failures``, so that what has been read is applied.
     """
     changes = first
     while changes:
         yield changes
         try:
             changes = store.changes(changes[-1].revision, BATCH)
-        except StoreError:
+        except StoreError as error:
+            failures.append(error)
             return
         if any(one.file_id in working.slots for one in changes):
             return

@@ -4,7 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 import tantivy
@@ -15,17 +15,29 @@ from mapshelf.snapshot.format.text_fields import schema, translated
 MEMORY: Final = 64_000_000
 """Number of bytes that the writer buffers before it writes a segment."""
 
-MEMORY_FOR_REBUILD: Final = 512_000_000
-"""The same for a completely new index."""
+SHARE_OF_DOCUMENTS: Final = 0.65
+"""Size of the documents that fit into a buffer, relative to that. It was 0.37 for 64 MB, 0.51 for
+128 MB, and more for larger ones, because most words are in many documents."""
 
-DOCUMENTS_PER_SEGMENT: Final = 20_000
-"""Maximum number of documents per segment of a completely new index, before merging. Segments are
-smaller if the documents do not fit into ``MEMORY_FOR_REBUILD``."""
+SAMPLE: Final = 500
+"""Number of documents from whose average size the size of all segments of a new index follows."""
 
 SEGMENTS_MERGED: Final = 8
 """Number of segments of about the same size that Tantivy merges into one."""
 
 log = logging.getLogger(__name__)
+
+
+class NewIndex(NamedTuple):
+    """A completely new index.
+
+    Attributes:
+        expected: the approximate number of documents that will be added first.
+        memory: number of bytes that the writer may buffer meanwhile.
+    """
+
+    expected: int
+    memory: int
 
 
 class TextIndexWriter:
@@ -37,24 +49,18 @@ class TextIndexWriter:
         SnapshotDamaged: the index in ``directory`` is damaged.
     """
 
-    def __init__(self, directory: Path, expected: int = 0) -> None:
-        """Open the index in ``directory``, or create one.
-
-        Args:
-            directory: the folder of its files.
-            expected: for a new index, the approximate number of documents that will be added first.
-        """
+    def __init__(self, directory: Path, new: NewIndex | None = None) -> None:
+        """Open the index in the folder ``directory``, or create a ``new`` one there."""
         self._directory = directory
         directory.mkdir(parents=True, exist_ok=True)
         with translated():
             self._schema = schema()
             self._index = tantivy.Index(self._schema, path=str(directory))
-            self._writer = self._index.writer(
-                MEMORY_FOR_REBUILD if expected else MEMORY, num_threads=1
-            )
-        self._expected, self._added = expected, 0
+            self._writer = self._index.writer(new.memory if new else MEMORY, num_threads=1)
+        self._new = new
+        self._added, self._bytes = 0, 0
         self._committed = False
-        self._portion = portion_of(expected)
+        self._portion = max(SAMPLE, new.expected) if new else 0
         self.size = 0
         """Number of documents in the last published index, including deleted ones."""
 
@@ -64,8 +70,9 @@ class TextIndexWriter:
             self._writer.add_json(document.decode())
             self._added += 1
             self._committed = False
-            if self._added <= self._expected and self._added % self._portion == 0:
-                self._commit()
+            if self._new and self._added <= self._new.expected:
+                self._bytes += len(document)
+                self._end_portion(self._new)
 
     def remove(self, slot: int) -> None:
         """Delete the map under ``slot``."""
@@ -84,7 +91,7 @@ class TextIndexWriter:
 
     def merge(self) -> None:
         """Commit, and wait until all merges are done; a new index becomes a single segment."""
-        if self._portion < self._expected:
+        if self._new and self._portion < self._new.expected:
             log.info("merging the search index")
         with translated():
             self._commit()
@@ -96,6 +103,16 @@ class TextIndexWriter:
         with translated():
             self._writer.wait_merging_threads()
 
+    def _end_portion(self, new: NewIndex) -> None:
+        """Write a segment if its last document has been added."""
+        if self._added == SAMPLE:
+            documents = int(new.memory * SHARE_OF_DOCUMENTS * SAMPLE) // self._bytes
+            # So no portion ends before the sample (see ``portion_of``).
+            least = SAMPLE * SEGMENTS_MERGED
+            self._portion = portion_of(new.expected, max(least, documents))
+        if self._added % self._portion == 0:
+            self._commit()
+
     def _commit(self) -> None:
         """Commit if there are uncommitted changes; without any, a commit would still take 10 ms."""
         if not self._committed:
@@ -103,15 +120,15 @@ class TextIndexWriter:
             self._committed = True
 
 
-def portion_of(expected: int) -> int:
-    """Return how many documents each segment of a new index of ``expected`` documents gets.
+def portion_of(expected: int, most: int) -> int:
+    """Return how many documents, up to ``most``, each segment of ``expected`` documents gets.
 
     Tantivy merges eight segments into one, and eight of the results again. So if the number of
     equal segments is a power of eight, they end up as a single one. Every search visits each
     segment, so a single one is fastest. It also takes only three quarters of the disk space of ten.
     """
     segments = 1
-    while expected > segments * DOCUMENTS_PER_SEGMENT:
+    while expected > segments * most:
         segments *= SEGMENTS_MERGED
     return -(-expected // segments)
 
