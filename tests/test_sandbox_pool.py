@@ -66,3 +66,38 @@ def test_tasks_of_a_pool_that_is_closed_are_given_up() -> None:
             pool.result(task)
     with pytest.raises(BrokenProcessPool):
         pool.result(pool.submit(os.getpid, (), 30.0))
+
+
+def test_children_without_tasks_end_and_start_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mapshelf.sandbox.pool.IDLE_SECONDS", 0.2)
+    child = ConfinedChild(1 << 30, 64)
+    try:
+        first = child.call(os.getpid, (), 30.0)
+        until = time.monotonic() + 60
+        while _is_running(first) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert child.call(os.getpid, (), 30.0) != first
+    finally:
+        child.close()
+
+
+def test_children_with_a_task_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mapshelf.sandbox.pool.IDLE_SECONDS", 0.1)
+    child = ConfinedChild(1 << 30, 64)
+    try:
+        assert child.call(_sleeps, (0.5,), 30.0) == 0.5
+    finally:
+        child.close()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _sleeps(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds

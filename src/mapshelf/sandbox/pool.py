@@ -28,7 +28,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import RLock
+from threading import RLock, Timer
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -39,6 +40,10 @@ T = TypeVar("T")
 
 FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
 """Exceptions raised when a child dies during a task or exceeds a limit."""
+
+IDLE_SECONDS: Final = 300.0
+"""Seconds after the last task after which children end. Each takes up to 60 MB of memory, and their
+pool wakes up twenty times a second. Starting a child again takes half a second."""
 
 _LOST_AFTER: Final = 1.0  # seconds after which a task is looked for that its pool may have lost
 _STANDARD_ERROR: Final = 2  # a descriptor: native code knows no ``sys.stderr``
@@ -58,7 +63,10 @@ def is_temporary(error: BaseException) -> bool:
 
 
 class ConfinedPool:
-    """Child processes for one kind of task. They start on the first task."""
+    """Child processes for one kind of task.
+
+    They start on the first task, and end when there has been none for a while.
+    """
 
     def __init__(
         self, workers: int, memory: int, descriptors: int, niceness: int = 0, file_size: int = 0
@@ -80,6 +88,8 @@ class ConfinedPool:
         self._unfinished: set[Future[Any]] = set()
         self._changing = RLock()
         self._closed = False
+        self._used = 0.0
+        self._idle_check: Timer | None = None
 
     @property
     def closed(self) -> bool:
@@ -103,7 +113,7 @@ class ConfinedPool:
                 future.set_exception(BrokenProcessPool(str(error)))
                 return future
             self._unfinished.add(future)
-        future.add_done_callback(self._unfinished.discard)
+        future.add_done_callback(self._note_finished)
         return future
 
     def result(self, future: "Future[T]") -> T:
@@ -133,6 +143,26 @@ class ConfinedPool:
         self._closed = True
         self._stop()
 
+    def _note_finished(self, future: "Future[Any]") -> None:
+        self._unfinished.discard(future)
+        self._used = monotonic()
+
+    def _check_for_idleness(self, seconds: float) -> None:
+        """Look again after ``seconds`` whether the children are idle."""
+        self._idle_check = Timer(seconds, self._stop_if_idle)
+        self._idle_check.daemon = True
+        self._idle_check.start()
+
+    def _stop_if_idle(self) -> None:
+        with self._changing:
+            if self._pool is None or self._closed:
+                return
+            idle = 0.0 if self._unfinished else monotonic() - self._used
+            if idle < IDLE_SECONDS:
+                self._check_for_idleness(IDLE_SECONDS - idle)
+            else:
+                self._stop()
+
     def _give_up_lost_tasks(self) -> None:
         with self._changing:
             if self._pool is not None and not self._pool.active:
@@ -141,6 +171,8 @@ class ConfinedPool:
     def _stop(self) -> None:
         with self._changing:
             pool, self._pool = self._pool, None
+            if self._idle_check is not None:
+                self._idle_check.cancel()
             if pool is not None:
                 pool.stop()  # type: ignore[no-untyped-call]
                 self._children.end()
@@ -173,6 +205,8 @@ class ConfinedPool:
         try:
             _ = pool.active  # the first access starts it
         finally:
+            self._used = monotonic()
+            self._check_for_idleness(IDLE_SECONDS)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return pool
 

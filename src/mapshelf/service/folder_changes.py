@@ -26,6 +26,9 @@ LONG_INTERVAL: Final = 30.0
 DEBOUNCE: Final = 200
 """Milliseconds during which notifications are collected, because changes seldom come alone."""
 
+STEP: Final = 250
+"""Milliseconds between checks for notifications. An idle service must hardly use the processor."""
+
 log = logging.getLogger(__name__)
 
 
@@ -74,6 +77,7 @@ def _watch(folders: list[Path], stop: threading.Event) -> Iterator[set[tuple[Cha
         *folders,
         watch_filter=None,
         debounce=DEBOUNCE,
+        step=STEP,
         rust_timeout=int(SHORT_INTERVAL * 1000),
         yield_on_timeout=True,
         stop_event=stop,
