@@ -31,6 +31,7 @@ from mapshelf.store.inherited_visibility import (
     Inheritance,
     Inherited,
     as_inherited,
+    keys_of,
     may_inherit_again,
     without_inherited,
 )
@@ -229,6 +230,8 @@ class Batch:
         inherited = self._inherited(new, draft)
         self._write(as_inherited(new, inherited), draft)
         self._keep_inherited(new, inherited, draft)
+        if keys_of(draft):
+            self._rows.inheritance.write_addition((file_id, self._now))
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
         self._keep_images(file_id, draft.images)

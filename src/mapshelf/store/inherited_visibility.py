@@ -79,16 +79,18 @@ UNTOUCHED: Final = "m.set_by_people = ''" + "".join(
 )
 """Whether nobody has edited, collected, reported or voted for a map, nor decided about it."""
 
-_CHANGED_UNTOUCHED: Final = (
+COPIED_WITHIN: Final = HOUR
+"""Milliseconds after a map was added in which its file may still be being copied."""
+
+_CHANGED_NEW_UNTOUCHED: Final = (
     "SELECT 1 FROM maps AS m JOIN sources AS s ON s.file_id = m.file_id"
+    " JOIN additions AS a ON a.file_id = m.file_id"
     f" WHERE m.file_id = ? AND s.path = ? AND s.digest <> ? AND {UNTOUCHED}"
+    f" AND abs(a.added - ?) < {COPIED_WITHIN}"
     " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
 )
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
-
-COPIED_WITHIN: Final = HOUR
-"""Milliseconds after a map was added in which its file may still be being copied."""
 
 _STRICTNESS: Final = (
     Visibility.PUBLISHED,
@@ -145,6 +147,9 @@ class Inheritance(Protocol):
     def write_mark(self, row: Row) -> None:
         """Write a row of ``tables.INHERITED`` for a map."""
 
+    def write_addition(self, row: Row) -> None:
+        """Write a row of ``tables.ADDITIONS`` for a new map."""
+
     def forget(self, file_id: int) -> None:
         """Delete the mark of a map, if any, because its visibility is decided otherwise."""
 
@@ -187,11 +192,10 @@ def may_inherit_again(read: Read, found: Map, source: Source, now: int) -> bool:
     A file may have been read while it was being copied. Later, its map may be known to people, and
     must not disappear because somebody else has a private copy of what it contains now.
     """
-    is_new = abs(now - found.date_added) < COPIED_WITHIN
-    if found.visibility is not Visibility.PUBLISHED or not is_new:
+    if found.visibility is not Visibility.PUBLISHED:
         return False
-    rows = read(_CHANGED_UNTOUCHED, (found.file_id, source.path, source.digest))
-    return bool(rows)
+    values = (found.file_id, source.path, source.digest, now)
+    return bool(read(_CHANGED_NEW_UNTOUCHED, values))
 
 
 def keys_of(draft: MapDraft) -> list[Row]:

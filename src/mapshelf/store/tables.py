@@ -198,6 +198,7 @@ MISSING: Final = Table("missing", ("file_id", "visibility", "since"), ("file_id"
 INHERITED: Final = Table(
     "inherited", ("file_id", "original", "digest", "visibility"), ("file_id",), of_maps=True
 )
+ADDITIONS: Final = Table("additions", ("file_id", "added"), ("file_id",), of_maps=True)
 FORMER_CONTENTS: Final = Table(
     "former_contents", ("file_id", "digest", "since"), ("file_id", "digest"), of_maps=True
 )
@@ -231,6 +232,7 @@ SMALL_TABLES: Final = (
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
     *(VERSIONS, VOTES, REMOVED, MISSING, INHERITED, FORMER_CONTENTS),
+    ADDITIONS,
     *(DECISIONS, REPORTS),
     COLLECTED_MAPS,
 )

@@ -166,6 +166,14 @@ class FormerContentsContract(PeopleSuite):
         assert not outcome.unpublished
         assert present(store)[twin.id].visibility is Visibility.PUBLISHED
 
+    def test_the_date_in_a_file_does_not_make_its_map_old(self, store: Store, first: Map) -> None:
+        """The first import of a folder dates its maps by that, perhaps years ago."""
+        put(store, replace(saved(COPY), date_added=1_500_000_000_000))
+        store.edit_map(first.file_id, PRIVATE)
+        (outcome,) = store.put_maps([draft(COPY)])
+        assert outcome.unpublished
+        assert shown_titles(store) == []
+
     def test_a_template_comes_before_a_map_that_was_begun_from_it(
         self, store: Store, first: Map
     ) -> None:

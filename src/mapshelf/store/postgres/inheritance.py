@@ -16,10 +16,11 @@ from mapshelf.store.inherited_visibility import (
     strictest,
 )
 from mapshelf.store.postgres.connections import Link, Row, with_placeholders
-from mapshelf.store.tables import INHERITED, REMOVED
+from mapshelf.store.tables import ADDITIONS, INHERITED, REMOVED
 
 WRITE_REMOVED: Final = REMOVED.upsert("%s")
 WRITE_MARK: Final = INHERITED.upsert("%s")
+WRITE_ADDITION: Final = ADDITIONS.upsert("%s")
 _OF_ONE: Final = FIND_INHERITED.format(digest="one.digest", folder="one.folder", owner="one.owner")
 SELECT_INHERITED: Final = (
     "SELECT one.*, other.*"
@@ -41,6 +42,7 @@ class PostgresInheritance:
         self._found: dict[Row, Inherited] = {}
         self._removed: list[Row] = []
         self._marks: dict[int, Row] = {}
+        self._additions: list[Row] = []
         self._sources: list[tuple[int, int, Source]] = []
         keys = dict.fromkeys(key for draft in drafts for key in keys_of(draft))
         if keys:
@@ -59,6 +61,10 @@ class PostgresInheritance:
     def write_mark(self, row: Row) -> None:
         """See ``Inheritance``."""
         self._marks[row[0]] = row
+
+    def write_addition(self, row: Row) -> None:
+        """See ``Inheritance``."""
+        self._additions.append(row)
 
     def forget(self, file_id: int) -> None:
         """See ``Inheritance``."""
@@ -87,3 +93,4 @@ class PostgresInheritance:
         with self._link.cursor() as cursor:
             cursor.executemany(WRITE_REMOVED, self._removed)
             cursor.executemany(WRITE_MARK, list(self._marks.values()))
+            cursor.executemany(WRITE_ADDITION, self._additions)

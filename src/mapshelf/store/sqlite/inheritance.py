@@ -15,10 +15,11 @@ from mapshelf.store.inherited_visibility import (
     keys_of,
     strictest,
 )
-from mapshelf.store.tables import INHERITED, REMOVED, Row
+from mapshelf.store.tables import ADDITIONS, INHERITED, REMOVED, Row
 
 WRITE_REMOVED: Final = REMOVED.upsert("?")
 WRITE_MARK: Final = INHERITED.upsert("?")
+WRITE_ADDITION: Final = ADDITIONS.upsert("?")
 SELECT_INHERITED: Final = FIND_INHERITED.format(digest="?1", folder="?2", owner="?3")
 
 
@@ -47,6 +48,10 @@ class SQLiteInheritance:
     def write_mark(self, row: Row) -> None:
         """See ``Inheritance``."""
         self._database.execute(WRITE_MARK, row)
+
+    def write_addition(self, row: Row) -> None:
+        """See ``Inheritance``."""
+        self._database.execute(WRITE_ADDITION, row)
 
     def forget(self, file_id: int) -> None:
         """See ``Inheritance``."""

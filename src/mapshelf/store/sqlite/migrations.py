@@ -35,6 +35,7 @@ MIGRATIONS: Final = (
     "sqlite_0019.sql",
     "sqlite_0020.sql",
     "sqlite_0021.sql",
+    "sqlite_0022.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 
