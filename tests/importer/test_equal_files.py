@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import equal_files
+from mapshelf.importer import equal_files, lost_files
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.importer.scan import is_gone
 from mapshelf.model import Map, MapDetails, Source, Visibility
@@ -57,7 +57,8 @@ def looks(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[object]:
         return is_gone(path)
 
     monkeypatch.setattr(store, "sources_of", counted)
-    monkeypatch.setattr(equal_files, "is_gone", noted)
+    for module in (equal_files, lost_files):
+        monkeypatch.setattr(module, "is_gone", noted)
     return looked
 
 

@@ -12,6 +12,7 @@ from mapshelf.durable import open_private
 from mapshelf.errors import UnreadableFile
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.map_files import ImportStore, import_maps
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
@@ -101,7 +102,7 @@ def _import_maps(
             attribution,
             report,
             folders=map(resolve_path, paths),
-            present={candidate.path for candidate in candidates},
+            lost=LostFiles({candidate.path for candidate in candidates}),
         )
     of_files = ImportReport(refusals=report.refusals[before:], skipped=report.skipped)
     remember(store, paths, refusals_of(of_files))

@@ -8,11 +8,12 @@ with a content that many have are looked at once in an import, and what is taken
 import os
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.scan import is_gone, storable_time
 from mapshelf.model import Source
 from mapshelf.store.contract import Sources
@@ -27,7 +28,7 @@ FEW: Final = 10
 """Files with one content that are looked at again for each new file with this content."""
 
 MOST_GONE: Final = 10_000
-"""Files with one content of which an import finds out whether they are gone."""
+"""Files with one content of which an import finds out whether they are lost."""
 
 MOST_ORIGINALS: Final = 1000
 """Files looked at for the one that a changed file was a copy of."""
@@ -36,13 +37,13 @@ MOST_ORIGINALS: Final = 1000
 class EqualFiles:
     """The files with the contents that one import meets.
 
-    ``present`` are paths that are known to be there: of a content that many files have, only the
-    others can be gone.
+    ``lost`` decides which of them are lost: of a content that many files have, only those that are
+    not known to be present can be.
     """
 
-    def __init__(self, store: Sources, present: Collection[str] = ()) -> None:
+    def __init__(self, store: Sources, lost: LostFiles) -> None:
         self._store = store
-        self._present = present
+        self._lost = lost
         self._equal: dict[bytes, _Equal] = {}
         self._originals: dict[bytes, list[Source]] = {}
         self._unchanged: dict[bytes, frozenset[bytes]] = {}
@@ -63,7 +64,7 @@ class EqualFiles:
         moved, name = replace(source, modified=UNREAD), os.path.basename(source.path)
         for lost in equal.lost(folder):
             while known := lost.nearest(name):
-                if is_gone(known.path):
+                if self._lost.is_lost(known.path):
                     if self._store.move_source(known.path, moved):
                         lost.drop(known)
                         return True
@@ -108,8 +109,9 @@ class EqualFiles:
         if known is None:
             sources = self._store.sources_of(digest)
             if len(sources) <= FEW:
-                return _Equal(sources, ())
-            known = self._equal[digest] = _Equal(sources, self._present)
+                return _Equal(sources, sources, self._lost)
+            absent = [one for one in sources if os.fsdecode(one.path) not in self._lost.present]
+            known = self._equal[digest] = _Equal(sources, absent, self._lost)
         return known
 
     def _is_taken(self, path: bytes) -> bool:
@@ -124,10 +126,10 @@ class _Equal:
         unread: the paths of those that were missing or not read yet.
     """
 
-    def __init__(self, sources: list[Source], present: Collection[str]) -> None:
+    def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path for one in sources if one.is_gone or one.modified == UNREAD}
-        absent = [one for one in sources if os.fsdecode(one.path) not in present]
-        self._moved = _Lost(_gone(one for one in absent if not one.is_gone))
+        self._files = lost
+        self._moved = self._lost_among(one for one in absent if not one.is_gone)
         self._missing = [one for one in absent if one.is_gone]
         self._missing_in: dict[str, _Lost] = {}
 
@@ -146,12 +148,16 @@ class _Equal:
             paths = [one.path for one in self._missing]
             # "0" is the character after the slash: all paths below the folder lie in between.
             first, end = (bisect_left(paths, key) for key in (prefix, prefix[:-1] + b"0"))
-            self._missing_in[folder] = _Lost(_gone(self._missing[first:end]))
+            self._missing_in[folder] = self._lost_among(self._missing[first:end])
         return self._missing_in[folder]
+
+    def _lost_among(self, sources: Iterable[Source]) -> "_Lost":
+        some = islice(sources, MOST_GONE)
+        return _Lost(one for one in some if self._files.is_lost(one.path))
 
 
 class _Lost:
-    """Files that are gone, in the order in which others are recognised as them."""
+    """Files that are lost, in the order in which others are recognised as them."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         # The first entry of a plain dictionary takes long to find after many were deleted.
@@ -181,10 +187,6 @@ def distance_from(source: Source) -> Callable[[Source], tuple[bool, bool]]:
     """Return a sort key for equal files: not missing ones come first, then those with its name."""
     name = os.path.basename(source.path)
     return lambda known: (known.is_gone, os.path.basename(known.path) != name)
-
-
-def _gone(sources: Iterable[Source]) -> Iterator[Source]:
-    return (one for one in islice(sources, MOST_GONE) if is_gone(one.path))
 
 
 def _is_unchanged(source: Source) -> bool:

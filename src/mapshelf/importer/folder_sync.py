@@ -6,9 +6,10 @@ was stopped or killed. Nothing is ever written to the folders.
 
 import heapq
 import logging
+import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -17,12 +18,13 @@ from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD, distance_from
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
-from mapshelf.importer.scan import Candidate, is_gone, link_in, resolve_path, scan
+from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Source, Verdict
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -76,6 +78,7 @@ class FolderSync:
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
         self._devices: dict[str, int] = {}
+        self._missed: dict[bytes, float] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
         self._unfollowed = set(self._given)
@@ -89,7 +92,7 @@ class FolderSync:
         Raises:
             StoreError: the store failed; the next run catches up.
         """
-        reachable = self._reachable()
+        began, reachable = time.monotonic(), self._reachable()
         first, scanned = self._remembered is None, ImportReport()
         with ImportProgress(self._options.status) as progress:
             if first:
@@ -97,8 +100,8 @@ class FolderSync:
             self._follow_links(reachable)
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
-            paths = {candidate.path for candidate in present}
-            report = self._import(complete - self._imported, paths, progress)
+            lost = self._lost_files(present, reachable)
+            report = self._import(complete - self._imported, lost, progress)
         self._attribute(reachable)
         self._imported = complete
         if len(complete) == len(present):
@@ -106,9 +109,9 @@ class FolderSync:
         new = self._remember(reachable, scanned, {printable(one.path) for one in complete})
         self._tell(report, new, first=first)
         self._last_scan = present
-        self._devices |= {candidate.path: candidate.device for candidate in present}
         self._imported = set()  # if the store fails now, it is not known what is to be read again
-        copies = self._remove_missing(reachable, paths)
+        until = math.inf if len(complete) == len(present) else began - MIN_AGE
+        copies = self._remove_missing(reachable, lost, until)
         self._imported = {candidate for candidate in complete if candidate.path not in copies}
         return bool(copies) or len(complete) < len(present)
 
@@ -160,8 +163,16 @@ class FolderSync:
         age = time.time() - candidate.modified / 1e9
         return candidate in self._last_scan or age > MIN_AGE
 
+    def _lost_files(self, present: set[Candidate], reachable: list[Path]) -> LostFiles:
+        self._devices |= {candidate.path: candidate.device for candidate in present}
+        return LostFiles(
+            {candidate.path for candidate in present},
+            {folder: folder in reachable for folder in self._folders},
+            self._devices,
+        )
+
     def _import(
-        self, candidates: set[Candidate], present: set[str], progress: ImportProgress
+        self, candidates: set[Candidate], lost: LostFiles, progress: ImportProgress
     ) -> ImportReport:
         """Import files that are new or changed since the last run; return the report."""
         report = ImportReport()
@@ -181,7 +192,7 @@ class FolderSync:
             read_unchanged=False,
             dates_added=self._dates_added,
             folders=map(str, self._folders),
-            present=present,
+            lost=lost,
         )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
@@ -235,39 +246,46 @@ class FolderSync:
         elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
             log.info("imported: %s%s", report.summary(), where)
 
-    def _remove_missing(self, reachable: list[Path], present: set[str]) -> set[str]:
+    def _remove_missing(self, reachable: list[Path], lost: LostFiles, until: float) -> set[str]:
         """Remove the maps whose files were missing from the scan and still are.
 
         The store keeps them for a while, because a file may be missing for a moment only. A file
-        that was renamed since the scan is left to the next run, which knows its new name. Returns
-        the files that missing ones turned out to be now, which are to be read again.
+        that was renamed since the scan is left to the next run, which knows its new name. So is one
+        that was first missed after ``until`` (``time.monotonic``): while some files are not read,
+        it may be one of these, moved. Any that was complete by then has been read. Returns the
+        files that missing ones turned out to be now, which are to be read again.
         """
         copies: set[str] = set()
         linked: set[bytes] = set()
+        missed: dict[bytes, float] = {}
         for folder in reachable:
             known = (
                 source
                 for source in self._known_below(folder)
-                if os.fsdecode(source.path) not in present
+                if os.fsdecode(source.path) not in lost.present
             )
-            behind = {one: _link_away(one.path, present) for one in known if is_gone(one.path)}
+            behind = {one: lost.link_away(one.path) for one in known if is_gone(one.path)}
             missing = [source for source, link in behind.items() if link is None]
             linked |= {link for link in behind.values() if link is not None}
-            if missing and self._may_be_unmounted(folder):
-                gone = []
-            else:
-                gone = [one for one in missing if not self._was_on_unmounted_disk(one.path)]
+            gone = [one for one in missing if not lost.may_be_unmounted(one.path)]
             self._log_unmounted(folder, len(missing) - len(gone))
-            moved = self._adopt_copies(gone, present)
-            copies |= set(moved.values())
-            paths = [source.path for source in gone if source.path not in moved]
-            if paths:
-                pages = [paths[i : i + PAGE_SIZE] for i in range(0, len(paths), PAGE_SIZE)]
-                count = sum(map(self._store.remove_sources, pages))
-                whose = noun(count, "map whose file is", "maps whose files are")
-                log.info("removed %d %s gone", count, whose)
+            now = time.monotonic()
+            missed |= {one.path: self._missed.get(one.path, now) for one in gone}
+            copies |= self._remove([one for one in gone if missed[one.path] < until], lost)
+        self._missed = missed
         self._log_linked(linked)
         return copies
+
+    def _remove(self, gone: list[Source], lost: LostFiles) -> set[str]:
+        """Remove the maps of lost files; return the files that these turned out to be now."""
+        moved = self._adopt_copies(gone, lost.present)
+        paths = [source.path for source in gone if source.path not in moved]
+        if paths:
+            pages = [paths[i : i + PAGE_SIZE] for i in range(0, len(paths), PAGE_SIZE)]
+            count = sum(map(self._store.remove_sources, pages))
+            whose = noun(count, "map whose file is", "maps whose files are")
+            log.info("removed %d %s gone", count, whose)
+        return set(moved.values())
 
     def _log_linked(self, linked: set[bytes]) -> None:
         """Log the files and folders that are links now: once until they are not."""
@@ -278,7 +296,7 @@ class FolderSync:
             )
         self._linked = linked
 
-    def _adopt_copies(self, gone: list[Source], present: set[str]) -> dict[bytes, str]:
+    def _adopt_copies(self, gone: list[Source], present: Collection[str]) -> dict[bytes, str]:
         """Give the maps of files that were copied, and then deleted, to the copies.
 
         Synchronizing programs, and moving files to another disk, do that. Returns the paths of the
@@ -306,15 +324,6 @@ class FolderSync:
             unpublished = self._store.unpublished_sources([one.path for one in page])
             yield from (one for one in page if one.path in unpublished)
 
-    def _may_be_unmounted(self, folder: Path) -> bool:
-        """Return whether a folder may be the mount point of an unmounted disk.
-
-        That is an empty folder in which no run of this process has seen a file.
-        """
-        below = str(folder) + os.sep
-        seen = any(path.startswith(below) for path in self._devices)
-        return not seen and not any(os.scandir(folder))
-
     def _log_unmounted(self, folder: Path, kept: int) -> None:
         """Log how many maps are kept although their files are missing: once until they are back."""
         if not kept:
@@ -330,27 +339,9 @@ class FolderSync:
                 noun(kept, "its map", "their maps"),
             )
 
-    def _was_on_unmounted_disk(self, path: bytes) -> bool:
-        """Return whether a file was last seen on a different disk than the one mounted now."""
-        device = self._devices.get(os.fsdecode(path))
-        folder = os.path.dirname(path)
-        while not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        return device is not None and os.stat(folder).st_dev != device
-
     def _known_below(self, folder: Path) -> Iterator[Source]:
         """Yield all sources in the store that are in ``folder``."""
         prefix, after = os.fsencode(folder), b""
         while page := self._store.sources_below(prefix, after, PAGE_SIZE):
             yield from page
             after = page[-1].path
-
-
-def _link_away(path: bytes, present: set[str]) -> bytes | None:
-    """Return the link through which the path of a file leads to one that the scan did not find.
-
-    The file was moved out of the folders. If the scan found it, it is a file with another path.
-    """
-    link = link_in(path)
-    away = link and os.path.isfile(path) and os.path.realpath(os.fsdecode(path)) not in present
-    return link if away else None

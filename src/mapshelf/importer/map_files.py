@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
@@ -11,8 +11,9 @@ from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.report import ImportReport, printable
-from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
+from mapshelf.importer.scan import Candidate, folder_of, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store.contract import Imports, Maps, MapWriter, Sources
@@ -44,7 +45,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
     folders: Iterable[str] = (),
-    present: Collection[str] = (),
+    lost: LostFiles | None = None,
 ) -> None:
     """Import ``candidates`` into ``store``, and record the result of each in ``report``.
 
@@ -67,7 +68,8 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     """
     read_all = read_unchanged and attribution.changes_known_maps
     dates = dates_added or DatesAdded(store, store)
-    helpers = _Helpers(dates, EqualFiles(store, present))
+    lost = lost or LostFiles()
+    helpers = _Helpers(dates, EqualFiles(store, lost), lost)
     new = _Import(store, attribution, report, helpers, read_all=read_all)
     new.run(candidates, reader, tuple(map(_prefix, folders)))
     if dates_added is None:
@@ -112,6 +114,7 @@ class _Import:
         self._read_all = read_all
         self._dates_added = helpers.dates_added
         self._equal = helpers.equal_files
+        self._lost = helpers.lost
         self._unpublished: set[bytes] = set()
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
@@ -257,7 +260,8 @@ class _Import:
     def _is_gone_for_good(self, source: Source) -> bool:
         """Return whether a missing file has not come back, nor is being read because it had."""
         path = os.fsdecode(source.path)
-        return path not in self._reading and path not in self._drafts and is_gone(source.path)
+        is_read = path in self._reading or path in self._drafts
+        return not is_read and self._lost.is_lost(source.path)
 
 
 class _Helpers(NamedTuple):
@@ -265,6 +269,7 @@ class _Helpers(NamedTuple):
 
     dates_added: DatesAdded
     equal_files: EqualFiles
+    lost: LostFiles
 
 
 def _prefix(folder: str) -> bytes:

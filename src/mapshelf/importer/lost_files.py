@@ -1,0 +1,101 @@
+"""Decide which known files are lost: deleted or moved, rather than on a disk that will be back.
+
+The maps of lost files are removed, and a new file with the content of a lost one is that file. A
+file that is not there, but not lost either, keeps its map: its disk may be disconnected, or a link
+leads to where it was moved. A new file with its content is a copy then. If a removed map and a
+moved one were decided by different rules, the copy would get the map, and the file would be
+published as a new one when it comes back, whatever its owner had set.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Final
+
+from mapshelf.importer.scan import is_gone, link_in
+
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
+class LostFiles:
+    """What one import, or one synchronization, knows of the places of files.
+
+    Attributes:
+        present: the paths of the files that are known to be there.
+    """
+
+    def __init__(
+        self,
+        present: Collection[str] = _NOTHING,
+        folders: Mapping[Path, bool] | None = None,
+        devices: Mapping[str, int] | None = None,
+    ) -> None:
+        """Begin to decide.
+
+        Args:
+            present: see the class.
+            folders: the canonical paths of the folders that are synchronized, and whether each can
+                be read.
+            devices: the numbers of the file systems on which the files were last seen that this
+                process has seen, by their paths.
+        """
+        self.present = present
+        self._folders = folders or {}
+        self._devices = devices or {}
+        self._away: dict[Path, bool] = {}
+
+    def is_lost(self, path: bytes) -> bool:
+        """Return whether a known file was deleted or moved, as far as that can be told."""
+        return is_gone(path) and not self.link_away(path) and not self.may_be_unmounted(path)
+
+    def link_away(self, path: bytes) -> bytes | None:
+        """Return the link through which the path of a file leads to one that is not ``present``.
+
+        The file was moved out of the folders. If it is present, it is a file with another path.
+        """
+        link = link_in(path)
+        away = (
+            link
+            and os.path.isfile(path)
+            and os.path.realpath(os.fsdecode(path)) not in (self.present)
+        )
+        return link if away else None
+
+    def may_be_unmounted(self, path: bytes) -> bool:
+        """Return whether a file that is not there may be on a disk that is disconnected."""
+        place = os.fsdecode(path)
+        folders = (one for one in self._folders if place.startswith(_prefix(one)))
+        return any(map(self._is_away, folders)) or self._was_on_another_disk(path)
+
+    def _is_away(self, folder: Path) -> bool:
+        """Return whether a folder cannot be read, or may be the mount point of an unmounted disk.
+
+        That is an empty folder in which this process has never seen a file.
+        """
+        if folder not in self._away:
+            self._away[folder] = not self._folders[folder] or (
+                not any(one.startswith(_prefix(folder)) for one in self._devices)
+                and _is_empty(folder)
+            )
+        return self._away[folder]
+
+    def _was_on_another_disk(self, path: bytes) -> bool:
+        """Return whether a file was last seen on a different disk than the one mounted now."""
+        device = self._devices.get(os.fsdecode(path))
+        if device is None:
+            return False
+        folder = os.path.dirname(path)
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        return os.stat(folder).st_dev != device
+
+
+def _prefix(folder: Path) -> str:
+    return os.path.join(folder, "")
+
+
+def _is_empty(folder: Path) -> bool:
+    try:
+        return not any(os.scandir(folder))
+    except OSError:  # it has just become unreachable
+        return True

@@ -1,0 +1,214 @@
+"""Only a lost file is moved: one that may come back keeps its map, and its copies get their own."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mapshelf.importer import folder_sync
+from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.model import Map, MapDetails, Visibility
+from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store, open_store
+from tests.cli.test_commands import write_map
+
+pytestmark = pytest.mark.process
+
+LONG_AGO = 1_600_000_000
+
+PRIVATE = MapDetails(visibility=Visibility.PRIVATE)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(sqlite_url(tmp_path / "data"))
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[SandboxedReader]:
+    with SandboxedReader(workers=1) as reader:
+        yield reader
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A served folder with a map."""
+    old_map(tmp_path / "here" / "keep.mm", "Keep")
+    return tmp_path / "here"
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Path:
+    """Another one."""
+    folder = tmp_path / "there"
+    folder.mkdir()
+    return folder
+
+
+def old_map(path: Path, title: str, seconds: int = 0) -> Path:
+    """Write a map that has not changed for a long time."""
+    path.parent.mkdir(exist_ok=True)
+    write_map(path, title)
+    os.utime(path, (LONG_AGO + seconds, LONG_AGO + seconds))
+    return path
+
+
+def fresh_copy(path: Path, copy: Path) -> Path:
+    """Copy a file that looks as if it was still being written."""
+    shutil.copyfile(path, copy)
+    os.utime(copy, (time.time() + 3600, time.time() + 3600))
+    return copy
+
+
+def map_of(store: Store, path: Path) -> Map | None:
+    """Return the map of a file."""
+    (source,) = store.sources([os.fsencode(path)]).values()
+    return next(one for one in store.maps(0, 100) if store.origin(one.file_id)[0] == source.name)
+
+
+def make_private(store: Store, path: Path) -> Map:
+    found = map_of(store, path)
+    assert found
+    return store.edit_map(found.file_id, PRIVATE)
+
+
+def begin_another_map(store: Store, synchronization: FolderSync, copy: Path) -> None:
+    """Write something else into a copy, and publish it."""
+    old_map(copy, "Another", 77)
+    synchronization.sync()
+    found = map_of(store, copy)
+    assert found
+    assert found.visibility is Visibility.PRIVATE
+    store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+
+
+@pytest.mark.parametrize("way", ["empty", "away"])
+def test_a_copy_does_not_get_the_map_of_a_file_whose_disk_may_be_disconnected(
+    store: Store, reader: SandboxedReader, here: Path, there: Path, way: str
+) -> None:
+    file = old_map(there / "secret.mm", "Secret")
+    FolderSync(store, reader, [here, there]).sync()
+    before = make_private(store, file)
+    disk = there.rename(there.with_name("disk"))
+    if way == "empty":
+        there.mkdir()
+    synchronization = FolderSync(store, reader, [here, there])
+    copy = Path(shutil.copy2(disk / file.name, here / "draft.mm"))
+    synchronization.sync()
+    found = map_of(store, copy)
+    assert found
+    assert found.id != before.id
+    begin_another_map(store, synchronization, copy)
+    if way == "empty":
+        there.rmdir()
+    disk.rename(there)
+    synchronization.sync()
+    assert map_of(store, file) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+def test_a_copy_does_not_get_the_map_of_a_file_that_was_seen_on_another_disk(
+    store: Store, reader: SandboxedReader, here: Path, tmp_path: Path
+) -> None:
+    disk = here / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode:
+        pytest.skip("this machine does not allow mounting a disk")
+    try:
+        file = old_map(disk / "secret.mm", "Secret")
+        saved = Path(shutil.copy2(file, tmp_path / "saved"))
+        synchronization = FolderSync(store, reader, [here])
+        synchronization.sync()
+        before = make_private(store, file)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+    copy = Path(shutil.copy2(saved, here / "draft.mm"))
+    synchronization.sync()
+    begin_another_map(store, synchronization, copy)
+    shutil.copy2(saved, file)
+    synchronization.sync()
+    assert map_of(store, file) == before
+
+
+def test_a_copy_gets_the_map_of_a_file_behind_a_link_only_once_that_is_deleted(
+    store: Store, reader: SandboxedReader, here: Path, tmp_path: Path
+) -> None:
+    file = old_map(here / "secret.mm", "Secret")
+    synchronization = FolderSync(store, reader, [here])
+    synchronization.sync()
+    before = make_private(store, file)
+    away = file.rename(tmp_path / "away.mm")
+    file.symlink_to(away)
+    synchronization.sync()
+    copy = Path(shutil.copy2(away, here / "draft.mm"))
+    for _ in range(2):
+        synchronization.sync()
+    copied = map_of(store, copy)
+    assert copied
+    assert copied.id != before.id
+    assert copied.visibility is Visibility.PRIVATE
+    assert map_of(store, file) == before
+    away.unlink()
+    while synchronization.sync():
+        pass
+    assert map_of(store, copy) == before
+    assert [one.id for one in store.maps(0, 100) if one.title == "Secret"] == [before.id]
+
+
+def test_a_file_that_was_put_back_in_the_place_of_a_link_has_its_map(
+    store: Store, reader: SandboxedReader, here: Path, tmp_path: Path
+) -> None:
+    file = old_map(here / "secret.mm", "Secret")
+    synchronization = FolderSync(store, reader, [here])
+    synchronization.sync()
+    before = make_private(store, file)
+    away = file.rename(tmp_path / "away.mm")
+    file.symlink_to(away)
+    copy = Path(shutil.copy2(away, here / "draft.mm"))
+    synchronization.sync()
+    begin_another_map(store, synchronization, copy)
+    away.rename(file)
+    synchronization.sync()
+    assert map_of(store, file) == before
+
+
+def test_a_file_that_is_copied_to_another_folder_and_deleted_at_once_keeps_its_map(
+    store: Store, reader: SandboxedReader, here: Path, there: Path
+) -> None:
+    """``mv`` between disks and many programs do that; the copy is read a second later."""
+    file = old_map(here / "a.mm", "A")
+    synchronization = FolderSync(store, reader, [here, there])
+    synchronization.sync()
+    before = map_of(store, file)
+    copy = fresh_copy(file, there / "b.mm")
+    file.unlink()
+    assert synchronization.sync()
+    assert map_of(store, file) == before
+    assert not synchronization.sync()
+    assert map_of(store, copy) == before
+    copy.unlink()
+    synchronization.sync()
+    assert [one.title for one in store.maps(0, 100)] == ["Keep"]
+
+
+def test_a_file_that_is_written_all_the_time_does_not_keep_maps_of_deleted_files(
+    store: Store, reader: SandboxedReader, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = old_map(here / "a.mm", "A")
+    synchronization = FolderSync(store, reader, [here])
+    synchronization.sync()
+    busy = fresh_copy(file, here / "busy.mm")
+    file.unlink()
+    assert synchronization.sync()
+    assert {one.title for one in store.maps(0, 100)} == {"Keep", "A"}
+    monkeypatch.setattr(folder_sync, "MIN_AGE", 0.0)  # as if that was a second ago
+    os.utime(busy, (time.time() + 7200, time.time() + 7200))
+    assert synchronization.sync()
+    assert [one.title for one in store.maps(0, 100)] == ["Keep"]
