@@ -22,6 +22,7 @@ from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
 from mapshelf.importer.progress import ImportProgress
+from mapshelf.importer.purging import Purging
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
@@ -74,6 +75,7 @@ class FolderSync:
         self._given = {folder: Path(resolve_path(folder)) for folder in folders}
         self._folders = list(dict.fromkeys(self._given.values()))
         self._dates_added = DatesAdded(store, store)
+        self._purging = Purging(store)
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
@@ -113,6 +115,7 @@ class FolderSync:
         until = math.inf if len(complete) == len(present) else began - MIN_AGE
         copies = self._remove_missing(reachable, lost, until)
         self._imported = {candidate for candidate in complete if candidate.path not in copies}
+        self._purging.purge_due(reachable, lost)
         return bool(copies) or len(complete) < len(present)
 
     def _reachable(self) -> list[Path]:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class RemovalScheduler:
-    """Deletes the maps of ``store`` that were removed, or lost their files, long ago.
+    """Deletes the uploaded maps of ``store`` that were removed long ago.
 
     Attributes:
         store: the store.

@@ -275,9 +275,9 @@ def purge_removed(database: Transaction, before: int) -> int:
     """See ``contract.MapEditing``."""
     rows = database.rows(
         "SELECT m.file_id, m.id FROM maps AS m WHERE m.file_id IN (SELECT r.file_id"
-        " FROM removed AS r JOIN versions AS v ON v.file_id = r.file_id WHERE r.removed < ?"
-        " UNION SELECT g.file_id FROM missing AS g WHERE g.since < ?) ORDER BY m.file_id LIMIT ?",
-        (before, before, MAPS_AT_ONCE),
+        " FROM removed AS r JOIN versions AS v ON v.file_id = r.file_id WHERE r.removed < ?)"
+        " ORDER BY m.file_id LIMIT ?",
+        (before, MAPS_AT_ONCE),
     )
     for file_id, public_id in rows:
         delete_map(database, file_id, public_id)

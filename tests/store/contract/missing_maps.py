@@ -184,12 +184,46 @@ class MissingMapsContract(PeopleSuite):
         clock.now += 10
         store.put_maps([title("u", source=source("b.mm"))])
         store.remove_sources([source("b.mm").path])
-        assert store.purge_removed(clock.now - 10) == 0
-        assert store.purge_removed(clock.now) == 1
+        gone = list(store.sources([FILE.path, source("b.mm").path]).values())
+        assert store.purge_removed(clock.now) == 0  # only who looks for the files may do that
+        assert store.long_missing(b"/maps", clock.now - 10, b"", ALL) == []
+        assert store.purge_missing(gone, clock.now - 10) == 0
+        assert [one.path for one in store.long_missing(b"/maps", clock.now, b"", ALL)] == [
+            FILE.path
+        ]
+        assert store.long_missing(b"/maps", clock.now, FILE.path, ALL) == []
+        assert store.long_missing(b"/map", clock.now, b"", ALL) == []
+        assert store.purge_missing([], clock.now) == 0
+        assert store.purge_missing(gone, clock.now) == 1
         assert store.sources([FILE.path]) == {}
         assert store.check() == []
         assert put(store, DRAFT).id != shown.id
         assert store.sources([source("b.mm").path])
+
+    def test_a_map_with_several_missing_files_is_deleted_if_all_are_looked_for(
+        self, store: Store, shown: Map, clock: Clock
+    ) -> None:
+        other = source("b.mm", path=b"/elsewhere/b.mm")
+        store.put_maps([MapDraft(id=shown.id, source=other)])
+        assert store.remove_sources([FILE.path, other.path]) == 1
+        clock.now += 1
+        (gone,) = store.long_missing(b"/maps", clock.now, b"", ALL)
+        assert store.purge_missing([gone], clock.now) == 0
+        assert store.sources([FILE.path]) == {FILE.path: gone}
+        both = list(store.sources([FILE.path, other.path]).values())
+        assert store.purge_missing(both, clock.now) == 1
+        assert store.changes(0, ALL)[-1].map is None
+        assert store.check() == []
+
+    def test_a_map_that_is_back_is_not_deleted(
+        self, store: Store, shown: Map, clock: Clock
+    ) -> None:
+        missing(store)
+        clock.now += 1
+        gone = store.long_missing(b"/maps", clock.now, b"", ALL)
+        store.put_maps([DRAFT])
+        assert store.purge_missing(gone, clock.now) == 0
+        assert store.find_map(shown.id) == shown
 
     def test_the_owner_may_leave_meanwhile(self, store: Store, shown: Map, ann: int) -> None:
         missing(store)

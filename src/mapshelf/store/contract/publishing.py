@@ -165,9 +165,9 @@ class MapEditing(Protocol):
         """Delete the maps that were removed before this time; return how many.
 
         Each call deletes at most a few hundred: repeat it until it returns 0. These are uploaded
-        maps, and maps whose files have been missing since before. Other maps stay removed, since
-        the next import would otherwise add them again. What files contained until before then is
-        forgotten, too; see ``MapWriter.put_maps``.
+        maps. Other maps stay removed, since the next import would otherwise add them again; see
+        ``Sources.purge_missing``. What files contained until before then is forgotten, too; see
+        ``MapWriter.put_maps``.
         """
 
 

@@ -54,6 +54,18 @@ class Sources(Protocol):
 
         A map without any other file is removed until one of its files is imported again. It MUST
         NOT be among ``removed_maps``, nor can its removal be undone. With its file, it gets back
-        its visibility, unless a user had removed it; see ``MapWriter.put_maps`` and
-        ``MapEditing.purge_removed``.
+        its visibility, unless a user had removed it; see ``MapWriter.put_maps``.
+        """
+
+    def long_missing(self, folder: bytes, before: int, after: bytes, limit: int) -> list[Source]:
+        """Return up to ``limit`` missing files whose maps have been missing since ``before``.
+
+        They are below ``folder``, with a path above ``after``, sorted bytewise by path. ``before``
+        is in milliseconds since 1970-01-01 UTC; ``folder`` has no trailing slash.
+        """
+
+    def purge_missing(self, sources: Sequence[Source], before: int) -> int:
+        """Delete the maps of these files that have been missing since ``before``; return how many.
+
+        A map stays that has another file, even if that is missing, too.
         """

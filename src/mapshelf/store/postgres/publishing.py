@@ -14,6 +14,7 @@ from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.copied_files import CopiedFileMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
+from mapshelf.store.long_missing import LongMissingMethods
 from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
@@ -31,6 +32,7 @@ class PostgresPublishing(
     AdministrationMethods,
     ImportMethods,
     CopiedFileMethods,
+    LongMissingMethods,
     FigureMethods,
     TagMethods,
     CollectionMethods,
