@@ -104,6 +104,18 @@ def test_a_full_disk_is_logged_once_and_building_continues_later(
     )
 
 
+def test_a_full_disk_of_the_database_is_reported_in_a_line(disk: Path) -> None:
+    """SQLite says "disk I/O error" when it opens a database and cannot write beside it."""
+    mapshelf = Mapshelf(disk / "data")
+    mapshelf.run("user", "add", "ann")
+    fill(disk / "filling")
+    line = refused(mapshelf, "check")
+    data = mapshelf.data
+    assert line == f"mapshelf: cannot open {data}/catalogue.db: the disk of {data} is full"
+    (disk / "filling").unlink()
+    mapshelf.run("check")
+
+
 def fill(path: Path) -> None:
     """Fill the disk with a file."""
     with path.open("wb", buffering=0) as file:

@@ -14,7 +14,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import CannotWrite, StoreDamaged, StoreUnavailable
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database import Database
-from mapshelf.store.sqlite.database_file import explained_if_read_only, status_of
+from mapshelf.store.sqlite.database_file import explained, status_of
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
 from mapshelf.store.sqlite.schema_check import schema_faults
@@ -91,7 +91,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """
     with translated():
         status_of(source)  # there must be one
-        with explained_if_read_only(source):
+        with explained(source):
             connection = Connection(source, create=False)
         with (
             closing(connection),

@@ -16,7 +16,7 @@ from mapshelf.model import Credential
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
-from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, status_of
+from mapshelf.store.sqlite.database_file import explained, make_folder, status_of
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import is_up_to_date, migrate
 from mapshelf.store.tables import Row
@@ -56,7 +56,7 @@ class Database:
                 make_folder(path.parent)
             else:
                 status_of(path)
-            with explained_if_read_only(path):
+            with explained(path):
                 self.writer = Connection(path, create=create)
                 self.reader = Connection(path, create=create)
             self._opened = status_of(path)

@@ -1,15 +1,20 @@
 """The file of a SQLite database: its folder, its permissions, and errors on opening it."""
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import apsw
 
 from mapshelf import durable
 from mapshelf.errors import StoreMissing, StoreUnavailable
+
+DISK_FULL: Final = 1 << 20
+"""Free bytes below which a disk counts as full."""
 
 
 def make_folder(folder: Path) -> None:
@@ -40,11 +45,11 @@ def status_of(path: Path) -> os.stat_result:
 
 
 @contextmanager
-def explained_if_read_only(path: Path) -> Iterator[None]:
-    """Explain errors caused by read-only files: SQLite needs to write even for reading.
+def explained(path: Path) -> Iterator[None]:
+    """Explain errors of opening a database that SQLite cannot write, which it must even to read.
 
     Raises:
-        StoreUnavailable: the file or its folder is read-only.
+        StoreUnavailable: the file or its folder is read-only, or their disk is full.
     """
     try:
         yield
@@ -52,6 +57,12 @@ def explained_if_read_only(path: Path) -> Iterator[None]:
         for needed in (path.parent, path):
             if needed.exists() and not os.access(needed, os.W_OK):
                 raise StoreUnavailable(f"cannot open {path}: {needed} is read-only") from error
+        raise
+    except apsw.IOError as error:
+        # SQLite says that about the file that its processes share if there is no space for it.
+        folder = Path(os.path.realpath(path)).parent  # it may be a link to another disk
+        if folder.exists() and shutil.disk_usage(folder).free < DISK_FULL:
+            raise StoreUnavailable(f"cannot open {path}: the disk of {folder} is full") from error
         raise
 
 
