@@ -540,6 +540,7 @@ def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None
 
 
 UNDONE = (
+    "DROP TABLE additions",
     "DROP TABLE served_folders",
     "DROP TABLE former_contents",
     "DROP TABLE inherited",
