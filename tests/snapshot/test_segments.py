@@ -82,16 +82,17 @@ def test_changes_are_published_while_segments_are_merged(
 
 
 @pytest.mark.slow
-def test_a_service_that_ends_while_segments_are_merged_goes_on(
+def test_a_builder_that_ends_while_segments_are_merged_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_segments_of(monkeypatch, 8)
-    world.put(*(MapDraft(id=f"m{number}", title=f"map {number}") for number in range(60)))
+    world.put(*(MapDraft(id=f"m{number}", title=f"map {number}") for number in range(512)))
     world.restart()
     world.published()
     world.restart()
-    world.put(MapDraft(id="m7", title="changed"))
-    assert page(world.published(), text="map").total == 59
+    wait_for_merges(world, 512)
+    assert segments(world) == [512]
+    assert page(world.snapshot(), text="map").total == 512
 
 
 @given(st.integers(1, 10**7), st.sampled_from([20_000, 50_000, 125_000]))

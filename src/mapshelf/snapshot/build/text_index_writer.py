@@ -68,7 +68,7 @@ class TextIndexWriter:
         self._added, self._bytes = 0, 0
         self._committed = False
         self._portion = max(SAMPLE, new.expected) if new else 0
-        self._merged_until = 0.0
+        self._merging, self._merged_until = 0, 0.0
         self.size = 0
         """Number of documents in the last published index, including deleted ones."""
 
@@ -95,7 +95,7 @@ class TextIndexWriter:
             self._commit()
             self._writer.garbage_collect_files()
         link_index(self._directory, directory)
-        self.size = sum(segment["max_doc"] for segment in _segments(directory / META))
+        self.size = sum(_sizes(directory / META))
 
     def end_first_build(self) -> None:
         """Commit the documents that were expected in a new index.
@@ -105,30 +105,37 @@ class TextIndexWriter:
         with translated():
             self._commit()
             if self._new and self._portion < self._new.expected:
-                self._merged_until = monotonic() + LONGEST_MERGE
-                log.info("merging the search index in the background")
+                self._await_merges(self._new.expected)
             else:
                 self._settle()
+            self._new = None
 
     @property
     def is_merging(self) -> bool:
         """Whether the segments of a new index are being merged in the background."""
-        return self._new is not None and self._merged_until > 0
+        return self._merging > 0
 
     def end_merging(self) -> bool:
         """Return whether the segments of a new index have been merged, and go on with that.
 
         Each search visits each segment, so it is worth publishing the index again.
         """
-        assert self._new is not None
-        largest = max(segment["max_doc"] for segment in _segments(self._directory / META))
-        if 2 * largest < self._new.expected and monotonic() < self._merged_until:
+        largest = max(_sizes(self._directory / META), default=0)
+        if 2 * largest < self._merging and monotonic() < self._merged_until:
             return False
         with translated():
             self._commit()
             self._settle()
         log.info("the search index is merged")
         return True
+
+    def resume_merging(self) -> None:
+        """Go on with the merges of an index that was new when the last builder ended."""
+        sizes = _sizes(self._directory / META)
+        if len(sizes) >= SEGMENTS_MERGED and 2 * max(sizes) < sum(sizes):
+            with translated():
+                self._writer.commit()  # begins merges, even without changes
+            self._await_merges(sum(sizes))
 
     def close(self) -> None:
         """Wait for merges in the background, and close the index."""
@@ -139,7 +146,12 @@ class TextIndexWriter:
         """Go on with less memory; merges must have been done, or be small."""
         self._writer.wait_merging_threads()
         self._writer = self._index.writer(MEMORY, num_threads=1)
-        self._new = None
+        self._merging = 0
+
+    def _await_merges(self, documents: int) -> None:
+        """Look for a segment with most of these documents (``end_merging``)."""
+        self._merging, self._merged_until = documents, monotonic() + LONGEST_MERGE
+        log.info("merging the search index in the background")
 
     def _end_portion(self, new: NewIndex) -> None:
         """Write a segment if its last document has been added."""
@@ -208,6 +220,11 @@ def _segment_files(source: Path, meta: Path) -> Iterator[Path]:
         if not own:
             raise FileNotFoundError(name)
         yield from own
+
+
+def _sizes(meta: Path) -> list[int]:
+    """Return the number of documents in each segment that ``meta`` lists."""
+    return [segment["max_doc"] for segment in _segments(meta)]
 
 
 def _segments(meta: Path) -> list[dict[str, Any]]:
