@@ -93,12 +93,21 @@ class Identification:
     basic: bool = False
 
 
-def register(store: RegisteredPrograms, registration: NewProgram, now: int) -> tuple[Program, str]:
+def register(
+    store: RegisteredPrograms, registration: NewProgram, now: int, most: int | None = None
+) -> tuple[Program, str]:
     """Register a program; return it with its secret, which is empty for a public program.
+
+    Args:
+        store: stores the program.
+        registration: the program.
+        now: milliseconds since 1970-01-01 UTC.
+        most: see ``RegisteredPrograms.add_program``.
 
     Raises:
         InvalidSetting: the registration breaks a rule.
         AlreadyExists: another program has this id.
+        TooManyPrograms: ``most`` programs have registered themselves.
     """
     _check(registration)
     secret = ""
@@ -112,7 +121,7 @@ def register(store: RegisteredPrograms, registration: NewProgram, now: int) -> t
         registration.legacy,
         now,
     )
-    store.add_program(program)
+    store.add_program(program, most)
     return program, secret
 
 
