@@ -21,7 +21,14 @@ from mapshelf.accounts.openid.attempt import LIFETIME
 from mapshelf.accounts.openid.provider import KEYS_RELOADED_EVERY, RETRIED_AFTER
 from mapshelf.accounts.openid.sign_in import user_name_for
 from mapshelf.clock import milliseconds
-from mapshelf.model import DAY, MINUTE, USER_NAME_LENGTH, is_user_name
+from mapshelf.model import (
+    CLOCK_TOLERANCE,
+    DAY,
+    MINUTE,
+    SECOND,
+    USER_NAME_LENGTH,
+    is_user_name,
+)
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
@@ -345,6 +352,22 @@ def test_an_attempt_to_sign_in_expires(
     monkeypatch.setattr("mapshelf.site.providers.milliseconds", lambda: now + LIFETIME)
     refused(come_back(person, address), "attempt")
     assert "/token" not in provider.asked
+
+
+@pytest.mark.parametrize("behind", [1, SECOND, CLOCK_TOLERANCE - SECOND, CLOCK_TOLERANCE + SECOND])
+def test_a_response_at_a_node_whose_clock_is_behind(
+    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch, behind: int
+) -> None:
+    now = milliseconds()
+    monkeypatch.setattr("mapshelf.site.providers.milliseconds", lambda: now)
+    person = Person(open_site)
+    address = provider.let_in(begin(person))
+    monkeypatch.setattr("mapshelf.site.providers.milliseconds", lambda: now - behind)
+    answer = come_back(person, address)
+    if behind < CLOCK_TOLERANCE:
+        assert (answer.status_code, is_signed_in(person)) == (303, True)
+    else:
+        refused(answer, "attempt")
 
 
 @pytest.mark.parametrize("change", ["purpose", "address", "time", "secret", "nonsense"])
