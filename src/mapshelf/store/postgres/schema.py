@@ -103,11 +103,11 @@ def prepare(url: str, now: int, *, create: bool) -> None:
         _check_version(link)
         link.rows("SELECT 1")
         had = _migrations_had(link)
-        followed = link.rows("SELECT pg_is_in_recovery()") == [(True,)]
+        link.look()
     if had >= len(MIGRATIONS):
         return
     # A standby may not have the catalogue yet.
-    if not had and not create and not followed:
+    if not had and not create and not link.standby:
         raise StoreMissing("there is no catalogue in the PostgreSQL database")
     with connect(url, "read-write") as link, translated():
         _migrate(link, now, create=create)
