@@ -16,6 +16,7 @@ from mapshelf import clock
 from mapshelf.accounts.own_account import require_young
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
+    AlreadyExists,
     InvalidSetting,
     NotFound,
     SessionTooOld,
@@ -579,6 +580,8 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     assert [one.views for one in before.maps(0, 9)] == [5]
     assert after.users()[1] == User(2, "Ann", 5, disabled=False, role=Role.MEMBER)
     assert after.password_of("ann") == PasswordRecord(after.users()[1], None)
+    with pytest.raises(AlreadyExists):
+        after.register(None, "\ua4ee\ua4e0\ua4e0", "encoded", 5)  # Lisu letters that look like ANN
     assert [token.scopes for token in after.tokens("ann")] == ["account maps", ""]
     assert {token.kind for token in after.tokens("ann")} == {TokenKind.PERSONAL}
     before.close()
@@ -595,6 +598,8 @@ def test_a_node_of_the_previous_version_can_still_add_users_and_tokens(
     store.add_session(2, b"s", "", LARGEST_ID, None)
     store.set_password(2, "encoded", keep=None)
     assert [token.scopes for token in store.tokens("ann")] == ["read", ""]
+    with pytest.raises(AlreadyExists):
+        store.register(None, "\ua4ee\ua4e0\ua4e0", "encoded", 5)  # Lisu letters that look like ANN
 
 
 def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None:
@@ -616,6 +621,7 @@ def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None
 
 
 UNDONE = (
+    "ALTER TABLE users DROP COLUMN skeleton",
     "DROP TABLE served_folders",
     "DROP TABLE former_contents",
     "DROP TABLE inherited",
