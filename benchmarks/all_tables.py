@@ -22,7 +22,13 @@ def all_tables(sizes: Sizes) -> Iterator[str]:
 def _building(sizes: Sizes) -> Iterator[str]:
     yield "## Building"
     yield ""
-    names = ("import into the store (s)", "store", "full build (s)", "its processor time (s)")
+    names = (
+        "import into the store (s)",
+        "store",
+        "full build (s)",
+        "index merged (s)",
+        "its processor time (s)",
+    )
     yield from header("maps", *names, "snapshot")
     for size, part in sizes.items():
         build = part["full_build"]
@@ -31,6 +37,7 @@ def _building(sizes: Sizes) -> Iterator[str]:
             f"{part['store']['seconds']:.1f}",
             megabytes(part["store"]["store_bytes"]),
             f"{build['seconds']:,.1f}",
+            f"{build.get('merged_seconds', build['seconds']):,.1f}",
             f"{build['cpu_seconds']:,.1f}",
             megabytes(build["snapshot_bytes"]),
         )

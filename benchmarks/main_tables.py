@@ -96,7 +96,7 @@ def _needs(sizes: Sizes) -> Iterator[str]:
     """Yield the time, memory and disk space to build and serve a catalogue."""
     yield "### Building, memory and start-up"
     yield ""
-    names = ("full build (s)", "its processor time (s)", "snapshot", "store")
+    names = ("full build (s)", "index merged (s)", "its processor time (s)", "snapshot", "store")
     served = ("one change published (ms)", "memory of a worker (MB)", "ready after (s)")
     yield from header("maps", *names, *served)
     for size, parts in sizes.items():
@@ -105,6 +105,7 @@ def _needs(sizes: Sizes) -> Iterator[str]:
         yield row(
             count(size),
             f"{build['seconds']:,.1f}",
+            f"{build.get('merged_seconds', build['seconds']):,.1f}",
             f"{build['cpu_seconds']:,.1f}",
             megabytes(build["snapshot_bytes"]),
             megabytes(parts["store"]["store_bytes"]),

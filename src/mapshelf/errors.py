@@ -247,6 +247,10 @@ class TooManyTokens(Conflict):
     """The user has the maximum number of personal tokens."""
 
 
+class TooManyPrograms(Conflict):
+    """The maximum number of programs have registered themselves."""
+
+
 class MapHidden(Conflict):
     """Administrators have hidden this map, so only they can change its visibility."""
 

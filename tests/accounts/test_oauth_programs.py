@@ -68,6 +68,19 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
         identified(store, Identification(found.id, "x"))
 
 
+STRAY_BRACKETS = (
+    "com.example.app://[x/",
+    "com.example.app://[zz]/",
+    "com.example.app://[::1]x/",
+    "com.example.app://a]b/",
+    "com.example.app://a@b@[::1]/",
+    "com.example.app://[1.2.3.4]?x=1",
+    "https://[::1]x/",
+    "https://[::1/",
+    "https://[v1.x]/",
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "registration",
@@ -106,6 +119,7 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
                 "javascript:alert(1)",
                 "data:text/html,x",
                 "myapp:/cb",
+                *STRAY_BRACKETS,
                 "https://x.example/" + "x" * 500,
             )
         ),
@@ -116,6 +130,30 @@ def test_invalid_registrations_are_refused(store: Store, registration: NewProgra
     with pytest.raises(InvalidSetting):
         register(store, registration, 5)
     assert store.programs() == []
+
+
+@pytest.mark.parametrize("uri", STRAY_BRACKETS)
+def test_the_reason_names_brackets_around_anything_but_an_ipv6_address(
+    store: Store, uri: str
+) -> None:
+    with pytest.raises(InvalidSetting, match=r"brackets .* must enclose an IPv6 address"):
+        register(store, NewProgram("x", (uri,)), 5)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://[2001:db8::1]:8443/cb",
+        "https://[::ffff:192.0.2.1]/",
+        "com.example.app://[2001:DB8::1]/cb",
+        "com.example.app:/cb?x[]=1",
+        "com.example.app://host/[x",
+        "https://x.example/cb?list[]=1",
+    ],
+)
+def test_brackets_around_an_ipv6_address_and_elsewhere_are_accepted(store: Store, uri: str) -> None:
+    found, _ = register(store, NewProgram("x", (uri,)), 5)
+    assert found.redirect_uris == (uri,)
 
 
 def test_rfc_9700_2_1_redirect_uris_match_exactly() -> None:

@@ -501,6 +501,7 @@ def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: 
         "\uff41lice",
         "\U0001d41ddmin",
         "admin\u00b2",
+        "\u04551ystem",  # Cyrillic before a digit
     ):
         with pytest.raises(InvalidParameter):
             register(store, None, lookalike, PASSWORD, home)
@@ -520,6 +521,26 @@ def test_a_name_with_letters_that_look_like_ascii_is_not_taken_for_that_of_anoth
     assert register(store, None, name, PASSWORD, home).user.name == name  # it may be their name
     register(store, None, "wic", PASSWORD, home)
     other = "w" + name[1:]
+    with pytest.raises(AlreadyExists):
+        register(store, None, other, PASSWORD, home)
+
+
+@pytest.mark.parametrize(
+    ("taken", "other"),
+    [
+        ("bob.smith", "bob\u2024smith"),
+        ("bob.smith", "bob\ufe52smith"),
+        ("ann-lee", "ann\u2010lee"),
+        ("j. doe", "\u0458. doe"),
+        ("ANN", "\ua4ee\ua4e0\ua4e0"),
+        ("coco", "\u0441\u043e\u0441\u043e"),
+        ("BOB", "B\u2d54B"),
+    ],
+)
+def test_a_whole_name_that_looks_like_another_is_refused(
+    store: Store, cheap: None, home: Client, taken: str, other: str
+) -> None:
+    register(store, None, taken, PASSWORD, home)
     with pytest.raises(AlreadyExists):
         register(store, None, other, PASSWORD, home)
 

@@ -124,6 +124,7 @@ def test_a_device_needs_no_address_and_a_name_may_be_missing(
         ({**WEB, "redirect_uris": CALLBACK}, "invalid_redirect_uri"),
         ({**WEB, "redirect_uris": [7]}, "invalid_redirect_uri"),
         ({**WEB, "redirect_uris": ["http://evil.example/"]}, "invalid_redirect_uri"),
+        ({**WEB, "redirect_uris": ["com.evil.app://[x/"]}, "invalid_redirect_uri"),
         ({**WEB, "redirect_uris": [CALLBACK, "javascript:alert(1)"]}, "invalid_redirect_uri"),
         ({**WEB, "redirect_uris": [f"{CALLBACK}{n}" for n in range(11)]}, "invalid_redirect_uri"),
         ({**WEB, "client_name": 7}, "invalid_client_metadata"),

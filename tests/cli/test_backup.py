@@ -334,12 +334,19 @@ def test_old_snapshots_are_not_used_for_the_restored_catalogue(data: Path, backu
     assert main(["check", "--data", str(data)]) == 0
 
 
+def insert_user(database: apsw.Connection, name: str, now: int) -> None:
+    """Add a user with the columns of the first version."""
+    query = "INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?)"
+    database.execute(query, (name, name, now))
+
+
 def test_a_backup_of_an_older_version_is_brought_up_to_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, file = tmp_path / "old", tmp_path / "file"
     old.mkdir()
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:-1])
+    monkeypatch.setattr(migrations, "insert_user", insert_user)
     SQLiteStore(old / "catalogue.db").close()
     monkeypatch.undo()
     with closing(apsw.Connection(str(old / "catalogue.db"))) as database:
@@ -362,11 +369,6 @@ def test_backups_of_all_versions_are_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their schemas are compared with what the migrations of their version make."""
-
-    def insert_user(database: apsw.Connection, name: str, now: int) -> None:
-        query = "INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?)"
-        database.execute(query, (name, name, now))
-
     scripts = migrations.MIGRATIONS
     for had in range(1, len(scripts) + 1):
         old, file = tmp_path / f"old{had}", tmp_path / f"file{had}"

@@ -1,5 +1,7 @@
 """The number of segments of the search index. Every search reads each segment."""
 
+import time
+
 import orjson
 import pytest
 from hypothesis import given
@@ -23,6 +25,14 @@ def write_segments_of(monkeypatch: pytest.MonkeyPatch, documents: int) -> None:
     monkeypatch.setattr(writer, "SHARE_OF_DOCUMENTS", 0.0)
 
 
+def wait_for_merges(world: World) -> None:
+    """Let the builder publish the index again when its segments have been merged."""
+    until = time.monotonic() + 60
+    while world.builder.is_merging and time.monotonic() < until:
+        time.sleep(0.01)
+        assert not world.builder.compact()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("maps", [0, 1, 7, 8, 60, 64, 505, 512])
 def test_an_index_written_at_once_has_one_segment(
@@ -31,8 +41,9 @@ def test_an_index_written_at_once_has_one_segment(
     write_segments_of(monkeypatch, 8)
     world.put(*(MapDraft(title=f"map {number}") for number in range(maps)))
     world.restart()
-    found = page(world.published(), text="map")
-    assert found.total == maps
+    assert page(world.published(), text="map").total == maps
+    wait_for_merges(world)
+    assert page(world.published(), text="map").total == maps
     assert segments(world) == ([maps] if maps else [])
 
 
@@ -41,12 +52,47 @@ def test_later_changes_go_into_a_second_segment(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_segments_of(monkeypatch, 8)
-    world.put(*(MapDraft(title=f"map {number}") for number in range(30)))
+    world.put(*(MapDraft(title=f"map {number}") for number in range(60)))
     world.restart()
     world.published()
+    wait_for_merges(world)
     world.put(*(MapDraft(title=f"later {number}") for number in range(7)))
     assert page(world.published(), text="later").total == 7
-    assert segments(world) == [30, 7]
+    assert segments(world) == [60, 7]
+
+
+@pytest.mark.slow
+def test_changes_are_published_while_segments_are_merged(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_segments_of(monkeypatch, 8)
+    world.put(*(MapDraft(id=f"m{number}", title=f"map {number}") for number in range(60)))
+    world.restart()
+    world.published()
+    world.put(MapDraft(id="m7", title="changed"), MapDraft(title="later"))
+    world.store.delete_maps(["m8"])
+    for _ in range(2):
+        snapshot = world.published()
+        assert [page(snapshot, text=text).total for text in ("map", "changed", "later")] == [
+            58,
+            1,
+            1,
+        ]
+        wait_for_merges(world)
+
+
+@pytest.mark.slow
+def test_a_builder_that_ends_while_segments_are_merged_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_segments_of(monkeypatch, 8)
+    world.put(*(MapDraft(id=f"m{number}", title=f"map {number}") for number in range(512)))
+    world.restart()
+    world.published()
+    world.restart()
+    wait_for_merges(world)
+    assert 2 * max(segments(world)) >= 512
+    assert page(world.snapshot(), text="map").total == 512
 
 
 @given(st.integers(1, 10**7), st.sampled_from([20_000, 50_000, 125_000]))

@@ -5,18 +5,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import psycopg
 import pytest
 
+from mapshelf import clock
+from mapshelf.accounts.own_account import require_young
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
+    AlreadyExists,
     InvalidSetting,
     NotFound,
+    SessionTooOld,
     StoreDamaged,
     StoreError,
     StoreMissing,
@@ -26,8 +29,10 @@ from mapshelf.model import (
     DAY,
     HOUR,
     LARGEST_ID,
+    MINUTE,
     SYSTEM_USER,
     Failures,
+    LinkKind,
     Map,
     MapDraft,
     Outcome,
@@ -230,17 +235,89 @@ def test_a_node_far_ahead_forgets_nothing_that_others_have_counted(store: Postgr
     assert store.is_known_address(old, now)
 
 
-def shifted(ahead: int) -> int:
-    """Return the time of a clock that is so much ahead."""
-    return milliseconds() + ahead
+@pytest.mark.parametrize("behind", [20 * MINUTE, 23 * HOUR, 25 * HOUR, 400 * DAY])
+def test_a_node_far_behind_takes_nothing_that_others_have_counted_back(
+    url: str, store: PostgresStore, behind: int
+) -> None:
+    now, key = milliseconds(), b"k" * 32
+    for count in range(6):
+        before = store.note_failure([key], now - (behind if count % 2 else 0))
+        assert [one.count for one in before.values()] == [count] * (count > 0)
+    with session(url) as database:
+        ((first,),) = database.execute("SELECT first FROM sign_in_failures").fetchall()
+    assert first >= now - 1
 
 
-def test_the_clock_is_compared_with_that_of_the_database(url: str) -> None:
-    for ahead in (0, 1_200_000, -1_200_000):
-        store = PostgresStore(url, partial(shifted, ahead))
-        difference = store.clock_difference()
-        assert difference == pytest.approx(ahead / 1000, abs=2)
+@contextmanager
+def node(url: str, ahead: int, patch: pytest.MonkeyPatch) -> Iterator[PostgresStore]:
+    """Yield the store of a node whose own clock is so many milliseconds ahead."""
+    right = time.time_ns
+    with patch.context() as patched:
+        patched.setattr(time, "time_ns", lambda: right() + ahead * 1_000_000)
+        patched.setattr(clock, "_followed", clock.Followed())
+        assert milliseconds() == pytest.approx(right() / 1e6 + ahead, abs=5000)
+        store = PostgresStore(url)
+        yield store
         store.close()
+
+
+WRONG = [-400 * DAY, -25 * HOUR, -20 * MINUTE, 20 * MINUTE, 25 * HOUR, 400 * DAY]
+
+
+@pytest.mark.parametrize("ahead", WRONG)
+def test_the_time_of_every_node_is_that_of_the_database(
+    url: str, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = time.time
+    with node(url, ahead, monkeypatch) as store:
+        assert milliseconds() == pytest.approx(right() * 1000, abs=5000)
+        assert store.add_user("ann").registered == pytest.approx(right() * 1000, abs=5000)
+        # Neither does it matter whether that clock is set while the node runs.
+        monkeypatch.setattr(time, "time_ns", lambda: 0)
+        assert milliseconds() == pytest.approx(right() * 1000, abs=5000)
+
+
+@pytest.mark.parametrize("ahead", WRONG)
+def test_a_session_is_as_old_on_every_node(
+    url: str, store: PostgresStore, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = store.add_user("ann")
+    store.add_session(user.id, b"s" * 32, "", milliseconds() + DAY, None)
+    for age, is_young in ((10 * MINUTE, True), (20 * MINUTE, False)):
+        with session(url) as database:
+            began = milliseconds() - age
+            database.execute("UPDATE tokens SET created = %s", (began,))
+        with node(url, ahead, monkeypatch) as other:
+            (found,) = other.sessions(user.id)
+            with nullcontext() if is_young else pytest.raises(SessionTooOld):
+                require_young(found, milliseconds())
+
+
+@pytest.mark.parametrize("ahead", WRONG)
+def test_no_node_deletes_what_others_have_just_made(
+    url: str, store: PostgresStore, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, now = store.add_user("ann"), milliseconds()
+    store.add_challenge(b"c" * 32, now, now + MINUTE)
+    store.add_link(LinkKind.INVITATION, b"i" * 32, None, now + MINUTE, None)
+    store.add_session(user.id, b"s" * 32, "", now + MINUTE, None)
+    with node(url, ahead, monkeypatch) as other:
+        there = milliseconds()
+        other.add_challenge(b"d" * 32, there, there + MINUTE)
+        other.add_link(LinkKind.INVITATION, b"j" * 32, None, there + MINUTE, None)
+        other.add_session(user.id, b"t" * 32, "", there + MINUTE, None)
+    for digest in (b"c" * 32, b"d" * 32):
+        assert store.use_challenge(digest, milliseconds())
+    assert len(store.invitations(milliseconds())) == 2
+    assert len(store.sessions(user.id)) == 2
+
+
+def test_the_clock_is_compared_with_that_of_the_database(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ahead in (0, 1_200_000, -1_200_000):
+        with node(url, ahead, monkeypatch) as store:
+            assert store.clock_difference() == pytest.approx(ahead / 1000, abs=2)
 
 
 # -- values of any size, as in SQLite ---------------------------------------------------------
@@ -503,6 +580,8 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     assert [one.views for one in before.maps(0, 9)] == [5]
     assert after.users()[1] == User(2, "Ann", 5, disabled=False, role=Role.MEMBER)
     assert after.password_of("ann") == PasswordRecord(after.users()[1], None)
+    with pytest.raises(AlreadyExists):
+        after.register(None, "\ua4ee\ua4e0\ua4e0", "encoded", 5)  # Lisu letters that look like ANN
     assert [token.scopes for token in after.tokens("ann")] == ["account maps", ""]
     assert {token.kind for token in after.tokens("ann")} == {TokenKind.PERSONAL}
     before.close()
@@ -519,6 +598,8 @@ def test_a_node_of_the_previous_version_can_still_add_users_and_tokens(
     store.add_session(2, b"s", "", LARGEST_ID, None)
     store.set_password(2, "encoded", keep=None)
     assert [token.scopes for token in store.tokens("ann")] == ["read", ""]
+    with pytest.raises(AlreadyExists):
+        store.register(None, "\ua4ee\ua4e0\ua4e0", "encoded", 5)  # Lisu letters that look like ANN
 
 
 def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None:
@@ -540,6 +621,7 @@ def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None
 
 
 UNDONE = (
+    "ALTER TABLE users DROP COLUMN skeleton",
     "DROP TABLE additions",
     "DROP TABLE served_folders",
     "DROP TABLE former_contents",

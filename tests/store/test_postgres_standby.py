@@ -3,12 +3,14 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 import pytest
 
+from mapshelf import clock
 from mapshelf.errors import HistoryLost, StoreUnavailable
 from mapshelf.model import (
     LARGEST_ID,
@@ -115,6 +117,22 @@ def test_the_feed_and_look_ups_are_read_from_the_standby(pair: Pair, store: Stor
     store.outline(1)
     assert sessions(pair.standby, database) == 1
     assert sessions(pair.primary, database) >= 1
+
+
+def test_the_clock_of_a_primary_counts(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: right() + 90_000 * 10**9)
+    monkeypatch.setattr(clock, "_followed", clock.Followed())
+    with closing(open_store(pair.url)) as store:
+        store.revision()
+        store.links_from(1)
+        assert clock.milliseconds() == pytest.approx(right() / 1e6, abs=5000)
+        # As if the host of the primary had been set, and that of the standby had not.
+        clock.follow(5_000_000, clock.steady())
+        store.revision()  # from the standby
+        assert clock.milliseconds() == pytest.approx(5000, abs=2000)
+        store.links_from(1)  # from the primary
+        assert clock.milliseconds() == pytest.approx(right() / 1e6, abs=5000)
 
 
 def test_a_change_that_the_standby_does_not_show_is_read_from_the_primary(

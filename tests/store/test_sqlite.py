@@ -17,6 +17,7 @@ import pytest
 
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
+    AlreadyExists,
     InvalidSetting,
     StoreDamaged,
     StoreError,
@@ -276,12 +277,16 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     assert [one.views for one in store.maps(0, 9)] == [5]
     assert store.users()[1] == User(2, "Ann", 5, disabled=False, role=Role.MEMBER)
     assert store.password_of("ann") == PasswordRecord(store.users()[1], None)
+    with pytest.raises(AlreadyExists):
+        store.register(None, "\ua4ee\ua4e0\ua4e0", "encoded", 5)  # Lisu letters that look like ANN
     assert [token.scopes for token in store.tokens("ann")] == ["account maps", ""]
     assert {token.kind for token in store.tokens("ann")} == {TokenKind.PERSONAL}
     store.close()
 
 
 UNDONE = (
+    "DROP INDEX users_skeleton",
+    "ALTER TABLE users DROP COLUMN skeleton",
     "DROP TABLE additions",
     "DROP TABLE served_folders",
     "DROP TABLE former_contents",

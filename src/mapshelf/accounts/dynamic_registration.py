@@ -12,7 +12,13 @@ from typing import Any, Final
 from mapshelf.accounts.attempt_limits import AttemptLimit, attempt_key
 from mapshelf.accounts.oauth_programs import NewProgram, check_redirect_uri, register
 from mapshelf.accounts.oauth_tokens import GRANT_TYPES
-from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
+from mapshelf.errors import (
+    InvalidSetting,
+    NotFound,
+    OAuthRefusal,
+    TooManyAttempts,
+    TooManyPrograms,
+)
 from mapshelf.model import DAY, HOUR, SECOND, Program
 from mapshelf.store import Store
 
@@ -84,7 +90,9 @@ def register_itself(
     )
     _make_room(store, address, now)
     try:
-        program, secret = register(store, registration, now)
+        program, secret = register(store, registration, now, MOST_PROGRAMS)
+    except TooManyPrograms as error:  # others have registered at the same moment
+        raise _too_many() from error
     except InvalidSetting as error:
         raise _invalid(str(error)) from error
     return Registered(program, secret, method)
@@ -120,8 +128,7 @@ def _check_choice(metadata: Mapping[str, Any], name: str, known: tuple[str, ...]
 
 
 def _make_room(store: Store, address: str, now: int) -> None:
-    too_many = TooManyAttempts(HOUR // SECOND, TOO_MANY)
-    limit = AttemptLimit(attempt_key("programs of", address), PROGRAMS_OF_ADDRESS, too_many)
+    limit = AttemptLimit(attempt_key("programs of", address), PROGRAMS_OF_ADDRESS, _too_many())
     limit.count(store, now)
     known = {program.id for program in store.programs() if program.is_dynamic}
     if len(known) < MOST_PROGRAMS:
@@ -131,7 +138,11 @@ def _make_room(store: Store, address: str, now: int) -> None:
         with suppress(NotFound):  # another worker has removed it
             store.remove_program(program_id)
     if len(known) - len(unused) >= MOST_PROGRAMS:
-        raise too_many
+        raise _too_many()
+
+
+def _too_many() -> TooManyAttempts:
+    return TooManyAttempts(HOUR // SECOND, TOO_MANY)
 
 
 def _invalid(message: str) -> OAuthRefusal:

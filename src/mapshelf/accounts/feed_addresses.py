@@ -48,10 +48,11 @@ def new_feed_secret(store: Store, user: User, address: str) -> str:
     Raises:
         StoreUnavailable: the store cannot be reached.
     """
-    before = _present(store, user)
     secret = new_token(FEED_PREFIX)
     with store.auditing(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(LABEL))):
-        store.add_token(user.name, token_digest(secret), label="", scopes=FEEDS, expires=None)
+        new = store.add_token(user.name, token_digest(secret), label="", scopes=FEEDS, expires=None)
+    # Read after adding the new one: of two that are made at once, the earlier is found here.
+    before = [one for one in _present(store, user) if one.id < new.id]
     _revoke(store, user, before, address)
     return secret
 

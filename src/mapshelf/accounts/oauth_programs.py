@@ -17,6 +17,7 @@ import re
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -40,6 +41,10 @@ _URI: Final = re.compile(
     re.IGNORECASE,
 )
 """An absolute URI without a fragment (RFC 3986, section 4.3)."""
+
+_AUTHORITY: Final = re.compile("[^:]+://([^/?]*)")
+_BRACKETED: Final = re.compile(r"(?:[^\[\]@]*@)?\[([0-9a-f:.]+)\](?::[0-9]*)?", re.IGNORECASE)
+"""The authority of a URI, which may have brackets around an IPv6 address only (RFC 3986, 3.2.2)."""
 
 _HOST: Final = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")
 """A host name or address, in the form that ``urlsplit`` returns."""
@@ -88,12 +93,21 @@ class Identification:
     basic: bool = False
 
 
-def register(store: RegisteredPrograms, registration: NewProgram, now: int) -> tuple[Program, str]:
+def register(
+    store: RegisteredPrograms, registration: NewProgram, now: int, most: int | None = None
+) -> tuple[Program, str]:
     """Register a program; return it with its secret, which is empty for a public program.
+
+    Args:
+        store: stores the program.
+        registration: the program.
+        now: milliseconds since 1970-01-01 UTC.
+        most: see ``RegisteredPrograms.add_program``.
 
     Raises:
         InvalidSetting: the registration breaks a rule.
         AlreadyExists: another program has this id.
+        TooManyPrograms: ``most`` programs have registered themselves.
     """
     _check(registration)
     secret = ""
@@ -107,7 +121,7 @@ def register(store: RegisteredPrograms, registration: NewProgram, now: int) -> t
         registration.legacy,
         now,
     )
-    store.add_program(program)
+    store.add_program(program, most)
     return program, secret
 
 
@@ -197,6 +211,10 @@ def check_redirect_uri(uri: str) -> None:
     found = _URI.fullmatch(uri)
     if not found or len(uri) > LONGEST_URI:
         raise InvalidSetting(f"a redirect URI must be absolute, without a fragment: {uri!r}")
+    if _has_stray_brackets(uri):
+        raise InvalidSetting(
+            f"brackets in the host of a redirect URI must enclose an IPv6 address: {uri!r}"
+        )
     scheme = found["scheme"].lower()
     if scheme in ("http", "https"):
         try:
@@ -215,3 +233,19 @@ def check_redirect_uri(uri: str) -> None:
         raise InvalidSetting(
             f"a custom scheme must begin with a reversed domain name, like com.example.app: {uri!r}"
         )
+
+
+def _has_stray_brackets(uri: str) -> bool:
+    """Return whether the host of a URI has brackets that browsers and parsers refuse."""
+    found = _AUTHORITY.match(uri)
+    authority = found[1] if found else ""
+    if not {"[", "]"} & set(authority):
+        return False
+    address = _BRACKETED.fullmatch(authority)
+    if address is None:
+        return True
+    try:
+        IPv6Address(address[1])
+    except ValueError:
+        return True
+    return False

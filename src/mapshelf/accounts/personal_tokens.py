@@ -6,7 +6,7 @@ from typing import Final
 
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.feed_addresses import opens_feeds
-from mapshelf.errors import InvalidParameter, NotFound, TooManyTokens
+from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import DAY, AuditEvent, Token, User, about_token
 from mapshelf.store import Store
 from mapshelf.store.contract import Accounts
@@ -72,17 +72,17 @@ def add_own_token(store: Store, user: User, new: NewToken, now: int, address: st
         raise InvalidParameter("A token needs at least one scope.")
     if not 0 < new.days <= MAX_LIFETIME:
         raise InvalidParameter(f"A token lasts from 1 to {MAX_LIFETIME} days.")
-    if len(own_tokens(store, user)) >= MOST_TOKENS:
-        raise TooManyTokens(f"this user has {MOST_TOKENS} tokens")
+    named = NewToken(label, new.scopes, new.days)
     with store.auditing(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(label))):
-        return add_token(store, user.name, NewToken(label, new.scopes, new.days), now)
+        return add_token(store, user.name, named, now, MOST_TOKENS)
 
 
-def add_token(store: Accounts, name: str, new: NewToken, now: int) -> str:
+def add_token(store: Accounts, name: str, new: NewToken, now: int, most: int | None = None) -> str:
     """Add a token for the user with this name; see ``add_own_token``.
 
     Raises:
         NotFound: no user has this name.
+        TooManyTokens: the user has ``most`` tokens, if that is given.
     """
     secret = new_token()
     store.add_token(
@@ -91,6 +91,7 @@ def add_token(store: Accounts, name: str, new: NewToken, now: int) -> str:
         label=new.label,
         scopes=text_of_scopes(new.scopes),
         expires=now + new.days * DAY,
+        most=most,
     )
     return secret
 

@@ -23,12 +23,11 @@ from typing import Final
 
 from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.accounts.audit import changing_password, done_by, registering
-from mapshelf.accounts.names import has_invisible, is_lookalike, is_unusable, name_in_ascii
+from mapshelf.accounts.names import has_invisible, is_lookalike, is_unusable
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.accounts.throttle import Throttle
 from mapshelf.errors import (
-    AlreadyExists,
     Conflict,
     InvalidParameter,
     NotFound,
@@ -216,21 +215,9 @@ def register(
     encoded = hash_password(password, name)
     if digest is None:
         limit.count(store, client.now)
-    if looks_like_another(store, name):
-        raise AlreadyExists(f"there is a user {name} already")
     with store.auditing(registering(name, client.address)):
         user = store.register(digest, name, encoded, client.now)
     return _first_session(store, user, encoded, client)
-
-
-def looks_like_another(store: SignIn, name: str) -> bool:
-    """Return whether a new name looks like that of a user, but for letters such as a dotless i.
-
-    Raises:
-        StoreUnavailable: the store cannot be reached.
-    """
-    plain = name_in_ascii(name)
-    return plain != name_key(name) and store.password_of(plain) is not None
 
 
 def _first_session(store: SignIn, user: User, encoded: str, client: Client) -> NewSession:

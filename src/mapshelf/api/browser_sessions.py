@@ -83,6 +83,9 @@ class BrowserSessions:
     async def session(self, request: Request) -> Session | None:
         """Return the session of a request to a page, ``None`` if there is none.
 
+        From then on, the request changes something only as long as this session is valid: its
+        credential is set here, so that no handler that reads a session can forget it.
+
         Raises:
             StoreUnavailable: the store cannot be reached.
         """
@@ -94,6 +97,7 @@ class BrowserSessions:
             self._check_proxy(request.sender, secret, found.user)
         except InvalidToken:
             return None
+        request.credential = found
         return Session(found.user, found.token, secret)
 
     async def credential_of_page(self, request: Request, scope: str) -> Credential:

@@ -69,7 +69,8 @@ class Request:
         find_owner: returns whose work the request causes (``owners``).
         user: the owner of the token, once it is known.
         token: the number of the token that authenticated the request, 0 without one.
-        credential: the token or session that authorises what the request changes, if any.
+        credential: the token or session that authorises what the request changes, if any. Whoever
+            reads the session of a request sets it (``BrowserSessions.session``).
         check_again: repeats the check of the credential; called once the body has arrived.
         parts: the values of the variable parts of the path, by name.
         takes: the rule for the body, if the operation accepts one.

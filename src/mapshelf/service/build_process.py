@@ -101,10 +101,13 @@ def _follow_store(
             clock_check.compare_due,
             HeapTrimmer().trim_due,
         )
-        with closing(builder):
+        try:
             while not stop.is_set():
                 stop.wait(_publish_changes(builder, visit_counts, backoff))
                 _wait_for_work(store, builder, upkeep, stop)
+        finally:
+            if not stop.is_set():  # otherwise this process ends, and need not wait for merges
+                builder.close()
 
 
 def _wait_for_work(

@@ -1,8 +1,8 @@
 """Warns operators when the clock of this node differs from that of the database.
 
-All nodes of a catalogue share one database, so nodes whose clocks agree with it agree with each
-other. Sign-in, tokens and sessions depend on that: where clocks differ, some requests are refused
-without an apparent reason, because a time in the future proves nothing.
+All nodes of a catalogue follow the clock of their database (``clock.py``), so sign-in, tokens and
+sessions do not depend on the clock of a node. Other things do: its log, the certificates that it
+checks, and other programs.
 """
 
 import logging
@@ -67,5 +67,5 @@ def clock_warning(ahead: float) -> str:
     direction = "ahead of" if ahead > 0 else "behind"
     return (
         f"the clock of this node is {abs(ahead):,.0f} seconds {direction} that of the database:"
-        " synchronise the clocks of all nodes (NTP), or people cannot sign in reliably"
+        " synchronise the clocks of all nodes (NTP); the catalogue goes by that of the database"
     )

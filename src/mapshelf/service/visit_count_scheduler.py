@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.store.contract import VisitCounts
 
@@ -53,7 +54,7 @@ class VisitCountScheduler:
             return
         self.next_check = time.monotonic() + CHECK_INTERVAL
         try:
-            self.store.apply_visit_counts(int((time.time() - self.pending_time) * 1000))
+            self.store.apply_visit_counts(milliseconds() - int(self.pending_time * 1000))
         except StoreError as error:
             log.warning("pending visit counts will be applied later: %s", error)
             self.next_check += self.pending_time

@@ -3,9 +3,9 @@
 The authorisation request is in the URL of the page, and is parsed again when the form is submitted.
 """
 
+import re
 from functools import partial
 from typing import Final
-from urllib.parse import urlsplit
 
 from mapshelf.accounts import authorization, device_requests
 from mapshelf.accounts.authorization import AuthorizationRequest
@@ -27,6 +27,10 @@ from mapshelf.tokens import SCOPES
 
 DONE: Final = ("program", "device.allowed", "device.denied")
 """Actions that the next page confirms, as named in its URL."""
+
+_WEBSITE: Final = re.compile("(https?)://([^/?#]*)", re.IGNORECASE)
+"""The scheme and the host of a redirect URI that leads to a website. ``urlsplit`` is not used here:
+which registered URIs it rejects depends on the version of Python."""
 
 ALLOW: Final = "allow"
 """Value of the button that grants access; any other value denies it."""
@@ -211,8 +215,8 @@ def place_of(uri: str) -> str:
     The scheme stands for a program on the user's device. Such a URI may contain a host, but does
     not lead to it.
     """
-    parts = urlsplit(uri)
-    return parts.netloc if parts.scheme in ("http", "https") else parts.scheme
+    website = _WEBSITE.match(uri)
+    return website[2] if website else _scheme(uri)
 
 
 def csp_source(uri: str) -> str:
@@ -221,7 +225,11 @@ def csp_source(uri: str) -> str:
     CSP can express neither IPv6 addresses nor URIs with a program's own scheme, so these are
     allowed by their scheme alone.
     """
-    parts = urlsplit(uri)
-    if parts.scheme in ("http", "https") and "[" not in parts.netloc:
-        return f"{parts.scheme}://{parts.netloc}"
-    return f"{parts.scheme}:"
+    website = _WEBSITE.match(uri)
+    if website and "[" not in website[2]:
+        return f"{_scheme(uri)}://{website[2]}"
+    return f"{_scheme(uri)}:"
+
+
+def _scheme(uri: str) -> str:
+    return uri.partition(":")[0].lower()

@@ -123,7 +123,7 @@ class Personal:
         async def guard(_: Context, request: Request) -> Response:
             people = self.addresses.people
             address = otherwise or people.sign_in(people.of(request))
-            session = await self._session(operation, request)
+            session = await self.session(operation, request)
             if session is None:
                 return see_other(address)
             try:
@@ -146,7 +146,7 @@ class Personal:
 
         async def guard(context: Context, request: Request) -> Response:
             sign_in = self.addresses.people.sign_in(page or self.addresses.people.of(request))
-            session = await self._session(operation, request)
+            session = await self.session(operation, request)
             if session is None:
                 return see_other(sign_in)
             request.check_again = partial(self._check_again, operation, request)
@@ -192,8 +192,12 @@ class Personal:
         secret, _ = people.form_secret(request)
         people.check_form(request, form.text(FIELD), secret)
 
-    async def _session(self, operation: str, request: Request) -> Session | None:
+    async def session(self, operation: str, request: Request) -> Session | None:
         """Return the session of a request, ``None`` if not signed in.
+
+        Args:
+            operation: an operation of ``PERMISSIONS``.
+            request: the request; it writes only as long as this session is valid.
 
         Raises:
             UnknownPath: the user lacks permission for the operation.
@@ -201,19 +205,17 @@ class Personal:
         session = await self.context.sessions.session(request)
         if session is None:
             return None
-        credential = Credential(session.token, session.user)
-        if not allows(PERMISSIONS[operation], credential):
+        if not allows(PERMISSIONS[operation], Credential(session.token, session.user)):
             raise UnknownPath("There is nothing at this address.")
-        request.credential = credential
         return session
 
     async def _check_again(self, operation: str, request: Request) -> None:
-        """Check that the session of a request is still valid; see ``_session``.
+        """Check that the session of a request is still valid; see ``session``.
 
         Raises:
             InvalidToken: it is not.
         """
-        if await self._session(operation, request) is None:
+        if await self.session(operation, request) is None:
             raise InvalidToken(sent=True)
 
     def may_add_a_way(self, session: Session) -> bool:

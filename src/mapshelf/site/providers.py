@@ -24,7 +24,7 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.routes import Operation
 from mapshelf.clock import milliseconds
-from mapshelf.errors import NotFound, ProviderRefusal, SessionTooOld
+from mapshelf.errors import InvalidToken, NotFound, ProviderRefusal, SessionTooOld
 from mapshelf.model import SECOND, AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
@@ -41,6 +41,9 @@ COME_BACK: Final = "/signin/callback"
 
 ANSWER: Final = ("state", "code", "iss", "error")
 """The query parameters with which the provider sends the browser back."""
+
+OPERATION: Final = "link and unlink identities"
+"""The operation of ``PERMISSIONS``, which the provider's response needs, too."""
 
 PAGE: Final = "identities"
 DONE: Final = ("linked", "unlinked")
@@ -68,11 +71,11 @@ class ProviderPages:
 
     def paths(self) -> Paths:
         """Return the handlers of the page with linked identities by path."""
-        operation, page = "link and unlink identities", self._addresses.people.account(PAGE)
+        page = self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
-                self._personal.page_for(operation, self._show_identities),
-                self._personal.form_for(operation, self._change_identities, page),
+                self._personal.page_for(OPERATION, self._show_identities),
+                self._personal.form_for(OPERATION, self._change_identities, page),
             )
         }
 
@@ -96,25 +99,36 @@ class ProviderPages:
         people = self._personal.context.sessions
         answer = read_parameters(request.query_string, ANSWER)
         attempt = read_attempt(people.provider_cookie.read(request.sender.header(b"cookie")))
-        session = await people.session(request)
-        secret = session.secret if session else ""
         try:
-            if attempt is None or not attempt.is_answered_by(
-                answer.get("state", ""), secret, milliseconds()
-            ):
-                raise ProviderRefusal("attempt", self._settings.name)
-            if attempt.purpose is Purpose.SIGN_IN:
-                response = await self._signed_in(request, attempt, answer)
-            else:
-                assert session is not None, "its secret is part of the state"
-                response = await self._linked(request, session, attempt, answer)
+            response = await self._answered(request, attempt, answer)
         except FORM_ERRORS as error:
-            if session and attempt and attempt.purpose is Purpose.LINK:
-                response = await self._identities_page(request, session, error)
-            else:
-                returning = self._addresses.people.own(attempt.returning) if attempt else ""
-                response = await self._sign_in.form_page(request, returning, error=error)
+            returning = self._addresses.people.own(attempt.returning) if attempt else ""
+            response = await self._sign_in.form_page(request, returning, error=error)
         return replace(response, headers=(*response.headers, people.provider_cookie.clear()))
+
+    async def _answered(
+        self, request: Request, attempt: Attempt | None, answer: Mapping[str, str]
+    ) -> Response:
+        refusal = ProviderRefusal("attempt", self._settings.name)
+        if attempt is None:
+            raise refusal
+        state, now = answer.get("state", ""), milliseconds()
+        # Signing in must not depend on the session that the browser may have, so it is not read.
+        if attempt.purpose is Purpose.SIGN_IN:
+            if not attempt.is_answered_by(state, "", now):
+                raise refusal
+            return await self._signed_in(request, attempt, answer)
+        session = await self._personal.session(OPERATION, request)
+        if session is None:
+            raise refusal
+        try:
+            if not attempt.is_answered_by(state, session.secret, now):
+                raise refusal
+            return await self._linked(request, session, attempt, answer)
+        except InvalidToken as error:  # the session has ended meanwhile
+            raise refusal from error
+        except (*FORM_ERRORS, SessionTooOld) as error:
+            return await self._identities_page(request, session, error)
 
     async def _signed_in(
         self, request: Request, attempt: Attempt, answer: Mapping[str, str]
@@ -172,6 +186,8 @@ class ProviderPages:
 
         def link(store: Store) -> None:
             who = identified(store, provider, attempt, answer, client)
+            # It was young when the attempt began, but the provider and its user may take long.
+            self._personal.require_young(session)
             with store.auditing(entry):
                 link_to_provider(store, settings, who, user)
 

@@ -94,8 +94,8 @@ def finish_closing(database: Transaction) -> bool:
     ):
         # No valid name begins with a space, so this one cannot be taken.
         database.execute(
-            "UPDATE users SET name = ?, name_key = ?, closing = NULL WHERE id = ?",
-            (f"deleted user {user_id}", f" deleted {user_id}", user_id),
+            "UPDATE users SET name = ?, name_key = ?, skeleton = ?, closing = NULL WHERE id = ?",
+            (f"deleted user {user_id}", f" deleted {user_id}", "", user_id),
         )
     return True
 

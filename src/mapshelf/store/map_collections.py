@@ -1,7 +1,8 @@
 """Collections of maps: the rules and SQL statements that both databases share.
 
 Changing the maps of a collection first writes the row of the collection; creating one first writes
-the row of its owner. That serializes concurrent changes, in PostgreSQL too, so all limits hold.
+the row of its owner, and pinning one that of ``system``. That serializes concurrent changes, in
+PostgreSQL too, so all limits hold.
 Then its maps are locked, so that none is deleted meanwhile.
 """
 
@@ -13,6 +14,7 @@ from mapshelf.model import (
     MOST_COLLECTED,
     MOST_COLLECTIONS,
     MOST_PINNED,
+    SYSTEM_USER,
     Collection,
     CollectionDetails,
     Map,
@@ -36,6 +38,8 @@ FROM_COLLECTIONS: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id
 """The columns of a collection, and the tables they come from."""
 
 _IDS_AT_ONCE: Final = 500
+
+_ONE_AT_A_TIME: Final = "UPDATE users SET name = name WHERE name_key = ?"
 
 
 class CollectionMethods(SharedMethods):
@@ -245,6 +249,7 @@ def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
         database.audit_entries.drop()
         return found
     if pinned:
+        database.execute(_ONE_AT_A_TIME, (name_key(SYSTEM_USER),))
         ((count,),) = database.rows("SELECT count(*) FROM collections WHERE pinned IS NOT NULL")
         if count >= MOST_PINNED:
             raise TooManyCollections("pinned", MOST_PINNED)

@@ -6,6 +6,7 @@ from typing import Final
 from mapshelf.errors import Conflict
 from mapshelf.model import (
     CLOCK_TOLERANCE,
+    DYNAMIC_ID,
     HOUR,
     AuthorizationCode,
     DeviceRequest,
@@ -16,6 +17,11 @@ from mapshelf.model import (
 )
 from mapshelf.store.sign_in import refuse_system
 from mapshelf.store.tables import Row
+
+DYNAMIC: Final = (
+    f"SELECT count(*) FROM programs WHERE substr(id, 1, {len(DYNAMIC_ID)}) = '{DYNAMIC_ID}'"
+)
+"""Counts the programs that registered themselves."""
 
 UNUSED: Final = (
     "SELECT p.id FROM programs AS p WHERE p.created < {before}"

@@ -1,20 +1,36 @@
-"""Requests that were authorised, and whose authorisation ends before their body has arrived.
+"""Requests that were authorised, and whose authorisation ends before they write.
 
-Clients hold back the rest of a body for as long as they like, and choose it at the end.
+Clients hold back the rest of a body for as long as they like, and choose it at the end. Or the
+request waits for something else, such as an OpenID provider.
 """
 
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import orjson
 import pytest
 
-from mapshelf.model import Access, MapDetails, MapsOfClosedAccount, Role
+from mapshelf.accounts.openid.attempt import Purpose, new_attempt
+from mapshelf.clock import milliseconds
+from mapshelf.model import MINUTE, Access, MapDetails, MapsOfClosedAccount, Role
 from mapshelf.settings import Registration
+from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX, MAPS_WRITE, PREFIX
 from tests.harness import BASE_URL, Service, Shelf
-from tests.person import PASSWORD, Form, Person, Start, events, member, user_named
+from tests.person import (
+    PASSWORD,
+    Form,
+    Person,
+    Start,
+    events,
+    is_signed_in,
+    member,
+    user_named,
+)
+from tests.site.people.openid_provider import SmallProvider, small_provider
+from tests.site.people.test_providers import begin, come_back, link
 from tests.site.shelves import GARDEN
 from tests.store.drafts import upload
 
@@ -167,3 +183,83 @@ def test_programs_change_nothing(site: Service, shelf: Shelf, ending: str, metho
     assert store.find_map(mine.id) == mine
     assert len(store.versions(mine.file_id)) == 1
     assert store.collections_of(ann.id) == []
+
+
+def link_while(person: Person, provider: SmallProvider, end: End) -> httpx.Response:
+    """Link an account of the provider, which calls ``end`` before it answers our last request."""
+    answer = provider.answer
+
+    def answer_late(path: str, body: str, authorization: str) -> tuple[int, Any]:
+        if path == "/token":
+            end()
+        return answer(path, body, authorization)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(provider, "answer", answer_late)
+        return link(person, provider, subject="thief")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["password changed", "user disabled", "session ended"])
+def test_no_account_of_a_provider_is_linked(start: Start, shelf: Shelf, ending: str) -> None:
+    with small_provider() as provider:
+        site = start(provider=provider.settings())
+        bob = member(site, shelf, "bob")
+        user = user_named(shelf, "bob")
+        (session,) = shelf.store.sessions(user.id)
+        ends: dict[str, End] = {
+            "password changed": change_password(shelf, "bob"),
+            "user disabled": lambda: shelf.store.disable_user("bob"),
+            "session ended": lambda: shelf.store.end_session(user.id, session.id),
+        }
+        answer = link_while(bob, provider, ends[ending])
+        assert answer.status_code == 403
+        assert say("provider.attempt", name="Example ID") in answer.text
+        assert 'name="password"' in answer.text, "the page to sign in"
+        assert shelf.store.identities(user.id) == []
+        assert "identity.linked" not in events(shelf)
+        thief = Person(site)
+        address = provider.let_in(begin(thief), subject="thief")
+        assert come_back(thief, address).status_code == 403
+        assert not is_signed_in(thief)
+
+
+@pytest.mark.slow
+def test_no_account_of_a_provider_is_linked_if_the_session_grew_old(
+    start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_provider() as provider:
+        bob = member(start(provider=provider.settings()), shelf, "bob")
+        young = "mapshelf.accounts.own_account.YOUNG"
+        answer = link_while(bob, provider, lambda: monkeypatch.setattr(young, -MINUTE * 60))
+        assert (answer.status_code, say("failure.session_old") in answer.text) == (403, True)
+        assert shelf.store.identities(user_named(shelf, "bob").id) == []
+        monkeypatch.undo()
+        assert link(bob, provider).headers["Location"].endswith("done=linked")
+
+
+@pytest.mark.slow
+def test_signing_in_with_a_provider_needs_no_other_session(start: Start, shelf: Shelf) -> None:
+    """The browser's session may end meanwhile: it does not matter for a new one."""
+    with small_provider() as provider:
+        site = start(provider=provider.settings(auto_create=True))
+        bob = member(site, shelf, "bob")
+        address = provider.let_in(begin(bob), subject="1", preferred_username="eve")
+        change_password(shelf, "bob")()
+        assert come_back(bob, address).status_code == 303
+        assert "eve" in bob.get("/account").text
+
+
+@pytest.mark.slow
+def test_an_attempt_to_link_never_signs_anybody_in(start: Start, shelf: Shelf) -> None:
+    """The cookie of an attempt comes from the browser, which may write what it likes into it."""
+    with small_provider() as provider:
+        site = start(provider=provider.settings(auto_create=True))
+        attempt = new_attempt(Purpose.LINK, "", milliseconds())
+        person = Person(site)
+        person.client.cookies.set("__Host-mapshelf_provider", attempt.cookie())
+        query = urlencode({"state": attempt.state(""), "code": "x", "iss": provider.issuer})
+        answer = come_back(person, f"{BASE_URL}/signin/callback?{query}")
+        assert answer.status_code == 403
+        assert say("provider.attempt", name="Example ID") in answer.text
+        assert provider.asked == []

@@ -281,6 +281,28 @@ def test_the_consent_page_names_the_redirect_target(
     assert say("consent.to", place=place) in ann.get(request_of(program)).text
 
 
+@pytest.mark.parametrize(
+    ("uri", "place", "source"),
+    [
+        ("com.evil.app://[x/", "com.evil.app", "com.evil.app:"),
+        ("com.evil.app://a]b/", "com.evil.app", "com.evil.app:"),
+        ("https://[::1]x/", "[::1]x", "https:"),
+        ("https://[zz]/", "[zz]", "https:"),
+    ],
+)
+def test_the_consent_page_opens_for_a_program_registered_before_brackets_were_checked(
+    shelf: Shelf, ann: Person, uri: str, place: str, source: str
+) -> None:
+    program = Program("old", "Old", None, (uri,), legacy=False, created=milliseconds())
+    shelf.store.add_program(program)
+    page = ann.get(request_of(program))
+    assert say("consent.to", place=place) in page.text
+    assert f"'self' {source};" in f"{page.headers['Content-Security-Policy']};"
+    form = consent(ann, request_of(program))
+    if uri.startswith("com."):  # the client of these tests refuses the other addresses
+        answered(ann.send(form, decision="allow"), uri)
+
+
 def test_administrators_are_warned_that_access_covers_all_maps(
     site: Service, shelf: Shelf, ann: Person, web: Program
 ) -> None:

@@ -2,18 +2,23 @@
 
 import random
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 
 import pytest
 
-from mapshelf.errors import AlreadyExists, NotFound
+from mapshelf.errors import AlreadyExists, NotFound, TooManyTokens
 from mapshelf.model import (
     SYSTEM_USER,
     Credential,
+    Token,
 )
 from mapshelf.store import Store
+from mapshelf.tokens import FEEDS
 from tests.store.clock import Clock
+from tests.store.contract.sign_in import all_at_once
 from tests.store.contract.suite import (
+    Open,
     Suite,
     title,
 )
@@ -64,6 +69,30 @@ class AccountsContract(Suite):
         assert store.find_credentials([b"3" * 32, b"2" * 32, b"", b"1" * 32, b"2" * 32]) == both
         assert store.find_credentials([b"3" * 32]) == store.find_credentials([]) == {}
         assert store.tokens(SYSTEM_USER) == []
+
+    def test_the_number_of_tokens_may_be_limited(self, store: Store, reopen: Open) -> None:
+        store.add_user("Bob")
+        store.add_user("Eve")
+        nodes = [store, reopen(), reopen(), reopen()]
+
+        def add(number: int, user: str = "bob", scopes: str = "maps") -> Token:
+            add_to = nodes[number % 4].add_token
+            return add_to(user, b"%032d" % number, label="", scopes=scopes, expires=None, most=3)
+
+        for number in range(4):
+            add(number, scopes=FEEDS)
+        store.add_token("bob", b"1" * 32, label="", scopes="maps", expires=None)
+        made = all_at_once(*(partial(add, number) for number in range(10, 18)))
+        refused = [one for one in made if isinstance(one, TooManyTokens)]
+        assert (len(made), len(refused)) == (8, 6)
+        store.add_token("bob", b"2" * 32, label="", scopes="maps", expires=None)
+        add(20, "eve")
+        first, *_ = (one for one in store.tokens("bob") if one.scopes != FEEDS)
+        store.revoke_token(first.id)
+        with pytest.raises(TooManyTokens):
+            add(30)
+        store.revoke_token(store.tokens("bob")[-1].id)
+        assert add(31).id > max(one.id for one in store.tokens("bob")[:-1])
 
     def test_tokens_are_found_among_thousands_of_unknown_ones(self, store: Store) -> None:
         known = [bytes([n]) * 32 for n in range(50)]

@@ -94,6 +94,8 @@ class IdentitiesContract(Suite):
         store.add_user("Ann")
         with pytest.raises(AlreadyExists):
             store.register_by_identity("ann", ISSUER, "1", "")
+        with pytest.raises(AlreadyExists):
+            store.register_by_identity("\ua4ee\ua4e0\ua4e0", ISSUER, "1", "")  # looks like ANN
         assert store.user_of_identity(ISSUER, "1") is None
         user = store.register_by_identity("ann-2", ISSUER, "1", "Ann")
         assert (user.name, user.registered, user.disabled) == ("ann-2", clock.now, False)

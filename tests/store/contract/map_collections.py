@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ from mapshelf.model import (
 from mapshelf.store import Store
 from tests.store.clock import Clock
 from tests.store.contract.publishing import PeopleSuite, published
-from tests.store.contract.suite import ALL, put, title
+from tests.store.contract.sign_in import all_at_once
+from tests.store.contract.suite import ALL, Open, put, title
 from tests.store.drafts import upload
 
 PUBLISHED = Visibility.PUBLISHED
@@ -196,6 +198,21 @@ class CollectionsContract(PeopleSuite):
         store.pin_collection(three.id, pinned=True)
         store.remove_collection(one.id)
         assert [found.title for found in store.pinned_collections()] == ["3"]
+
+    def test_no_more_are_pinned_at_the_same_moment(
+        self, store: Store, reopen: Open, ann: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.map_collections.MOST_PINNED", 3)
+        nodes = [store, reopen(), reopen(), reopen()]
+        for _ in range(3):  # the first time, some still connect
+            ids = [made(store, ann, title="x", visibility=PUBLISHED).id for _ in range(8)]
+            pins = [partial(nodes[n % 4].pin_collection, one) for n, one in enumerate(ids)]
+            tried = all_at_once(*(partial(pin, pinned=True) for pin in pins))
+            refused = [one for one in tried if isinstance(one, TooManyCollections)]
+            assert (len(tried), len(refused)) == (8, 5)
+            assert len(store.pinned_collections()) == 3
+            for one in ids:
+                store.remove_collection(one)
 
     def test_collections_are_bounded(
         self, store: Store, ann: int, bob: int, maps: list[Map], monkeypatch: pytest.MonkeyPatch

@@ -1,11 +1,13 @@
 """Tests of ``contract.Programs``."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from mapshelf.errors import AlreadyExists, Conflict, MapshelfError, NotFound
+from mapshelf.errors import AlreadyExists, Conflict, MapshelfError, NotFound, TooManyPrograms
 from mapshelf.model import (
+    DYNAMIC_ID,
     HOUR,
     SYSTEM_USER,
     AuthorizationCode,
@@ -55,6 +57,23 @@ def let_in(store: Store, user: User, number: int, program: str = "p1") -> Grant:
 
 class ProgramsContract(Suite):
     """Registered programs."""
+
+    def test_the_number_of_programs_that_register_themselves_may_be_limited(
+        self, store: Store, reopen: Open
+    ) -> None:
+        nodes = [store, reopen(), reopen(), reopen()]
+
+        def add(number: int) -> None:
+            nodes[number % 4].add_program(replace(PUBLIC, id=f"{DYNAMIC_ID}{number}"), 3)
+
+        for number, node in enumerate(nodes):
+            node.add_program(replace(PUBLIC, id=f"p{number}"), 3)
+        made = all_at_once(*(partial(add, number) for number in range(8)))
+        assert sum(isinstance(one, TooManyPrograms) for one in made) == 5
+        assert sum(one.is_dynamic for one in store.programs()) == 3
+        store.add_program(replace(PUBLIC, id=f"{DYNAMIC_ID}more"))
+        with pytest.raises(TooManyPrograms):
+            add(9)
 
     def test_oauth_programs(self, store: Store) -> None:
         assert store.programs() == []

@@ -15,6 +15,7 @@ from mapshelf.model import (
     AuthorizationCode,
     DeviceRequest,
     LinkKind,
+    MapsOfClosedAccount,
     NewTokens,
     OneTimeLink,
     Passkey,
@@ -26,7 +27,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store
 from tests.store.clock import Clock
-from tests.store.contract.suite import Open, Suite
+from tests.store.contract.suite import Open, Suite, title
 
 T = TypeVar("T")
 
@@ -315,6 +316,46 @@ class InvitationsContract(Suite):
             store.register(digest(1), "carl", "x", clock.now)
         assert [user.name for user in store.users()] == [SYSTEM_USER, "Ann", "Bob"]
         assert store.link(digest(3), clock.now) is not None
+
+    def test_nobody_registers_a_name_that_looks_like_that_of_a_user(self, store: Store) -> None:
+        store.add_user("Bob.Smith")
+        for name in ("bob.smith", "bob\u2024smith", "BOB\ufe52SMITH", "b\u043eb.smith"):
+            with pytest.raises(AlreadyExists):
+                store.register(None, name, "x", 5)
+        looks_like_system = "\u0455\u0443\u0455\u0442\u0435\u043c"  # but for one letter
+        store.register(None, looks_like_system, "x", 5)
+        store.register(None, "\u0441\u043e\u0441\u043e", "x", 5)
+        for name in ("coco", "\u03f2\u03bf\u03f2\u03bf"):
+            with pytest.raises(AlreadyExists):
+                store.register(None, name, "x", 5)
+        # Names from commands and files are what somebody else has decided; they count from then on.
+        store.add_user("coco")
+        store.put_maps([title("t", owner="niko")])
+        with pytest.raises(AlreadyExists):
+            store.register(None, "\u039d\u0399\u039a\u039f", "x", 5)
+
+    def test_the_name_of_a_deleted_user_is_free_again(self, store: Store) -> None:
+        gone = store.register(None, "bob.smith", "x", 5)
+        store.close_account(gone.id, MapsOfClosedAccount.REMOVE, "x")
+        with pytest.raises(AlreadyExists):
+            store.register(None, "bob\u2024smith", "x", 5)
+        while store.finish_closing():
+            pass
+        store.register(None, "bob\u2024smith", "x", 5)
+
+    def test_of_simultaneous_registrations_of_names_that_look_alike_one_succeeds(
+        self, store: Store, reopen: Open
+    ) -> None:
+        stores = [store, reopen()]
+        alike = ("coco", "\u0441\u043e\u0441\u043e", "\u03f2\u03bf\u03f2\u03bf", "COCO")
+        got = all_at_once(
+            partial(stores[0].register, None, alike[0], "x", 5),
+            partial(stores[1].register, None, alike[1], "x", 5),
+            partial(stores[0].register_by_identity, alike[2], "https://a.test", "1", ""),
+            partial(stores[1].register_by_identity, alike[3], "https://a.test", "2", ""),
+        )
+        assert sum(isinstance(one, User) for one in got) == 1
+        assert sum(isinstance(one, AlreadyExists) for one in got) == 3
 
     def test_invitations_of_disabled_users_are_refused(self, store: Store, clock: Clock) -> None:
         root = store.add_user("root", Role.ADMINISTRATOR)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from mapshelf.model import MINUTE
+from mapshelf.model import CLOCK_TOLERANCE, MINUTE
 
 LIFETIME: Final = 10 * MINUTE
 """Milliseconds within which the user must sign in at the provider."""
@@ -73,9 +73,12 @@ class Attempt:
         return _encoded(hashlib.sha256(self.verifier().encode()).digest())
 
     def is_answered_by(self, state: str, session: str, now: int) -> bool:
-        """Return whether ``state`` belongs to this attempt and has not expired."""
+        """Return whether ``state`` belongs to this attempt, which has not expired at ``now``.
+
+        It may have begun at another node, whose clock is a little ahead.
+        """
         right = hmac.compare_digest(self.state(session).encode(), state.encode())
-        return right and self.began <= now < self.began + LIFETIME
+        return right and -CLOCK_TOLERANCE <= now - self.began < LIFETIME
 
     def _derived(self, what: str, of: str) -> str:
         return _encoded(hmac.digest(self.secret.encode(), f"{what}\0{of}".encode(), "sha256"))

@@ -16,7 +16,6 @@ from mapshelf.accounts.names import is_lookalike, is_unusable, without_invisible
 from mapshelf.accounts.openid.attempt import Attempt
 from mapshelf.accounts.openid.provider import DENIED, Provider, ProviderUser
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
-from mapshelf.accounts.sign_in import looks_like_another
 from mapshelf.accounts.throttle import Throttle
 from mapshelf.errors import (
     AlreadyExists,
@@ -138,8 +137,6 @@ def _may_be_in_name(letter: str) -> bool:
 
 def _registered(store: IdentityStore, who: ProviderUser, client: Client) -> User | None:
     for name in _names(user_name_for(who.name)):
-        if looks_like_another(store, name):
-            continue
         try:
             with store.auditing(registering(name, client.address)):
                 return store.register_by_identity(

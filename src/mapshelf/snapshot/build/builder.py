@@ -39,8 +39,9 @@ MANY_MAPS: Final = 10_000
 """Number of maps from which a full build uses helper processes, as it takes longer than to start
 them."""
 
-COMPACTION_MEMORY: Final = 512_000_000
-"""Bytes of the search index that a compaction buffers at most. It is in no hurry."""
+COMPACTION_MEMORY: Final = 256_000_000
+"""Bytes of the search index that a compaction buffers at most. To write them to disk takes two
+seconds, in which no change is published."""
 
 COMPACTION_BATCH: Final = 200
 """Number of changes applied by each step of a compaction. New changes wait at most for one step, a
@@ -87,6 +88,11 @@ class Builder:
         """The store revision that the last published snapshot shows."""
         return self._working.published_revision
 
+    @property
+    def is_merging(self) -> bool:
+        """Whether segments of a new index are being merged; ``compact`` publishes the result."""
+        return self._working.is_published and self._working.text.is_merging
+
     def advance(self, progress: Progress | None = None) -> bool:
         """Publish a snapshot if the store has changed since the last one; return whether it had.
 
@@ -110,16 +116,20 @@ class Builder:
             self._rebuild(str(error))
             self._apply_changes(revision, progress)
         if not self._working.is_published:
-            self._working.text.merge()
+            self._working.text.end_first_build()
         self._publish()
         return True
 
     def compact(self) -> bool:
         """Perform one step of compaction if the snapshot needs it; return whether there are more.
 
+        It also publishes an index again whose segments were merged in the background.
+
         The old snapshot is kept up to date until the compacted one replaces it. Each step applies
         only a few changes, so that new changes do not wait long.
         """
+        if self.is_merging and self._working.text.end_merging():
+            self._publish()
         if self._compacted is None:
             if not self._working.needs_compaction():
                 return False
@@ -141,6 +151,7 @@ class Builder:
         # The last changes may have been removals, which the feed leaves out if read from the start.
         self._compacted.revision = max(self._compacted.revision, self._working.revision)
         self._compacted.number = self._working.number
+        self._compacted.text.end_first_build()
         self._use(self._compacted)
         self._publish()
         return False

@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -15,7 +16,7 @@ from mapshelf.snapshot.format.text_fields import schema, translated
 MEMORY: Final = 64_000_000
 """Number of bytes that the writer buffers before it writes a segment."""
 
-SHARE_OF_DOCUMENTS: Final = 0.65
+SHARE_OF_DOCUMENTS: Final = 0.5
 """Size of the documents that fit into a buffer, relative to that. It was 0.37 for 64 MB, 0.51 for
 128 MB, and more for larger ones, because most words are in many documents."""
 
@@ -24,6 +25,12 @@ SAMPLE: Final = 500
 
 SEGMENTS_MERGED: Final = 8
 """Number of segments of about the same size that Tantivy merges into one."""
+
+LONGEST_MERGE: Final = 3600.0
+"""Seconds after which nobody waits for the merges of a new index any more."""
+
+META: Final = "meta.json"
+"""The file of Tantivy that lists the segments."""
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +68,7 @@ class TextIndexWriter:
         self._added, self._bytes = 0, 0
         self._committed = False
         self._portion = max(SAMPLE, new.expected) if new else 0
+        self._merging, self._merged_until = 0, 0.0
         self.size = 0
         """Number of documents in the last published index, including deleted ones."""
 
@@ -87,21 +95,63 @@ class TextIndexWriter:
             self._commit()
             self._writer.garbage_collect_files()
         link_index(self._directory, directory)
-        self.size = sum(segment["max_doc"] for segment in _segments(directory / "meta.json"))
+        self.size = sum(_sizes(directory / META))
 
-    def merge(self) -> None:
-        """Commit, and wait until all merges are done; a new index becomes a single segment."""
-        if self._new and self._portion < self._new.expected:
-            log.info("merging the search index")
+    def end_first_build(self) -> None:
+        """Commit the documents that were expected in a new index.
+
+        If they are in several segments, these are merged in the background (``end_merging``).
+        """
         with translated():
             self._commit()
-            self._writer.wait_merging_threads()
-            self._writer = self._index.writer(MEMORY, num_threads=1)
+            if self._new and self._portion < self._new.expected:
+                self._await_merges(self._new.expected)
+            else:
+                self._settle()
+            self._new = None
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether the segments of a new index are being merged in the background."""
+        return self._merging > 0
+
+    def end_merging(self) -> bool:
+        """Return whether the segments of a new index have been merged, and go on with that.
+
+        Each search visits each segment, so it is worth publishing the index again.
+        """
+        largest = max(_sizes(self._directory / META), default=0)
+        if 2 * largest < self._merging and monotonic() < self._merged_until:
+            return False
+        with translated():
+            self._commit()
+            self._settle()
+        log.info("the search index is merged")
+        return True
+
+    def resume_merging(self) -> None:
+        """Go on with the merges of an index that was new when the last builder ended."""
+        sizes = _sizes(self._directory / META)
+        if len(sizes) >= SEGMENTS_MERGED and 2 * max(sizes) < sum(sizes):
+            with translated():
+                self._writer.commit()  # begins merges, even without changes
+            self._await_merges(sum(sizes))
 
     def close(self) -> None:
         """Wait for merges in the background, and close the index."""
         with translated():
             self._writer.wait_merging_threads()
+
+    def _settle(self) -> None:
+        """Go on with less memory; merges must have been done, or be small."""
+        self._writer.wait_merging_threads()
+        self._writer = self._index.writer(MEMORY, num_threads=1)
+        self._merging = 0
+
+    def _await_merges(self, documents: int) -> None:
+        """Look for a segment with most of these documents (``end_merging``)."""
+        self._merging, self._merged_until = documents, monotonic() + LONGEST_MERGE
+        log.info("merging the search index in the background")
 
     def _end_portion(self, new: NewIndex) -> None:
         """Write a segment if its last document has been added."""
@@ -143,11 +193,11 @@ def link_index(source: Path, target: Path) -> None:
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         try:
-            for name in ("meta.json", ".managed.json"):
+            for name in (META, ".managed.json"):
                 (target / name).write_bytes((source / name).read_bytes())
-            for path in _segment_files(source, target / "meta.json"):
+            for path in _segment_files(source, target / META):
                 (target / path.name).hardlink_to(path)
-            if (source / "meta.json").read_bytes() == (target / "meta.json").read_bytes():
+            if (source / META).read_bytes() == (target / META).read_bytes():
                 return
         except FileNotFoundError:
             if attempt == 19:
@@ -170,6 +220,11 @@ def _segment_files(source: Path, meta: Path) -> Iterator[Path]:
         if not own:
             raise FileNotFoundError(name)
         yield from own
+
+
+def _sizes(meta: Path) -> list[int]:
+    """Return the number of documents in each segment that ``meta`` lists."""
+    return [segment["max_doc"] for segment in _segments(meta)]
 
 
 def _segments(meta: Path) -> list[dict[str, Any]]:

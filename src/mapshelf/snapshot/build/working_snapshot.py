@@ -144,6 +144,8 @@ class WorkingSnapshot:
                 message = "the files of the snapshot cannot be linked"
                 raise snapshot_error(message, error) from error
             columns.mark_live(live)
+            text = TextIndexWriter(folder / TEXT)
+            text.resume_merging()
             terms = TermDictionaryWriter(terms_path, published_length(manifest, TERMS))
             resumed = cls(
                 folder=folder,
@@ -151,7 +153,7 @@ class WorkingSnapshot:
                 orders=orders,
                 records=records,
                 terms=_closed_with(opened, terms),
-                text=TextIndexWriter(folder / TEXT),
+                text=text,
                 preparation=preparation,
                 slots=dict(zip(columns["file_id"][live].tolist(), live.tolist(), strict=True)),
                 number=number,

@@ -42,13 +42,32 @@ class Accounts(Protocol):
             NotFound: no user has this name.
         """
 
-    def add_token(
-        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    def add_token(  # noqa: PLR0913 - the facts of one row, and a limit
+        self,
+        user: str,
+        digest: bytes,
+        *,
+        label: str,
+        scopes: str,
+        expires: int | None,
+        most: int | None = None,
     ) -> Token:
         """Add a personal token for ``user``. Only its digest is stored.
 
+        Its id is higher than those of all tokens that the user has already.
+
+        Args:
+            user: the name of the user.
+            digest: the digest of the token.
+            label: its purpose, for the user.
+            scopes: what it allows.
+            expires: when it expires, ``None`` if never.
+            most: the maximum number of tokens of the user that are neither revoked nor open feeds,
+                this one included; ``None`` if there is none. MUST hold for concurrent calls.
+
         Raises:
             NotFound: no user has this name.
+            TooManyTokens: the user has ``most`` already.
         """
 
     def tokens(self, user: str) -> list[Token]:

@@ -58,5 +58,5 @@ class Identities(Protocol):
             shown: the display name of the identity.
 
         Raises:
-            AlreadyExists: the name is taken.
+            AlreadyExists: the name is taken, or looks like that of a user; see ``register``.
         """

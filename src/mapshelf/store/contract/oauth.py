@@ -12,11 +12,17 @@ from mapshelf.model import AuthorizationCode, DeviceRequest, Grant, NewTokens, P
 class RegisteredPrograms(Protocol):
     """Stores the programs that may request authorization."""
 
-    def add_program(self, program: Program) -> None:
+    def add_program(self, program: Program, most: int | None = None) -> None:
         """Register a program.
+
+        Args:
+            program: the program.
+            most: the maximum number of programs that registered themselves (``is_dynamic``), this
+                one included; ``None`` if there is none. MUST hold for concurrent calls.
 
         Raises:
             AlreadyExists: there is one with this id.
+            TooManyPrograms: there are ``most`` already.
         """
 
     def programs(self) -> list[Program]:

@@ -125,7 +125,8 @@ class Passwords(Protocol):
 
         Raises:
             NotFound: there is no such invitation that is valid at ``now``.
-            AlreadyExists: the name is taken.
+            AlreadyExists: the name is taken, or looks like that of a user. Of concurrent calls
+                with names that look alike, only one may succeed.
         """
 
 

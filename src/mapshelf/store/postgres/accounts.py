@@ -17,7 +17,13 @@ from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.postgres.connections import Link, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.user_rows import add_user_row, require_user
+from mapshelf.store.postgres.user_rows import (
+    CHANGING,
+    add_user_row,
+    require_user,
+    user_with_id,
+)
+from mapshelf.store.token_limit import refuse_beyond
 
 
 class PostgresAccounts(DatabaseUser):
@@ -63,12 +69,23 @@ class PostgresAccounts(DatabaseUser):
             )
             return require_user(link, name)
 
-    def add_token(
-        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    def add_token(  # noqa: PLR0913 - the facts of one row, and a limit
+        self,
+        user: str,
+        digest: bytes,
+        *,
+        label: str,
+        scopes: str,
+        expires: int | None,
+        most: int | None = None,
     ) -> Token:
         """See ``Store``."""
         with self._connections.writing() as link:
-            owner = require_user(link, user)
+            # One at a time, so that the limit holds, and later tokens have higher ids.
+            owner = user_with_id(link, require_user(link, user).id, CHANGING)
+            refuse_beyond(
+                lambda sql, given: link.rows(with_placeholders(sql), given), owner.id, most
+            )
             link.execute(
                 "INSERT INTO tokens (user_id, digest, label, scopes, created, expires)"
                 " VALUES (%s, %s, %s, %s, %s, %s)",

@@ -3,7 +3,8 @@
 A URL may name several hosts: one primary, which takes writes, and standbys that follow it. Writes,
 and reads that must see every write, go to the primary. The change feed and look-ups prefer a
 standby. Each use of a connection first checks the role of its server: after a switchover, a
-connection to the former primary still works, but every write over it fails.
+connection to the former primary still works, but every write over it fails. The same check reads
+the clock of the primary, which this process follows (``clock.py``).
 
 Each step also has a client-side time-out, because a stopped server, or a network that drops
 packets, sends nothing. A read over a dead connection is retried once elsewhere. A write is never
@@ -21,6 +22,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolClosed, TooManyRequests
 
+from mapshelf.clock import follow, is_following, steady
 from mapshelf.errors import InvalidSetting
 from mapshelf.formats.outline_codec import FORMAT
 from mapshelf.store.credential_check import CredentialCheck
@@ -81,6 +83,12 @@ DEFAULTS: Final = {
 }
 """libpq parameters that the URL may override."""
 
+_STATE: Final = (
+    "pg_is_in_recovery()",
+    "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+)
+"""Whether a server is a standby, and its time in microseconds since 1970-01-01 UTC."""
+
 _NOT_YET: Final = ("42P01", "42703")
 """SQLSTATE codes of a standby that lacks a new table or column."""
 
@@ -121,9 +129,20 @@ class Link(psycopg.Connection[Row]):
         """Ask the server whether it is a standby; this also shows that it still answers."""
         patience, self.patience = self.patience, LOOK_TIMEOUT
         try:
-            ((self.standby,),) = self.rows("SELECT pg_is_in_recovery()")
+            self.ask()
         finally:
             self.patience = patience
+
+    def ask(self, *what: str) -> Row:
+        """Return the row of ``SELECT what``. Note whether the server is a standby, and its time.
+
+        The time of a standby counts only until that of a primary is known.
+        """
+        asked = steady()
+        ((self.standby, time_there, *found),) = self.rows(f"SELECT {', '.join((*_STATE, *what))}")
+        if not self.standby or not is_following():
+            follow(time_there, asked)
+        return tuple(found)
 
 
 class Pool:
@@ -305,15 +324,15 @@ def with_placeholders(sql: str) -> str:
 
 
 def _row(what: str, link: Link) -> Row:
-    """Return the row of ``SELECT what``, and set whether the server is a standby.
+    """Return the row of ``SELECT what``.
 
     Raises:
-        psycopg.OperationalError: it is a standby, but must not be one.
+        psycopg.OperationalError: the server is a standby, but must not be one.
     """
-    ((link.standby, *found),) = link.rows(f"SELECT pg_is_in_recovery(), {what}")
+    found = link.ask(what)
     if link.standby and link.primary_only:
         raise psycopg.OperationalError("the server follows another now")
-    return tuple(found)
+    return found
 
 
 def _tried_twice(

@@ -1,18 +1,28 @@
 """Registered programs in PostgreSQL."""
 
-from mapshelf.errors import AlreadyExists, NotFound
+from typing import Final
+
+from mapshelf.errors import AlreadyExists, NotFound, TooManyPrograms
 from mapshelf.model import Program, about_client
-from mapshelf.store.oauth import PROGRAM, row_of_program
+from mapshelf.store.oauth import DYNAMIC, PROGRAM, row_of_program
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.grants import delete_grants
+
+REGISTRATIONS_LOCK: Final = 0x4D61_7050_726F_6773
+"""The advisory lock that serializes transactions that count programs ("MapProgs")."""
 
 
 class PostgresPrograms(DatabaseUser):
     """See ``contract.RegisteredPrograms``."""
 
-    def add_program(self, program: Program) -> None:
+    def add_program(self, program: Program, most: int | None = None) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
+            if most is not None:
+                link.execute("SELECT pg_advisory_xact_lock(%s)", (REGISTRATIONS_LOCK,))
+                ((count,),) = link.rows(DYNAMIC)
+                if count >= most:
+                    raise TooManyPrograms(f"{most} programs have registered themselves")
             added = link.execute(
                 f"INSERT INTO programs ({PROGRAM}) VALUES (%s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING",

@@ -11,6 +11,7 @@ from mapshelf.model import Access, LinkKind, OneTimeLink, User
 from mapshelf.store.columns import (
     link_of_row,
 )
+from mapshelf.store.lookalikes import refuse_lookalike
 from mapshelf.store.postgres.access import end_access
 from mapshelf.store.postgres.connections import Link, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
@@ -116,6 +117,7 @@ class PostgresPasswords(DatabaseUser):
                 if _good_link(link, digest, now) is None:
                     raise NotFound("this invitation no longer works")
                 _delete_link(link, digest, LinkKind.INVITATION)
+            refuse_lookalike(lambda sql, given: link.rows(with_placeholders(sql), given), name)
             return add_user_row(link, name, now, encoded=encoded)
 
 

@@ -7,6 +7,7 @@ one after another.
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from mapshelf.clock import milliseconds_here
 from mapshelf.model import MapDraft
 from mapshelf.store.account_queries import AccountQueries
 from mapshelf.store.administration_methods import AdministrationMethods
@@ -44,9 +45,9 @@ class PostgresPublishing(
 
     def clock_difference(self) -> float:
         """See ``Store``."""
-        before = self._clock()
+        before = milliseconds_here()
         ((theirs,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())::float8")
-        return (before + self._clock()) / 2000 - float(theirs)
+        return (before + milliseconds_here()) / 2000 - float(theirs)
 
     def _now(self) -> int:
         return self._clock()

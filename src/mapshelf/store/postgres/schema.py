@@ -8,6 +8,7 @@ upgrade.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from psycopg.errors import InvalidSchemaName, UndefinedTable
@@ -15,7 +16,8 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 from mapshelf.errors import StoreDamaged, StoreError, StoreMissing
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
-from mapshelf.store.postgres.connections import Link, connect
+from mapshelf.store.lookalikes import add_skeletons
+from mapshelf.store.postgres.connections import Link, connect, with_placeholders
 from mapshelf.store.postgres.counters import HISTORY
 from mapshelf.store.postgres.error_translation import translated
 from mapshelf.store.postgres.user_rows import insert_user
@@ -85,8 +87,12 @@ MIGRATIONS: Final = (
     Migration("postgres_0020.sql", needs=1),
     Migration("postgres_0021.sql", needs=1),
     Migration("postgres_0022.sql", needs=1),
+    Migration("postgres_0023.sql", needs=1),
 )
 """Migrations in the order they were added; the table ``migrations`` records the applied ones."""
+
+SKELETONS: Final = "postgres_0023.sql"
+"""The script after which the users who are there get skeletons."""
 
 
 def prepare(url: str, now: int, *, create: bool) -> None:
@@ -104,11 +110,11 @@ def prepare(url: str, now: int, *, create: bool) -> None:
         _check_version(link)
         link.rows("SELECT 1")
         had = _migrations_had(link)
-        followed = link.rows("SELECT pg_is_in_recovery()") == [(True,)]
+        link.look()
     if had >= len(MIGRATIONS):
         return
     # A standby may not have the catalogue yet.
-    if not had and not create and not followed:
+    if not had and not create and not link.standby:
         raise StoreMissing("there is no catalogue in the PostgreSQL database")
     with connect(url, "read-write") as link, translated():
         _migrate(link, now, create=create)
@@ -127,12 +133,26 @@ def _migrate(link: Link, now: int, *, create: bool) -> None:
             _begin(link)
         for number, migration in enumerate(MIGRATIONS[had:], had + 1):
             link.execute(read_script(migration.script))
+            if migration.script == SKELETONS:
+                add_skeletons(
+                    lambda sql, given: link.rows(with_placeholders(sql), given),
+                    partial(_write_skeletons, link),
+                )
             link.execute(
                 "INSERT INTO migrations VALUES (%s, %s, %s, %s)",
                 (number, _digest(number), migration.needs, now),
             )
         if not had:
             _seed(link, now)
+
+
+def _write_skeletons(link: Link, rows: list[tuple[str, int]]) -> None:
+    looks, user_ids = zip(*rows, strict=True)
+    link.execute(
+        "UPDATE users AS u SET skeleton = one.skeleton"
+        " FROM unnest(%s::text[], %s::bigint[]) AS one (skeleton, id) WHERE u.id = one.id",
+        (list(looks), list(user_ids)),
+    )
 
 
 def _check_version(link: Link) -> None:

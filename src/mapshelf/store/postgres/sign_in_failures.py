@@ -12,7 +12,10 @@ from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, LATER_KEPT, MO
 FAILURES_LOCK: Final = 0x4D61_7046_6169_6C73
 """The advisory lock that serializes transactions that count failures ("MapFails")."""
 
-NOW: Final = "least(%s::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)"
+THERE: Final = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+"""The time of the database."""
+
+NOW: Final = f"least(%s::bigint, {THERE})"
 """The time of a node, but no later than that of the database: a node whose clock is far ahead must
 not forget what the others have counted."""
 
@@ -35,7 +38,9 @@ class PostgresSignInFailures(DatabaseUser):
                 "INSERT INTO sign_in_failures AS f"
                 f" SELECT one.key, 1, {NOW}, %s FROM unnest(%s::bytea[]) AS one (key)"
                 " ON CONFLICT (key) DO UPDATE SET count = f.count + 1,"
-                " first = least(f.first, excluded.first),"
+                # A node that is far behind must not make the others take the row for expired.
+                f" first = CASE WHEN f.first > {THERE} - {FAILURES_KEPT}"
+                f" THEN least(f.first, {THERE}) ELSE least(f.first, excluded.first) END,"
                 f" last = CASE WHEN f.last > excluded.last + {LATER_KEPT} THEN excluded.last"
                 " ELSE greatest(f.last, excluded.last) END",
                 (now, now, list(set(keys))),

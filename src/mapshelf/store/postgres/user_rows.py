@@ -7,6 +7,7 @@ from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.postgres.connections import Link
 from mapshelf.store.sign_in import WAYS
+from mapshelf.text.skeleton import skeleton
 
 CHANGING: Final = "FOR NO KEY UPDATE"
 """The lock for a row about to change: others can still add rows that refer to it."""
@@ -79,8 +80,8 @@ def insert_user(
 ) -> User:
     """Register a user whose name is not taken."""
     rows = link.rows(
-        "INSERT INTO users (name, name_key, registered, role, password)"
-        f" VALUES (%s, %s, %s, %s, %s) RETURNING {USER}",
-        (name.strip(), name_key(name), now, role.value, encoded),
+        "INSERT INTO users (name, name_key, skeleton, registered, role, password)"
+        f" VALUES (%s, %s, %s, %s, %s, %s) RETURNING {USER}",
+        (name.strip(), name_key(name), skeleton(name), now, role.value, encoded),
     )
     return user_of_row(rows[0])

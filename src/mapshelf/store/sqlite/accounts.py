@@ -18,6 +18,7 @@ from mapshelf.store.columns import (
 from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.user_rows import add_user_row, require_user
+from mapshelf.store.token_limit import refuse_beyond
 
 
 class SQLiteAccounts(DatabaseUser):
@@ -65,12 +66,22 @@ class SQLiteAccounts(DatabaseUser):
             )
             return require_user(database, name)
 
-    def add_token(
-        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    def add_token(  # noqa: PLR0913 - the facts of one row, and a limit
+        self,
+        user: str,
+        digest: bytes,
+        *,
+        label: str,
+        scopes: str,
+        expires: int | None,
+        most: int | None = None,
     ) -> Token:
         """See ``Store``."""
         with self._database.writing() as database:
             owner = require_user(database, user)
+            refuse_beyond(
+                lambda sql, given: database.execute(sql, given).fetchall(), owner.id, most
+            )
             database.execute(
                 "INSERT INTO tokens (user_id, digest, label, scopes, created, expires)"
                 " VALUES (?, ?, ?, ?, ?, ?)",

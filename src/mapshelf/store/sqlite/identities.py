@@ -5,6 +5,7 @@ import apsw
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Identity, User
 from mapshelf.store.columns import IDENTITY, USER_OF_TOKEN, user_of_row
+from mapshelf.store.lookalikes import refuse_lookalike
 from mapshelf.store.sign_in import IDENTITIES_OF_USER, refuse_another, refuse_system
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.user_rows import add_user_row, keep_a_way, user_with_id
@@ -54,6 +55,7 @@ class SQLiteIdentities(DatabaseUser):
             linked = _user(database, issuer, subject)
             if linked is not None:
                 return linked
+            refuse_lookalike(lambda sql, given: database.execute(sql, given).fetchall(), name)
             user = add_user_row(database, name, now)
             _add(database, user.id, Identity(issuer, subject, shown, now))
             return user

@@ -7,6 +7,7 @@ import apsw
 from mapshelf.errors import StoreDamaged
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
+from mapshelf.store.lookalikes import add_skeletons
 from mapshelf.store.scripts import read_script, schema_digest
 from mapshelf.store.sqlite.user_rows import insert_user
 from mapshelf.store.tables import Row
@@ -36,8 +37,12 @@ MIGRATIONS: Final = (
     "sqlite_0020.sql",
     "sqlite_0021.sql",
     "sqlite_0022.sql",
+    "sqlite_0023.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
+
+SKELETONS: Final = "sqlite_0023.sql"
+"""The script after which the users who are there get skeletons."""
 
 
 def is_up_to_date(database: apsw.Connection) -> bool:
@@ -60,6 +65,13 @@ def migrate(database: apsw.Connection, now: int) -> None:
         database.pragma("application_id", APPLICATION_ID)
     for name in MIGRATIONS[version:]:
         database.execute(read_script(name))
+        if name == SKELETONS:
+            add_skeletons(
+                lambda sql, given: database.execute(sql, given).fetchall(),
+                lambda rows: database.executemany(
+                    "UPDATE users SET skeleton = ? WHERE id = ?", rows
+                ),
+            )
     if version == 0:
         _seed(database, now)
     database.pragma("user_version", user_version(len(MIGRATIONS)))

@@ -1,18 +1,23 @@
 """Registered programs in SQLite."""
 
-from mapshelf.errors import AlreadyExists, NotFound
+from mapshelf.errors import AlreadyExists, NotFound, TooManyPrograms
 from mapshelf.model import Program, about_client
-from mapshelf.store.oauth import PROGRAM, row_of_program
+from mapshelf.store.oauth import DYNAMIC, PROGRAM, row_of_program
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.grants import delete_grants
+from mapshelf.store.tables import Row
 
 
 class SQLitePrograms(DatabaseUser):
     """See ``contract.RegisteredPrograms``."""
 
-    def add_program(self, program: Program) -> None:
+    def add_program(self, program: Program, most: int | None = None) -> None:
         """See ``Store``."""
         with self._database.writing() as database:
+            if most is not None:
+                rows: list[Row] = database.execute(DYNAMIC).fetchall()
+                if rows[0][0] >= most:
+                    raise TooManyPrograms(f"{most} programs have registered themselves")
             database.execute(
                 f"INSERT INTO programs ({PROGRAM}) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT DO NOTHING",

@@ -9,6 +9,7 @@ from mapshelf.model import Access, LinkKind, OneTimeLink, User
 from mapshelf.store.columns import (
     link_of_row,
 )
+from mapshelf.store.lookalikes import refuse_lookalike
 from mapshelf.store.sign_in import GOOD_LINKS, refuse_changed, refuse_second, refuse_system
 from mapshelf.store.sqlite.access import end_access
 from mapshelf.store.sqlite.database import DatabaseUser
@@ -99,6 +100,7 @@ class SQLitePasswords(DatabaseUser):
                 if _good_link(database, digest, now) is None:
                     raise NotFound("this invitation no longer works")
                 _delete_link(database, digest, LinkKind.INVITATION)
+            refuse_lookalike(lambda sql, given: database.execute(sql, given).fetchall(), name)
             return add_user_row(database, name, now, encoded=encoded)
 
 

@@ -7,6 +7,7 @@ from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.sign_in import WAYS
 from mapshelf.store.tables import Row
+from mapshelf.text.skeleton import skeleton
 
 
 def find_user(database: apsw.Connection, name: str) -> User | None:
@@ -87,8 +88,8 @@ def insert_user(
 ) -> User:
     """Register a user whose name is not taken."""
     rows: list[Row] = database.execute(
-        "INSERT INTO users (name, name_key, registered, role, password) VALUES (?, ?, ?, ?, ?)"
-        f" RETURNING {USER}",
-        (name.strip(), name_key(name), now, role.value, encoded),
+        "INSERT INTO users (name, name_key, skeleton, registered, role, password)"
+        f" VALUES (?, ?, ?, ?, ?, ?) RETURNING {USER}",
+        (name.strip(), name_key(name), skeleton(name), now, role.value, encoded),
     ).fetchall()
     return user_of_row(rows[0])
