@@ -187,12 +187,13 @@ class Topics:
         if "attribute" in parts:
             topic.attributes = tuple(map(attribute_of, parts["attribute"]))
             topic.shown_attributes = self._shown_attributes.of(topic)
-        for rich in parts.get("richcontent", ()):
-            topic.images += tuple(self._image(image.attrib) for image in rich.iter("img"))
+        if "richcontent" in parts:
+            images = (image for rich in parts["richcontent"] for image in rich.iter("img"))
+            topic.images += tuple(self._image(image.attrib) for image in images)
         if "hook" in parts or "richcontent" in parts:
             self._add_note(topic, parts)
-        for hook in parts.get("hook", ()):
-            self._add_hook(topic, hook)
+        if "hook" in parts:
+            self._add_hooks(topic, parts["hook"])
         if "cloud" in parts:
             self._add_cloud(topic, parts["cloud"][0])
 
@@ -203,15 +204,22 @@ class Topics:
         if cloud is not None and "cloud" not in parts:
             self._add_cloud(topic, cloud)
 
-    def _add_hook(self, topic: Topic, hook: Element) -> None:
-        name = hook.get("NAME")
-        if name == _PICTURE:
-            topic.images += (self._scaled(hook.get("URI", ""), hook.get("SIZE", "")),)
-        elif name == _FORMULA:
-            topic.formula = hook.get("EQUATION", "")
-        elif name == _REMINDER:
-            topic.task = Task(progress=topic.task.progress if topic.task else None, due=_due(hook))
-            topic.markers += (_CLOCK,)
+    def _add_hooks(self, topic: Topic, hooks: list[Element]) -> None:
+        images: list[Image] = []
+        markers: list[Marker] = []
+        for hook in hooks:
+            name = hook.get("NAME")
+            if name == _PICTURE:
+                images.append(self._scaled(hook.get("URI", ""), hook.get("SIZE", "")))
+            elif name == _FORMULA:
+                topic.formula = hook.get("EQUATION", "")
+            elif name == _REMINDER:
+                progress = topic.task.progress if topic.task else None
+                topic.task = Task(progress=progress, due=_due(hook))
+                markers.append(_CLOCK)
+        # Not one by one: that would copy those before each time.
+        topic.images += tuple(images)
+        topic.markers += tuple(markers)
 
     def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()
