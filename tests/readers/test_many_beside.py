@@ -80,6 +80,14 @@ FILES = {
     "reminders of Freeplane": freemind(
         "<node TEXT='C'>" + '<hook NAME="plugins/TimeManagementReminder.xml"/>' * MANY + "</node>"
     ),
+    "marks of a style of Freeplane": freemind(
+        '<node TEXT="C"><hook NAME="MapStyle"><map_styles><stylenode TEXT="s">'
+        + '<icon BUILTIN="yes"/>' * MANY
+        + "</stylenode></map_styles></hook>"
+        + '<node TEXT="a" STYLE_REF="s"/>' * 10
+        + "</node>",
+        "freeplane 1.9.0",
+    ),
     "pictures in texts of FreeMind": freemind(
         '<node TEXT="C">'
         + '<richcontent TYPE="NOTE"><html><body><img src="a"/></body></html></richcontent>' * MANY

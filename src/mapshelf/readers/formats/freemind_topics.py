@@ -30,7 +30,7 @@ from mapshelf.readers.parsing.text_cleaning import (
     html_to_text,
     is_html,
 )
-from mapshelf.readers.parsing.topic_tree import reference
+from mapshelf.readers.parsing.topic_tree import MOST_BESIDE, reference
 
 _OLD_NOTE: Final = "accessories/plugins/NodeNote.properties"
 _REMINDER: Final = "plugins/TimeManagementReminder.xml"
@@ -93,6 +93,7 @@ class Topics:
             node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")
         }
         self._topics: dict[Element, Topic] = {}
+        self._of_styles: dict[Element, tuple[tuple[Marker, ...], Element | None]] = {}
         self._unnamed = 0
 
     def create_topic(self, node: Element) -> Topic:
@@ -199,8 +200,11 @@ class Topics:
 
     def _add_style(self, topic: Topic, style: Element, parts: Parts) -> None:
         """Add the icons and cloud of the topic's named style."""
-        topic.markers += markers_of(style.findall("icon"))
-        cloud = style.find("cloud")
+        if style not in self._of_styles:  # thousands of topics may have the same one
+            icons = markers_of(style.findall("icon"))[:MOST_BESIDE]
+            self._of_styles[style] = icons, style.find("cloud")
+        icons, cloud = self._of_styles[style]
+        topic.markers += icons
         if cloud is not None and "cloud" not in parts:
             self._add_cloud(topic, cloud)
 
