@@ -5,8 +5,10 @@ import hashlib
 import pytest
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Image, Relationship, Style, Task, Topic, TopicKind
+from mapshelf.model import Boundary, Image, Relationship, Style, Task, Topic, TopicKind
 from mapshelf.readers import Limits, read
+from mapshelf.readers.parsing.sheets import sound_sheets
+from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from tests.readers.samples import archive_of, as_file, drawn
 
 LIMITS = Limits()
@@ -161,3 +163,32 @@ def test_a_topic_may_have_no_box() -> None:
         )
         (root,) = read(archive_of({"content.xml": content}), LIMITS).roots
         assert root.children[1].style == expected
+
+
+def test_relationships_and_boundaries_go_to_the_sheet_with_their_topic() -> None:
+    """They belong to a map, which may have thousands of central topics."""
+    many = range(50)
+    centres = "".join(
+        f'<topic-node id="c{one}"><sub-topics><topic-node id="t{one}"/>'
+        f'<topic-node type="Boundary"/></sub-topics></topic-node>'
+        for one in many
+    )
+    ends = [(f"c{one}", f"t{one}") for one in many] + [("c1", "t2"), ("c1", "none"), ("", "")]
+    lines = "".join(
+        f'<topic-node><link-line-data start-topic-node-ref="{start}" end-topic-node-ref="{end}"/>'
+        "</topic-node>"
+        for start, end in ends
+    )
+    of_one_map = f"<map>{centres}<link-lines>{lines}</link-lines></map>"
+    of_another = '<map><topic-node id="c0"/></map>'
+    content = f"<document><maps>{of_one_map}{of_another}</maps></document>"
+    outline = read(archive_of({"content.xml": content}), LIMITS)
+    assert len(outline.sheets) == len(many) + 1
+    given = sum(len(sheet.relationships) + len(sheet.boundaries) for sheet in outline.sheets)
+    assert given <= 2 * len(many) + len(ends)
+    assign_topic_ids(outline)
+    *sheets, other = sound_sheets(outline).sheets
+    for one, sheet in enumerate(sheets):
+        assert sheet.relationships == (Relationship(f"c{one}", f"t{one}"),)
+        assert sheet.boundaries == (Boundary((f"c{one}",)),)
+    assert (other.relationships, other.boundaries) == ((), ())

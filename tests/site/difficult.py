@@ -234,4 +234,29 @@ MARKED: Final = MapDraft(
 )
 """A text with every kind of emphasis."""
 
-DIFFICULT: Final = (WIDE, LEVEL, ARROWS, LOOPS, TALL, CORNERS, PICTURED, MARKED)
+_HEAVY: Final = "Z" + "\u0363\u0364\u0365\u0366\u0367\u0368\u030d\u030e\u0304" * 50
+
+HEAVY: Final = MapDraft(
+    id="Heavy001",
+    title=_HEAVY,
+    description=_HEAVY,
+    owner="zed",
+    category="Science",
+    tags=(f"T{_HEAVY[1:24]}",),
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        _HEAVY,
+                        "r",
+                        children=[Topic(_HEAVY, "branch", children=[Topic(_HEAVY, "leaf")])],
+                    )
+                ),
+            )
+        )
+    ),
+)
+"""A letter with hundreds of marks, which browsers do not wrap."""
+
+DIFFICULT: Final = (WIDE, LEVEL, ARROWS, LOOPS, TALL, CORNERS, PICTURED, MARKED, HEAVY)

@@ -67,6 +67,29 @@ def test_a_wide_formula_scrolls_by_itself(reader_with: ReaderWith, width: int) -
     assert not faults(page)
 
 
+# -- letters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?view=table",
+        "/?query=zed",
+        "/mindmaps/Heavy001",
+        "/mindmaps/Heavy001/x/compare/Wide0001",
+        "/mindmaps/Wide0001/x/compare/Heavy001",
+    ],
+)
+def test_a_letter_with_hundreds_of_marks_does_not_widen_the_page(
+    reader_with: ReaderWith, path: str, width: int
+) -> None:
+    page = reader_with(viewport={"width": width, "height": 700}).open(path)
+    assert "\u0363" in (page.text_content("main") or "")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 # -- many topics and arrows -------------------------------------------------------------------
 
 

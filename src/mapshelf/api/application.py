@@ -101,6 +101,7 @@ class Application:
             closing.push_async_callback(context.queues.close)
             closing.callback(context.small_drawings.close)
             closing.callback(context.documents.close)
+            closing.callback(context.former_outlines.close)
             closing.callback(context.upload_reader.close)
             closing.callback(context.formula_worker.close)
             closing.callback(context.image_worker.close)

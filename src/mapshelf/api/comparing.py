@@ -1,8 +1,8 @@
 """``GET /maps/{ID}/diff/{OTHER}``: the differences between two maps, or two versions of one.
 
 The client must be allowed to see both maps. Previous versions are available to those who may list
-them; their files are parsed again, as when restoring. Two large maps are compared in the sandboxed
-child that makes large documents (``documents``).
+them; the file of one is parsed again, once (``former_outlines``). Two large maps are compared in
+the sandboxed child that makes large documents (``documents``).
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -17,9 +17,9 @@ from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind, Make, document_response
+from mapshelf.api.former_outlines import FormerOutline, FormerOutlines
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
 from mapshelf.api.map_detail import encoded_outline
-from mapshelf.api.upload_reader import UploadReader
 from mapshelf.api.uploads import no_version, version_content
 from mapshelf.api.visible_maps import FoundMap, find_map, user_if_any
 from mapshelf.api.work_queue import WorkQueue
@@ -27,7 +27,7 @@ from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.formats.outline_size import is_large
-from mapshelf.model import Outline, User, Visibility
+from mapshelf.model import Outline, User, Version, Visibility
 from mapshelf.query import number_up_to, read_parameters
 from mapshelf.store import Store
 from mapshelf.store.contract import Maps
@@ -61,20 +61,23 @@ class Side:
     Attributes:
         found: the map.
         version: the number of the version, 0 for the current one.
-        outline: the encoded outline of that version; ``None`` for the one in the store.
+        outline: the outline of that version; ``None`` for the one in the store.
     """
 
     found: FoundMap
     version: int = 0
-    outline: bytes | None = None
+    outline: FormerOutline | None = None
 
     def encoded(self, store: Maps) -> bytes:
         """Return its encoded outline.
 
         Raises:
             NotFound: it has none.
+            Overloaded: that of a former version was evicted from the cache meanwhile.
         """
-        return self.outline or encoded_outline(store, self.found.record)
+        if self.outline is not None:
+            return self.outline.encoded()
+        return encoded_outline(store, self.found.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +169,31 @@ async def _version(
     user = request.user or await user_if_any(context.sessions, request)
     if user is None:
         raise no_version()
-    read = partial(_read, context.upload_reader, context.store.get(), public_id, number, user)
-    outline = await context.queues.uploads.result(
-        object(), read, request.disconnection, owner=request.owner
+    store, outlines = context.store.get(), context.former_outlines
+    find = partial(_find_version, store, outlines, (public_id, number), user)
+    # A unique key, since permissions may change. Only parsing is shared with other requests.
+    file_id, version, outline = await context.queues.files.result(
+        object(), find, request.disconnection, owner=request.owner
     )
+    if outline is None and not version.current:
+        read = partial(version_content, store, file_id, number)
+        outline = await outlines.parsed(version, read, request)
     return Side(found, number, outline)
 
 
-def _read(
-    reader: UploadReader, store: Store, public_id: str, number: int, user: User
-) -> bytes | None:
-    """Return the outline of a version; ``None`` if it is the one in the store."""
+def _find_version(
+    store: Store, outlines: FormerOutlines, wanted: tuple[str, int], user: User
+) -> tuple[int, Version, FormerOutline | None]:
+    """Return a version that the user may see, the id of its file, and its outline if it is kept."""
+    public_id, number = wanted
     found = store.find_map(public_id)
     if found is None or not may_change(found, user):
         raise no_version()
-    if any(one.current and one.number == number for one in store.versions(found.file_id)):
-        return None
-    return reader.read(*version_content(store, found.file_id, number)).file.outline
+    for version in store.versions(found.file_id):
+        if version.number == number:
+            outline = None if version.current else outlines.kept(version)
+            return found.file_id, version, outline
+    raise no_version()
 
 
 def _made(

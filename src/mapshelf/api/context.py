@@ -10,6 +10,7 @@ from mapshelf.api.browser_sessions import BrowserSessions
 from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.api.documents import Documents
 from mapshelf.api.exports import Exports
+from mapshelf.api.former_outlines import FormerOutlines
 from mapshelf.api.http import Request
 from mapshelf.api.map_finder import MapFinder
 from mapshelf.api.node_health import NodeHealth
@@ -61,6 +62,7 @@ class Context:
         image_worker: converts the pictures in topics.
         formula_worker: renders the formulas of small maps.
         upload_reader: parses uploaded files.
+        former_outlines: parses the files of former versions, and keeps their outlines.
         visits: counts visits.
         health: the health of this node.
         preparations: functions to run before the first request, because running them later would
@@ -83,6 +85,7 @@ class Context:
     image_worker: ImageWorker
     formula_worker: FormulaWorker
     upload_reader: UploadReader
+    former_outlines: FormerOutlines
     visits: VisitCounter
     health: NodeHealth
     preparations: list[Callable[[], None]] = field(default_factory=list)
@@ -143,6 +146,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         image_worker=ImageWorker(thumbnails),
         formula_worker=FormulaWorker(thumbnails),
         upload_reader=UploadReader(),
+        former_outlines=FormerOutlines(documents, queues.former_versions),
         visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
         health=NodeHealth(snapshot, settings, store),
     )

@@ -139,7 +139,7 @@ class Documents:
             StoreDamaged: the outline cannot be decoded.
         """
         name = f"{make.__module__}.{make.__qualname__}"
-        digest = xxhash.xxh3_128(repr((_version_of_code(), name, facts)).encode())
+        digest = xxhash.xxh3_128(repr((version_of_code(), name, facts)).encode())
         digest.update(outline)
         task = _Task(digest.hexdigest(), make, outline, facts, kind.compress)
         found = self._found(task.key, kind)
@@ -177,7 +177,7 @@ class Documents:
 
     def prepare(self) -> None:
         """Compute the version of the code, which reads many files."""
-        _version_of_code()
+        version_of_code()
 
     def close(self) -> None:
         """Kill the child, even if it is making a document."""
@@ -219,7 +219,7 @@ def _refusal(failure: TaskFailure) -> NotFound | Overloaded:
 
 
 @cache
-def _version_of_code() -> str:
+def version_of_code() -> str:
     """Return a digest that identifies this version of the code that makes documents.
 
     It identifies the running code, even if the files change later.

@@ -42,8 +42,7 @@ def complete(topic: Topic, shape: Element, line: Element | None, pictures: Pictu
     """Add the content of a topic's shape, and the colour of the line to its parent."""
     topic.style = _style(shape, line)
     _add_note(topic, shape, pictures)
-    for inner in shape.findall(".//Shape"):
-        _add_inner(topic, inner, pictures)
+    _add_inner(topic, shape.findall(".//Shape"), pictures)
     topic.links = tuple(value(link, "Address") for link in shape.iter("HyperLink"))
     task = shape.find(".//TaskInfo")
     if task is not None:
@@ -71,17 +70,27 @@ def _add_note(topic: Topic, shape: Element, pictures: Pictures) -> None:
     topic.note = note.plain
 
 
-def _add_inner(topic: Topic, shape: Element, pictures: Pictures) -> None:
-    """Add a mark or an image."""
-    mark = shape.find("MarkData")
-    if mark is not None:
-        group, name = (mark.get(key, "")[:_LONGEST_NAME] for key in ("GroupName", "Name"))
-        if group or name:
-            topic.markers += (icon(group, name),)
-    picture = shape.find("Data[@Res]")
-    if picture is not None and shape.get("Type") == "Image":
-        width, height = (_number(value(shape, f"Transform/{side}")) for side in ("Width", "Height"))
-        topic.images += (pictures(picture.get("Res", ""), width, height),)
+def _add_inner(topic: Topic, shapes: list[Element], pictures: Pictures) -> None:
+    """Add the marks and images inside a topic."""
+    topic.markers += tuple(
+        icon(*names) for shape in shapes if any(names := _names(shape.find("MarkData")))
+    )
+    topic.images += tuple(
+        pictures(
+            picture.get("Res", ""),
+            _number(value(shape, "Transform/Width")),
+            _number(value(shape, "Transform/Height")),
+        )
+        for shape in shapes
+        if (picture := shape.find("Data[@Res]")) is not None and shape.get("Type") == "Image"
+    )
+
+
+def _names(mark: Element | None) -> tuple[str, str]:
+    """Return the names of the group and of the mark, empty if there is no mark."""
+    if mark is None:
+        return "", ""
+    return mark.get("GroupName", "")[:_LONGEST_NAME], mark.get("Name", "")[:_LONGEST_NAME]
 
 
 def _style(shape: Element, line: Element | None) -> Style | None:

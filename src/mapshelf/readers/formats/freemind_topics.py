@@ -30,7 +30,7 @@ from mapshelf.readers.parsing.text_cleaning import (
     html_to_text,
     is_html,
 )
-from mapshelf.readers.parsing.topic_tree import reference
+from mapshelf.readers.parsing.topic_tree import MOST_BESIDE, reference
 
 _OLD_NOTE: Final = "accessories/plugins/NodeNote.properties"
 _REMINDER: Final = "plugins/TimeManagementReminder.xml"
@@ -93,6 +93,7 @@ class Topics:
             node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")
         }
         self._topics: dict[Element, Topic] = {}
+        self._of_styles: dict[Element, tuple[tuple[Marker, ...], Element | None]] = {}
         self._unnamed = 0
 
     def create_topic(self, node: Element) -> Topic:
@@ -187,31 +188,42 @@ class Topics:
         if "attribute" in parts:
             topic.attributes = tuple(map(attribute_of, parts["attribute"]))
             topic.shown_attributes = self._shown_attributes.of(topic)
-        for rich in parts.get("richcontent", ()):
-            topic.images += tuple(self._image(image.attrib) for image in rich.iter("img"))
+        if "richcontent" in parts:
+            images = (image for rich in parts["richcontent"] for image in rich.iter("img"))
+            topic.images += tuple(self._image(image.attrib) for image in images)
         if "hook" in parts or "richcontent" in parts:
             self._add_note(topic, parts)
-        for hook in parts.get("hook", ()):
-            self._add_hook(topic, hook)
+        if "hook" in parts:
+            self._add_hooks(topic, parts["hook"])
         if "cloud" in parts:
             self._add_cloud(topic, parts["cloud"][0])
 
     def _add_style(self, topic: Topic, style: Element, parts: Parts) -> None:
         """Add the icons and cloud of the topic's named style."""
-        topic.markers += markers_of(style.findall("icon"))
-        cloud = style.find("cloud")
+        if style not in self._of_styles:  # thousands of topics may have the same one
+            icons = markers_of(style.findall("icon"))[:MOST_BESIDE]
+            self._of_styles[style] = icons, style.find("cloud")
+        icons, cloud = self._of_styles[style]
+        topic.markers += icons
         if cloud is not None and "cloud" not in parts:
             self._add_cloud(topic, cloud)
 
-    def _add_hook(self, topic: Topic, hook: Element) -> None:
-        name = hook.get("NAME")
-        if name == _PICTURE:
-            topic.images += (self._scaled(hook.get("URI", ""), hook.get("SIZE", "")),)
-        elif name == _FORMULA:
-            topic.formula = hook.get("EQUATION", "")
-        elif name == _REMINDER:
-            topic.task = Task(progress=topic.task.progress if topic.task else None, due=_due(hook))
-            topic.markers += (_CLOCK,)
+    def _add_hooks(self, topic: Topic, hooks: list[Element]) -> None:
+        images: list[Image] = []
+        markers: list[Marker] = []
+        for hook in hooks:
+            name = hook.get("NAME")
+            if name == _PICTURE:
+                images.append(self._scaled(hook.get("URI", ""), hook.get("SIZE", "")))
+            elif name == _FORMULA:
+                topic.formula = hook.get("EQUATION", "")
+            elif name == _REMINDER:
+                progress = topic.task.progress if topic.task else None
+                topic.task = Task(progress=progress, due=_due(hook))
+                markers.append(_CLOCK)
+        # Not one by one: that would copy those before each time.
+        topic.images += tuple(images)
+        topic.markers += tuple(markers)
 
     def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()

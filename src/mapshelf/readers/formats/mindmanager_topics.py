@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 from mapshelf.model import Attachment, Marker, Task, Topic, TopicKind
 from mapshelf.readers.formats.mindmanager_markers import mindmanager_marker
 from mapshelf.readers.formats.mindmanager_styles import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
+from mapshelf.readers.parsing.beside import Beside
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.numbers import number
@@ -54,6 +55,7 @@ class TopicReader:
         self.looks: dict[int, Looks] = {}
         self._content = content
         self._central = central
+        self._beside = Beside()
 
     def children(self, node: Node) -> Iterator[Node]:
         """Yield the nodes below ``node``, in the order of the file."""
@@ -77,7 +79,7 @@ class TopicReader:
         """Return the topic for ``node``, without its children."""
         kind, placed, element = node
         topic = Topic("", element.get("OId", ""), kind=kind)
-        note = Note()
+        note, self._beside = Note(), Beside()
         styled = False
         for part in element:
             if part.tag == "Text":
@@ -96,6 +98,7 @@ class TopicReader:
         topic.folded = topic.folded and element.find("SubTopics/Topic") is not None
         topic.note = note.plain
         topic.note_html = note.html
+        self._beside.add_to(topic)
         return topic
 
     def _add_note(self, topic: Topic, group: Element, note: Note) -> None:
@@ -130,13 +133,12 @@ class TopicReader:
         for image in group.iterfind("Image"):
             size = image.find("ImageSize")
             width, height = ("", "") if size is None else (size.get("Width"), size.get("Height"))
-            topic.images = (
-                *topic.images,
+            self._beside.images.append(
                 self._content.images.add(
                     self._bytes(image.find("ImageData")),
                     round(number(width) * PIXELS, 1),
                     round(number(height) * PIXELS, 1),
-                ),
+                )
             )
 
     def _bytes(self, data: Element | None) -> bytes | None:
@@ -159,7 +161,7 @@ class TopicReader:
             member = data.findtext("Uri", "").strip().removeprefix(_MEMBER)
             size = archive.size(member) if archive else 0
             name = data.get("FileName", "") or member.rpartition("/")[2]
-            topic.attachments = (*topic.attachments, Attachment(name, size))
+            self._beside.attachments.append(Attachment(name, size))
 
     def _add_task(self, topic: Topic, task: Element, note: Note) -> None:
         percent = task.get("TaskPercentage", "")
@@ -177,7 +179,7 @@ class TopicReader:
         topic.tags = tuple(names)
 
     def _add_link(self, topic: Topic, link: Element, note: Note) -> None:
-        topic.links = (*topic.links, link_of(link.get("Url", "")))
+        self._beside.links.append(link_of(link.get("Url", "")))
 
     def _add_links(self, topic: Topic, group: Element, note: Note) -> None:
         for link in group.iterfind("IndexedHyperlink"):

@@ -17,6 +17,8 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -36,7 +38,7 @@ from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
-from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach
+from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach, give_ids
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.numbers import number
@@ -112,13 +114,9 @@ def read(content: Content) -> Outline:
         return topic
 
     roots = grow(centres, topic_of, _children, content.limits)
-    sheets = [
-        _sheet(detach(root), map_, said)
-        for root, map_ in zip(roots, _with_centre(maps), strict=True)
-    ]
     meta = _meta(archive, content.limits)
     return Outline(
-        sheets=tuple(sheets),
+        sheets=tuple(_sheets(list(map(detach, roots)), maps, said)),
         software="NovaMind",
         software_version=_at(meta, "last-saved/application", "version"),
         created=milliseconds(_at(meta, "created", "timestamp")),
@@ -126,23 +124,48 @@ def read(content: Content) -> Outline:
     )
 
 
-def _with_centre(maps: list[Element]) -> list[Element]:
-    """Return each map once for every central topic it has."""
-    return [map_ for map_ in maps for _ in map_.findall("topic-node")]
-
-
 def _children(node: Element) -> list[Element]:
     children = node.findall("sub-topics/topic-node") + node.findall("callouts/topic-node")
     return [child for child in children if child.get("type") != _BOUNDARY]
 
 
-def _sheet(detached: DetachedTopics, map_: Element, said: dict[str, Element]) -> Sheet:
-    return Sheet(
-        detached.root,
-        floating=detached.floating,
-        relationships=tuple(_relationships(map_, said)),
-        boundaries=tuple(_boundaries(map_, said)),
-    )
+def _sheets(
+    detached: list[DetachedTopics], maps: list[Element], said: dict[str, Element]
+) -> Iterator[Sheet]:
+    """Yield a sheet for each central topic."""
+    counts = [len(map_.findall("topic-node")) for map_ in maps]
+    if any(count > 1 for count in counts):
+        give_ids(detached)
+    sheets = (Sheet(one.root, floating=one.floating) for one in detached)
+    for map_, count in zip(maps, counts, strict=True):
+        arrows, lines = tuple(_relationships(map_, said)), tuple(_boundaries(map_, said))
+        yield from _connected(list(islice(sheets, count)), arrows, lines)
+
+
+def _connected(
+    sheets: list[Sheet], arrows: tuple[Relationship, ...], lines: tuple[Boundary, ...]
+) -> Iterator[Sheet]:
+    """Yield the sheets of a map with its relationships and boundaries.
+
+    Each goes to the sheet that has its topic: if all of them went to all sheets, a map of thousands
+    of central topics would take seconds.
+    """
+    if len(sheets) == 1:
+        yield replace(sheets[0], relationships=arrows, boundaries=lines)
+        return
+    places = {topic.id: which for which, sheet in enumerate(sheets) for topic in sheet.topics()}
+    arrows_at: dict[int, list[Relationship]] = {}
+    lines_at: dict[int, list[Boundary]] = {}
+    for arrow in arrows:
+        arrows_at.setdefault(places.get(arrow.start, -1), []).append(arrow)
+    for line in lines:
+        lines_at.setdefault(places.get(line.topics[0], -1), []).append(line)
+    for which, sheet in enumerate(sheets):
+        yield replace(
+            sheet,
+            relationships=tuple(arrows_at.get(which, ())),
+            boundaries=tuple(lines_at.get(which, ())),
+        )
 
 
 def _relationships(map_: Element, said: dict[str, Element]) -> Iterator[Relationship]:

@@ -103,7 +103,7 @@ def _topic(element: Element, content: Content) -> Topic:
     if len(element):
         _add_parts(topic, element)
     if own.get("contentType") == "html" or ("<" in topic.text and has_elements(topic.text)):
-        _set_text(topic, topic.text, formatted=True)
+        topic.links += _set_text(topic, topic.text, formatted=True)
     if own.get("shrink") == "true" and not _is_central(element):
         topic.folded = element.find("topic") is not None
     if any(name in own for name in _STYLE):
@@ -122,6 +122,7 @@ def _add_parts(topic: Topic, element: Element) -> None:
     note = Note()
     markers: list[Marker] = []
     links: list[str] = []
+    in_text: list[str] = []
     for part in element:
         if part.tag == "note":
             _add_note(note, part)
@@ -132,21 +133,23 @@ def _add_parts(topic: Topic, element: Element) -> None:
         elif part.tag == "link":
             links.append(part.get("url", ""))
         elif part.tag in {"text", "content"}:
-            _set_text(topic, part.text or "", formatted=_is_html(part))
+            in_text += _set_text(topic, part.text or "", formatted=_is_html(part))
     topic.note, topic.note_html = note.plain, note.html
     topic.markers = tuple(found for found in markers if found.original)
-    topic.links += tuple(links)
+    topic.links = (*in_text, *links)
 
 
 def _emoji(text: str) -> Marker:
     return emoji(text) if len(text) <= _LONGEST_EMOJI else marker("", text[:_LONGEST_NAME])
 
 
-def _set_text(topic: Topic, text: str, *, formatted: bool) -> None:
+def _set_text(topic: Topic, text: str, *, formatted: bool) -> tuple[str, ...]:
+    """Set the text of a topic, and return the links in it."""
     topic.text = text
-    if formatted or has_elements(text):
-        topic.text, topic.text_html, links = rich_text(text)
-        topic.links += links
+    if not (formatted or has_elements(text)):
+        return ()
+    topic.text, topic.text_html, links = rich_text(text)
+    return links
 
 
 def _add_note(note: Note, part: Element) -> None:

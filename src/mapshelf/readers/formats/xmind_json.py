@@ -108,6 +108,7 @@ class _Reading:
             self._add_picture(topic, image)
         if get("notes") or get("comments"):
             self._add_note(topic, as_object(get("notes")), as_list(get("comments")))
+        self.parts.finish(topic)
         return topic
 
     def _add_runs(self, topic: Topic, runs: object) -> None:
@@ -135,7 +136,7 @@ class _Reading:
         source = as_text(image.get("src"))
         if source and not topic.formula:  # a formula has a picture of itself
             width, height = _digits(image.get("width")), _digits(image.get("height"))
-            self.parts.add_picture(topic, source, number(width), number(height))
+            self.parts.add_picture(source, number(width), number(height))
 
     def _add_note(self, topic: Topic, notes: _Object, comments: list[object]) -> None:
         note = Note()
@@ -147,7 +148,7 @@ class _Reading:
         topic.note = note.plain
         topic.note_html = note.html
         for source in filter(None, note_pictures(notes)):
-            self.parts.add_picture(topic, source)
+            self.parts.add_picture(source)
 
     def _add_extensions(self, topic: Topic, extensions: object) -> None:
         for extension in map(as_object, as_list(extensions)):

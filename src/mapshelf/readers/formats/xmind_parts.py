@@ -24,6 +24,7 @@ from mapshelf.model import (
 )
 from mapshelf.readers.formats.xmind_sides import put_on_sides
 from mapshelf.readers.formats.xmind_styles import Properties, Theme
+from mapshelf.readers.parsing.beside import Beside
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach, give_ids
 from mapshelf.readers.parsing.task_dates import task_date
@@ -92,7 +93,7 @@ class Canvas(NamedTuple):
 class Parts:
     """Collects what belongs to the topics of one file, and builds the sheets from it.
 
-    The readers fill the attributes while they read topics.
+    The readers fill the attributes while they read topics, one after the other.
 
     Attributes:
         boundaries: the boundaries stored at each topic, by the ``id()`` of the topic.
@@ -105,25 +106,26 @@ class Parts:
         self.boundaries: dict[int, list[Bracket]] = {}
         self.summaries: dict[int, list[Bracket]] = {}
         self._content = content
+        self._beside = Beside()
         self._pictures: dict[tuple[str, float, float], Image] = {}
 
     def add_link(self, topic: Topic, link: str) -> None:
-        """Add a link to a topic or to another address.
+        """Add a link to a topic or to another address, to the topic that is being read.
 
         A link to a file in the archive adds an attachment instead, and also a picture if the file
         is one.
         """
         if link.startswith(_TOPIC):
-            topic.links = (*topic.links, f"#{reference(link[len(_TOPIC) :])}")
+            self._beside.links.append(f"#{reference(link[len(_TOPIC) :])}")
         elif not link.startswith(_MEMBER):
-            topic.links = (*topic.links, link)
+            self._beside.links.append(link)
         else:
             self.add_attachment(topic, link)
             if link.lower().endswith(_PICTURES):
-                self.add_picture(topic, link)
+                self.add_picture(link)
 
     def add_attachment(self, topic: Topic, address: str) -> None:
-        """Add a file in the archive.
+        """Add a file in the archive to the topic that is being read.
 
         Archive members have generated names. So the title of the topic is used as the file name, if
         it has the same extension.
@@ -134,18 +136,20 @@ class Parts:
         named = suffix and title.lower().endswith(f".{suffix.lower()}")
         name = title if named else member.rpartition("/")[2]
         size = self._content.archive.size(member) if self._content.archive else 0
-        topic.attachments = (*topic.attachments, Attachment(name, size))
+        self._beside.attachments.append(Attachment(name, size))
 
-    def add_picture(
-        self, topic: Topic, source: str, width: float = 0.0, height: float = 0.0
-    ) -> bool:
-        """Add the picture at ``source``; return whether it can be shown."""
+    def add_picture(self, source: str, width: float = 0.0, height: float = 0.0) -> None:
+        """Add the picture at ``source`` to the topic that is being read."""
         key = (source, width, height)
         image = self._pictures.get(key)
         if image is None:
             image = self._pictures[key] = self._picture(*key)
-        topic.images = (*topic.images, image)
-        return bool(image.digest)
+        self._beside.images.append(image)
+
+    def finish(self, topic: Topic) -> None:
+        """Give a topic the links, pictures and files that were added since the one before."""
+        self._beside.add_to(topic)
+        self._beside = Beside()
 
     def _picture(self, source: str, width: float, height: float) -> Image:
         if not source.startswith(_MEMBER):

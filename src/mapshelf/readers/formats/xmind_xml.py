@@ -117,6 +117,7 @@ class _Reading:
             self.parts.properties[id(topic)] = look
         if notes is not None or topic.id in self._comments:
             self._add_note(topic, notes)
+        self.parts.finish(topic)
         return topic
 
     def canvas(self, sheet: Element, topic: Element) -> Canvas:
@@ -184,7 +185,7 @@ class _Reading:
     def _add_picture(self, topic: Topic, picture: Element) -> None:
         if source := picture.get("src"):
             width, height = picture.get("width", ""), picture.get("height", "")
-            self.parts.add_picture(topic, source, number(width), number(height))
+            self.parts.add_picture(source, number(width), number(height))
 
     def _add_position(self, topic: Topic, position: Element) -> None:
         topic.position = position_of(position.get("x", ""), position.get("y", ""))

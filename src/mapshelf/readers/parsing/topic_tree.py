@@ -34,7 +34,7 @@ _LONGEST_LABEL: Final = 4096
 _LONGEST_DETAILS: Final = 2000
 """Maximum characters of the details of a topic, which are in its note too."""
 
-_MOST_BESIDE: Final = 100
+MOST_BESIDE: Final = 100
 """Maximum markers, tags, attributes, images and attachments of one topic, for each kind."""
 
 _LARGEST_TYPE: Final = 1000.0
@@ -116,18 +116,18 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
         topic.formula = cut(clean(topic.formula), _LONGEST_LABEL)
     if topic.markers:
         # Duplicates are preserved: three stars are three stars.
-        topic.markers = tuple(map(_tidy_marker, topic.markers[:_MOST_BESIDE]))
+        topic.markers = tuple(map(_tidy_marker, topic.markers[:MOST_BESIDE]))
     if topic.tags:
         topic.tags = _lines(topic.tags)
     if topic.attributes:
         _tidy_attributes(topic)
     if topic.details:
         topic.details = clean(topic.details)[:_LONGEST_DETAILS].strip()
-    topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
+    topic.images = tuple(_tidy_image(image) for image in topic.images[:MOST_BESIDE])
     if topic.attachments:
         topic.attachments = tuple(
             Attachment(_line(name), size if 0 < size <= _LARGEST_ATTACHMENT else 0)
-            for name, size in topic.attachments[:_MOST_BESIDE]
+            for name, size in topic.attachments[:MOST_BESIDE]
             if name.strip()
         )
     if topic.task:
@@ -152,10 +152,10 @@ def _tidy_looks(topic: Topic) -> None:
 def _tidy_attributes(topic: Topic) -> None:
     topic.attributes = tuple(
         (_line(name), cut(clean(value), _LONGEST_LABEL))
-        for name, value in topic.attributes[:_MOST_BESIDE]
+        for name, value in topic.attributes[:MOST_BESIDE]
         if name.strip() or value.strip()
     )
-    shown = map(_line, topic.shown_attributes[:_MOST_BESIDE])
+    shown = map(_line, topic.shown_attributes[:MOST_BESIDE])
     topic.shown_attributes = tuple(dict.fromkeys(shown))
 
 
@@ -188,7 +188,7 @@ def _line(text: str) -> str:
 
 def _lines(texts: Iterable[str]) -> tuple[str, ...]:
     """Return ``texts`` without duplicates and empty texts."""
-    return tuple(dict.fromkeys(filter(None, map(_line, texts))))[:_MOST_BESIDE]
+    return tuple(dict.fromkeys(filter(None, map(_line, texts))))[:MOST_BESIDE]
 
 
 def reference(text: str) -> str:
