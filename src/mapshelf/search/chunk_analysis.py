@@ -135,16 +135,7 @@ class ChunkAnalysis:
         found.keeps_initials = language not in PREFIX_STRIPPING
         return found
 
-    def of(self, text: str, deadline: Deadline | None) -> Chunk | None:
-        """Return the analysis of a text, ``None`` if there is none before the deadline."""
-        chunk = self._without_matches(text)
-        if chunk is None:
-            if deadline and deadline.was_over(len(text)):
-                return None
-            chunk = self._analysed(text, deadline)
-        return chunk
-
-    def _without_matches(self, text: str) -> Chunk | None:
+    def without_matches(self, text: str) -> Chunk | None:
         """Return the analysis of a chunk that cannot match, after a fast test that most pass.
 
         A word matches only terms with the same initial, if stemmers keep that. Return ``None`` if
@@ -169,7 +160,8 @@ class ChunkAnalysis:
         only = Word(start, start + 1, start + len(word), word.lower()[:LONGEST_WORD])
         return Chunk((only,), (), NO_TERMS)
 
-    def _analysed(self, text: str, deadline: Deadline | None) -> Chunk | None:
+    def analysed(self, text: str, deadline: Deadline | None) -> Chunk | None:
+        """Return the analysis of a text, ``None`` if it is not finished by the deadline."""
         word = text.strip(punctuation)
         if text.isascii() and _is_one_word(word):
             return self._analysed_word(word, text.index(word))
@@ -219,7 +211,7 @@ class ChunkAnalysis:
     def _analysed_word(self, written: str, start: int) -> Chunk:
         """Return the analysis of a chunk that is one ASCII word without parts.
 
-        The result is that of ``_analysed`` in a third of the time, as most chunks are such words.
+        The result is that of ``analysed`` in a third of the time, as most chunks are such words.
         """
         word, end = written.lower()[:LONGEST_WORD], start + len(written)
         numbers = self._table.matching((word,), self._stems_of(written))

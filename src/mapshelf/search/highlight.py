@@ -12,7 +12,7 @@ from html import escape
 from typing import Final, NamedTuple
 
 from mapshelf.search.chunk_analysis import NO_TERMS, Chunk, ChunkAnalysis, Span, merged
-from mapshelf.search.deadline import Deadline
+from mapshelf.search.deadline import CHARACTERS_PER_LOOK, Deadline
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.search.word_rows import LONGEST_STRETCH, Placed, RowSearch, stretches
 from mapshelf.text.normalize import SEPARATOR, normalize
@@ -133,11 +133,15 @@ class Highlighter:
                 if len(found) == len(self._terms):
                     break
             return frozenset(found)
+        # Callers look at the clock between short texts.
+        deadline = self._deadline if len(text) > CHARACTERS_PER_LOOK else None
         # A loop, not a generator: this runs for every topic that is searched.
         for part in parts:
             if part in self._unmatched:
                 continue
-            chunk = None if self._is_late(len(part)) else self._chunk(part)
+            if deadline and deadline.was_over(len(part)):
+                break
+            chunk = self._chunk(part)
             if chunk is None:
                 break
             found |= chunk.terms
@@ -211,9 +215,13 @@ class Highlighter:
         """
         chunk = self._chunks.get(text)
         if chunk is None:
-            chunk = self._analysis.of(text, self._deadline)
+            chunk = self._analysis.without_matches(text)
             if chunk is None:
-                return None
+                if self._is_late(len(text)):
+                    return None
+                chunk = self._analysis.analysed(text, self._deadline)
+                if chunk is None:
+                    return None
             self._chunks[text] = chunk
             if not chunk.terms:
                 self._unmatched.add(text)
