@@ -12,7 +12,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from operator import attrgetter
 from string import punctuation
 from typing import Final, NamedTuple
@@ -52,8 +51,7 @@ NO_TERMS: Final[frozenset[int]] = frozenset()
 """The terms of a text that matches none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """The analysis of the text between two spaces.
 
     Attributes:
@@ -175,8 +173,9 @@ class ChunkAnalysis:
         joined = [
             (starts[first], ends[last - 1], word) for first, last, word in joined_words(normalized)
         ]
-        hits = sorted(self._hits(words, text, is_late), key=_start)
+        hits = list(self._hits(words, text, is_late))
         if joined:
+            hits.sort(key=_start)
             hits += self._joined_hits(joined, hits, text, is_late)
         if is_late(0):
             return None
@@ -215,6 +214,8 @@ class ChunkAnalysis:
         """
         word, end = written.lower()[:LONGEST_WORD], start + len(written)
         numbers = self._table.matching((word,), self._stems_of(written))
+        if not numbers and not self._keeps_words:
+            return _NOTHING
         words = (Word(start, start + 1, end, word),) if self._keeps_words else ()
         return Chunk(words, ((start, end),) if numbers else (), frozenset(numbers))
 
@@ -279,7 +280,7 @@ def _by_place(words: Iterable[tuple[int, int, str]]) -> Iterable[tuple[Span, set
 
 def _chunk(words: Sequence[Word], hits: Sequence[_Hit]) -> Chunk:
     if not hits:
-        return Chunk(words, (), NO_TERMS)
+        return Chunk(words, (), NO_TERMS) if words else _NOTHING
     spans = merged({(hit.start, hit.end) for hit in hits})
     return Chunk(words, spans, frozenset().union(*[hit.terms for hit in hits]))
 

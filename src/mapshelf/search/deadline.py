@@ -44,7 +44,8 @@ class Deadline:
         """
         self._characters += characters
         if self._characters < CHARACTERS_PER_LOOK:
-            self.has_ended_work |= self._over
+            if self._over:
+                self.has_ended_work = True
             return self._over
         self._characters = 0
         return self.is_over()

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from mapshelf.search.chunk_analysis import NO_TERMS, Chunk, ChunkAnalysis, Span, merged
 from mapshelf.search.deadline import CHARACTERS_PER_LOOK, Deadline
 from mapshelf.search.query_parser import QueryTerm
-from mapshelf.search.word_rows import LONGEST_STRETCH, Placed, RowSearch, stretches
+from mapshelf.search.word_rows import LONGEST_STRETCH, Placed, RowSearch, row_matches, stretches
 from mapshelf.text.normalize import SEPARATOR, normalize
 from mapshelf.text.stemming import LANGUAGES, UNKNOWN, with_unknown
 
@@ -123,16 +123,12 @@ class Highlighter:
 
     def matched_terms(self, text: str) -> frozenset[int]:
         """Return the indices of the terms that occur in ``text``."""
+        if self._rows:
+            return self._terms_with_rows(text)
         parts = text.split()
-        if not self._rows and self._unmatched.issuperset(parts):
+        if self._unmatched.issuperset(parts):
             return NO_TERMS
         found: set[int] = set()
-        if self._rows:
-            for piece in self._pieces(text):
-                found |= piece.terms
-                if len(found) == len(self._terms):
-                    break
-            return frozenset(found)
         # Callers look at the clock between short texts.
         deadline = self._deadline if len(text) > CHARACTERS_PER_LOOK else None
         # A loop, not a generator: this runs for every topic that is searched.
@@ -149,9 +145,22 @@ class Highlighter:
                 break
         return frozenset(found)
 
+    def _terms_with_rows(self, text: str) -> frozenset[int]:
+        if len(text) <= LONGEST_PIECE:
+            return frozenset(self._only_piece(text).terms)
+        found: set[int] = set()
+        for piece in self._pieces(text):
+            found |= piece.terms
+            if len(found) == len(self._terms):
+                break
+        return frozenset(found)
+
     def highlights(self, text: str) -> list[Highlight]:
         """Return the matching parts of ``text`` in order; overlapping parts are merged."""
-        spans = {span for piece in self._pieces(text) for span in piece.spans}
+        if len(text) <= LONGEST_PIECE:
+            spans = self._only_piece(text).spans
+        else:
+            spans = {span for piece in self._pieces(text) for span in piece.spans}
         return [Highlight(start, end) for start, end in merged(spans)]
 
     def first_highlights(self, text: str, length: int) -> list[Highlight]:
@@ -171,6 +180,9 @@ class Highlighter:
 
     def _pieces(self, text: str) -> Iterator[_Piece]:
         """Yield what is found in each piece of a text, up to the deadline."""
+        if len(text) <= LONGEST_PIECE:
+            yield self._only_piece(text)
+            return
         rows, words = RowSearch(self._rows), list[Placed]()
         spans, terms = set[Span](), set[int]()
         begun = end = 0
@@ -189,6 +201,25 @@ class Highlighter:
                 yield from self._with_rows(_Piece(spans, terms, end), rows, words)
                 spans, terms, words, begun = set(), set(), [], end
         yield from self._with_rows(_Piece(spans, terms, end), rows, words)
+
+    def _only_piece(self, text: str) -> _Piece:
+        """Return what is found in a text that has one piece, as nearly all have."""
+        spans, terms, words = set[Span](), set[int](), list[Placed]()
+        for found in _CHUNK.finditer(text):
+            chunk = self._chunk(found[0])
+            if chunk is None:
+                break
+            if chunk.terms:
+                start = found.start()
+                spans.update([(first + start, last + start) for first, last in chunk.spans])
+                terms |= chunk.terms
+            if chunk.words:
+                words.append((found.start(), chunk.words))
+        if words:
+            for match in row_matches(words, self._rows):
+                spans.add((match.start, match.end))
+                terms.add(match.term)
+        return _Piece(spans, terms, len(text))
 
     def _with_rows(
         self, piece: _Piece, rows: RowSearch, words: Sequence[Placed]

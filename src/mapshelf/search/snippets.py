@@ -231,27 +231,28 @@ def topics_with(
 
 
 def _found(search: _OutlineSearch) -> Iterator[_Found]:
-    outline, finder = search.outline, search.finder
+    outline = search.outline
+    # This runs for thousands of topics, so nothing is looked up twice.
+    notes, was_over = outline.notes, search.deadline.was_over
+    matched_terms = search.finder.matched_terms
     for topic, text in enumerate(outline.texts[: search.most]):
-        note = _note(outline, topic)
-        if search.deadline.was_over(len(text) + len(note)):
+        note = notes.get(topic, "")
+        if note:
+            note = note[:LONGEST_NOTE]
+        if was_over(len(text) + len(note)):
             return
-        in_text = finder.matched_terms(text)
-        in_note = finder.matched_terms(note) if note else NO_TERMS
+        in_text = matched_terms(text)
+        in_note = matched_terms(note) if note else NO_TERMS
         if in_text or in_note:
             depth = len(outline.above(topic))
             rank = (-len(in_text | in_note), -len(in_text), depth, topic)
             yield _Found(rank, (text, note if in_note else ""))
 
 
-def _note(outline: OutlineTexts, topic: int) -> str:
-    return outline.notes.get(topic, "")[:LONGEST_NOTE]
-
-
 def _snippet(search: _OutlineSearch, topic: int) -> Snippet:
     outline = search.outline
     text, in_text = _excerpt(outline.texts[topic], search.marker)
-    note, in_note = _excerpt(_note(outline, topic), search.marker)
+    note, in_note = _excerpt(outline.notes.get(topic, "")[:LONGEST_NOTE], search.marker)
     note = highlighted(note, in_note) if in_note else ""
     path = [_step(outline.texts[above]) for above in outline.above(topic)]
     return Snippet(outline.id(topic), path, text, highlighted(text, in_text), note)

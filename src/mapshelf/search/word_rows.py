@@ -5,8 +5,6 @@ stretches, and the caller looks at the clock between them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
 from typing import Final, NamedTuple
 
 from mapshelf.text.normalize import is_unspaced
@@ -15,8 +13,7 @@ LONGEST_STRETCH: Final = 512
 """Maximum number of words that are searched at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of a text, with its place; ``first_end`` is the end index of its first character."""
 
     start: int
@@ -56,12 +53,7 @@ class RowSearch:
     def next(self, words: Sequence[Placed]) -> list[RowMatch]:
         """Return the matches that end in the next words of the text, in no order."""
         before, self._before = self._before, _last([*self._before, *words], self._most_before)
-        present = {word.word for _, some in chain(before, words) for word in some}
-        possible = [row for row in self._rows if all(word in present for word in row[1][:-1])]
-        if not possible:
-            return []
-        moved = [word.moved(start) for start, some in chain(before, words) for word in some]
-        return list(_matches(moved, sum(len(some) for _, some in before), possible))
+        return row_matches(words, self._rows, before)
 
     def settled(self, end: int) -> int:
         """Return the place before which no match begins that ends after the text so far.
@@ -101,6 +93,19 @@ def _last(words: Sequence[Placed], most: int) -> list[Placed]:
         found.append((start, some[-most:]))
         most -= len(some)
     return found[::-1]
+
+
+def row_matches(
+    words: Sequence[Placed], rows: Iterable[Row], before: Sequence[Placed] = ()
+) -> list[RowMatch]:
+    """Return the matches that end in ``words``, of which some begin in those ``before`` them."""
+    every = [*before, *words] if before else words
+    present = {word.word for _, some in every for word in some}
+    possible = [row for row in rows if present.issuperset(row[1][:-1])]
+    if not possible:
+        return []
+    moved = [word.moved(start) for start, some in every for word in some]
+    return list(_matches(moved, sum(len(some) for _, some in before), possible))
 
 
 def _matches(words: Sequence[Word], first: int, rows: Iterable[Row]) -> Iterator[RowMatch]:
