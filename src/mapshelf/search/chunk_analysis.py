@@ -236,7 +236,7 @@ class ChunkAnalysis:
             written: what is at that place, with case and accents, from which the parts follow.
             is_late: tells when to stop (see ``Deadline.was_over``).
         """
-        if is_late(len(written)):
+        if len(written) > LONGEST_WORD and is_late(len(written)):
             return ()
         forms, found = set(words), set(self._stems_of(written))
         for letters in _LETTERS.findall(written):

@@ -204,7 +204,9 @@ class Highlighter:
 
     def _only_piece(self, text: str) -> _Piece:
         """Return what is found in a text that has one piece, as nearly all have."""
-        spans, terms, words = set[Span](), set[int](), list[Placed]()
+        spans: set[Span] = set()
+        terms: set[int] = set()
+        words: list[Placed] = []
         for found in _CHUNK.finditer(text):
             chunk = self._chunk(found[0])
             if chunk is None:
