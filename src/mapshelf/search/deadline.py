@@ -13,6 +13,10 @@ class Deadline:
 
     Processor time, unlike the time of a clock, does not pass while other threads work. So a busy
     service does as much for each response as an idle one.
+
+    Attributes:
+        has_ended_work: whether a caller has been told that the time is over, and so has left some
+            of its work undone.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -24,10 +28,12 @@ class Deadline:
         """Begin again, in the present thread; the deadline is in ``seconds``."""
         self._until = thread_time() + seconds
         self._over = seconds <= 0
+        self.has_ended_work = False
 
     def is_over(self) -> bool:
         """Return whether the time is over."""
         self._over = thread_time() > self._until
+        self.has_ended_work |= self._over
         return self._over
 
     def was_over(self, characters: int) -> bool:
@@ -38,6 +44,8 @@ class Deadline:
         """
         self._characters += characters
         if self._characters < CHARACTERS_PER_LOOK:
+            if self._over:
+                self.has_ended_work = True
             return self._over
         self._characters = 0
         return self.is_over()

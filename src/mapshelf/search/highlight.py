@@ -1,49 +1,27 @@
 """Find the terms of a query in one text, to show why a map was found.
 
 The rules of the search index are applied to one text: exact words, other forms of them, prefixes
-and joined words. The text is shown as its author wrote it, so each normalized word is mapped
-back to the characters it came from.
+and joined words. The text is shown as its author wrote it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from html import escape
-from string import punctuation
-from typing import Final
+from typing import Final, NamedTuple
 
-from mapshelf.search.deadline import Deadline
-from mapshelf.search.initial_test import InitialTest
-from mapshelf.search.normalized_places import normalized_with_places
+from mapshelf.search.chunk_analysis import NO_TERMS, Chunk, ChunkAnalysis, Span, merged
+from mapshelf.search.deadline import CHARACTERS_PER_LOOK, Deadline
 from mapshelf.search.query_parser import QueryTerm
-from mapshelf.search.term_table import TermTable
-from mapshelf.text.normalize import (
-    LONGEST_WORD,
-    SEPARATOR,
-    is_unspaced,
-    normalize,
-    normalize_keeping_accents,
-    word_spans,
-)
-from mapshelf.text.stemming import (
-    LANGUAGES,
-    PREFIX_STRIPPING,
-    STEM,
-    UNKNOWN,
-    joined_words,
-    stem_words,
-    stems,
-    subwords,
-    with_unknown,
-)
+from mapshelf.search.word_rows import LONGEST_STRETCH, Placed, RowSearch, row_matches, stretches
+from mapshelf.text.normalize import SEPARATOR, normalize
+from mapshelf.text.stemming import LANGUAGES, UNKNOWN, with_unknown
+
+LONGEST_PIECE: Final = 1024
+"""Characters of a text that are highlighted at once, unless a longer part of it has no space."""
 
 _CHUNK: Final = re.compile(r"\S+")
-_LETTERS: Final = re.compile(r"[^\W_]+")
-
-# Latin, Greek or Cyrillic words with an initial that stemmers keep, save those of PREFIX_STRIPPING,
-# and numbers.
-_KEPT_INITIAL: Final = re.compile("[0-9A-Za-z\u0410-\u044f][\x00-\u052f]*+$")
 
 # The characters that join words for ``stemming.joined_words``.
 _JOINTS: Final = re.compile("[-._@'\u2019+&]+")
@@ -57,49 +35,18 @@ class Highlight:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word of a text, with its place; ``first_end`` is the end index of its first character."""
-
-    start: int
-    first_end: int
-    end: int
-    word: str
-
-    def moved(self, places: int) -> "_Word":
-        return _Word(self.start + places, self.first_end + places, self.end + places, self.word)
-
-
-_Row = tuple[int, Sequence[str], bool]
-"""Words in a row that a term matches: its number, the words, whether the last one is a prefix."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """A part of a text that matches a term; ``term`` is the index of the term."""
-
-    start: int
-    end: int
-    term: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """The analysis of the text between two spaces.
+class _Piece(NamedTuple):
+    """What a piece of a text matches.
 
     Attributes:
-        words: its words; empty unless the query has a term of several words or subwords.
-        matches: its matches, except those of several words in a row.
+        spans: the parts that match, in no order. They may overlap, and begin in earlier pieces.
+        terms: the numbers of the terms that match.
+        settled: no part that begins before this place is in a later piece.
     """
 
-    words: list[_Word]
-    matches: list[_Match]
-
-
-_NOTHING: Final = _Chunk([], [])
-
-NO_TERMS: Final[frozenset[int]] = frozenset()
-"""The terms of a text that matches none."""
+    spans: set[Span]
+    terms: set[int]
+    settled: int
 
 
 class Highlighter:
@@ -112,23 +59,7 @@ class Highlighter:
             terms: the parsed query.
             languages: the languages that the maps are in, as ISO 639-1 codes.
         """
-        self._languages: tuple[str, ...] = with_unknown(languages)
         self._terms = [term for term in terms if not term.excluded]
-        of_terms = [
-            stems(term.words[0], self._languages) if term.has_forms else frozenset()
-            for term in self._terms
-        ]
-        words_of_stems = [
-            stem_words(term.words[0], found)
-            for term, found in zip(self._terms, of_terms, strict=True)
-        ]
-        self._table = TermTable(self._terms, of_terms, words_of_stems)
-        self._initials = {stem.rpartition(STEM)[2][:1] for found in of_terms for stem in found}
-        self._keeps_initials = PREFIX_STRIPPING.isdisjoint(self._languages)
-        self._possible_initials = self._initials | {
-            word[:1] for term in self._terms for word in (*term.words, term.joined)
-        }
-        self._initial_test = InitialTest(self._possible_initials)
         self._first_letters = [term.words[0][:2] for term in self._terms]
         self._beginnings = [re.compile(rf"\b{re.escape(term.words[0])}") for term in self._terms]
         self._rows = [
@@ -137,14 +68,9 @@ class Highlighter:
             for words in (term.words, term.subwords)
             if len(words) > 1
         ]
-        # Character pairs have no other forms. There are many, so they are looked up here.
-        self._pairs: dict[str, list[int]] = {}
-        self._characters: dict[str, list[int]] = {}
-        for number, term in enumerate(self._terms):
-            if len(term.words) == 1 and is_unspaced(term.words[0]):
-                table = self._characters if term.is_character else self._pairs
-                table.setdefault(term.words[0], []).append(number)
-        self._chunks: dict[str, _Chunk] = {}
+        keeps_words = bool(self._rows)
+        self._analysis = ChunkAnalysis(self._terms, with_unknown(languages), keeps_words)
+        self._chunks: dict[str, Chunk] = {}
         self._unmatched: set[str] = set()  # the chunks without matches, which nearly all are
         self._within: dict[str, Highlighter] = {}
         self._deadline: Deadline | None = None
@@ -160,8 +86,7 @@ class Highlighter:
         found = self._within.get(code)
         if found is None:
             found = self._within[code] = copy(self)
-            found._languages = (code,)
-            found._keeps_initials = code not in PREFIX_STRIPPING
+            found._analysis = self._analysis.within(code)
             found._chunks, found._unmatched = {}, set()
         return found
 
@@ -187,7 +112,7 @@ class Highlighter:
         """
         # Normalizing all texts at once takes a third of the time.
         normalized = _JOINTS.sub("", normalize(SEPARATOR.join(texts))).split(SEPARATOR)
-        if not self._keeps_initials or len(normalized) != len(texts):
+        if not self._analysis.keeps_initials or len(normalized) != len(texts):
             return texts
         candidates: tuple[list[str], list[str]] = ([], [])
         for text, plain in zip(texts, normalized, strict=True):
@@ -198,155 +123,142 @@ class Highlighter:
 
     def matched_terms(self, text: str) -> frozenset[int]:
         """Return the indices of the terms that occur in ``text``."""
+        if self._rows:
+            return self._terms_with_rows(text)
         parts = text.split()
-        if not self._rows and self._unmatched.issuperset(parts):
+        if self._unmatched.issuperset(parts):
             return NO_TERMS
         found: set[int] = set()
-        if self._rows:
-            for match in self._matches(text):
-                found.add(match.term)
-                if len(found) == len(self._terms):
-                    break
-            return frozenset(found)
+        # Callers look at the clock between short texts.
+        deadline = self._deadline if len(text) > CHARACTERS_PER_LOOK else None
         # A loop, not a generator: this runs for every topic that is searched.
         for part in parts:
             if part in self._unmatched:
                 continue
+            if deadline and deadline.was_over(len(part)):
+                break
             chunk = self._chunk(part)
             if chunk is None:
                 break
-            for match in chunk.matches:
-                found.add(match.term)
+            found |= chunk.terms
+            if len(found) == len(self._terms):
+                break
+        return frozenset(found)
+
+    def _terms_with_rows(self, text: str) -> frozenset[int]:
+        if len(text) <= LONGEST_PIECE:
+            return frozenset(self._only_piece(text).terms)
+        found: set[int] = set()
+        for piece in self._pieces(text):
+            found |= piece.terms
+            if len(found) == len(self._terms):
+                break
         return frozenset(found)
 
     def highlights(self, text: str) -> list[Highlight]:
         """Return the matching parts of ``text`` in order; overlapping parts are merged."""
-        highlights: list[Highlight] = []
-        for start, end in sorted({(match.start, match.end) for match in self._matches(text)}):
-            if highlights and start < highlights[-1].end:
-                highlights[-1] = Highlight(highlights[-1].start, max(end, highlights[-1].end))
-            else:
-                highlights.append(Highlight(start, end))
-        return highlights
+        if len(text) <= LONGEST_PIECE:
+            spans = self._only_piece(text).spans
+        else:
+            spans = {span for piece in self._pieces(text) for span in piece.spans}
+        return [Highlight(start, end) for start, end in merged(spans)]
 
-    def _matches(self, text: str) -> Iterator[_Match]:
-        """Yield all matches, in no order; they may overlap."""
-        analysed: list[tuple[int, list[_Word]]] = []
+    def first_highlights(self, text: str, length: int) -> list[Highlight]:
+        """Return the first highlights of a text that may be long, without reading the rest of it.
+
+        They are those of ``highlights`` that begin up to ``length`` characters after the first one,
+        and maybe some of the others. Of the last ones, the ends may be missing.
+        """
+        spans: set[Span] = set()
+        first = len(text)
+        for piece in self._pieces(text):
+            spans |= piece.spans
+            first = min(first, min(piece.spans, default=(first, 0))[0])
+            if first + length < piece.settled:
+                break
+        return [Highlight(start, end) for start, end in merged(spans)]
+
+    def _pieces(self, text: str) -> Iterator[_Piece]:
+        """Yield what is found in each piece of a text, up to the deadline."""
+        if len(text) <= LONGEST_PIECE:
+            yield self._only_piece(text)
+            return
+        rows, words = RowSearch(self._rows), list[Placed]()
+        spans, terms = set[Span](), set[int]()
+        begun = end = 0
         for found in _CHUNK.finditer(text):
-            chunk, start = self._chunk(found[0]), found.start()
+            start = found.start()
+            chunk = None if self._is_late(len(found[0])) else self._chunk(found[0])
             if chunk is None:
                 break
-            for match in chunk.matches:
-                yield _Match(match.start + start, match.end + start, match.term)
+            end = found.end()
+            if chunk.terms:
+                spans.update([(first + start, last + start) for first, last in chunk.spans])
+                terms |= chunk.terms
             if chunk.words:
-                analysed.append((start, chunk.words))
-        if analysed:
-            possible = _possible_rows({w.word for _, words in analysed for w in words}, self._rows)
-            if possible:
-                moved = [word.moved(start) for start, words in analysed for word in words]
-                yield from _row_matches(moved, possible)
+                words.append((start, chunk.words))
+            if end - begun >= LONGEST_PIECE:
+                yield from self._with_rows(_Piece(spans, terms, end), rows, words)
+                spans, terms, words, begun = set(), set(), [], end
+        yield from self._with_rows(_Piece(spans, terms, end), rows, words)
 
-    def _chunk(self, text: str) -> _Chunk | None:
+    def _only_piece(self, text: str) -> _Piece:
+        """Return what is found in a text that has one piece, as nearly all have."""
+        spans: set[Span] = set()
+        terms: set[int] = set()
+        words: list[Placed] = []
+        for found in _CHUNK.finditer(text):
+            chunk = self._chunk(found[0])
+            if chunk is None:
+                break
+            if chunk.terms:
+                start = found.start()
+                spans.update([(first + start, last + start) for first, last in chunk.spans])
+                terms |= chunk.terms
+            if chunk.words:
+                words.append((found.start(), chunk.words))
+        if words:
+            for match in row_matches(words, self._rows):
+                spans.add((match.start, match.end))
+                terms.add(match.term)
+        return _Piece(spans, terms, len(text))
+
+    def _with_rows(
+        self, piece: _Piece, rows: RowSearch, words: Sequence[Placed]
+    ) -> Iterator[_Piece]:
+        """Yield a piece with the matches of its words in rows, divided if it has many words."""
+        spans, terms, end = piece
+        for some in stretches(words):
+            if self._is_late(LONGEST_STRETCH):
+                break
+            for match in rows.next(some):
+                spans.add((match.start, match.end))
+                terms.add(match.term)
+            yield _Piece(spans, terms, rows.settled(end))
+            spans, terms = set(), set()
+        yield _Piece(spans, terms, rows.settled(end))
+
+    def _is_late(self, characters: int) -> bool:
+        return self._deadline is not None and self._deadline.was_over(characters)
+
+    def _chunk(self, text: str) -> Chunk | None:
         """Return the analysis of the text between two spaces, cached across texts.
 
         Return ``None`` if the text has not been analysed before the deadline.
         """
         chunk = self._chunks.get(text)
         if chunk is None:
-            chunk = self._without_matches(text)
+            chunk = self._analysis.without_matches(text)
             if chunk is None:
-                if self._deadline and self._deadline.was_over(len(text)):
+                if self._is_late(len(text)):
                     return None
-                chunk = self._analysed(text)
+                chunk = self._analysis.analysed(text, self._deadline)
+                if chunk is None:
+                    return None
             self._chunks[text] = chunk
-            if not chunk.matches:
+            if not chunk.terms:
                 self._unmatched.add(text)
         return chunk
-
-    def _without_matches(self, text: str) -> _Chunk | None:
-        """Return the analysis of a chunk that cannot match, after a fast test that most pass.
-
-        A word matches only terms with the same initial, if stemmers keep that. Return ``None`` if
-        the chunk may match, or if the places of its words are not as easily found.
-        """
-        if self._keeps_initials and not self._rows and self._initial_test.excludes(text):
-            return _NOTHING
-        word = text.strip(punctuation)
-        if not (
-            _is_one_word(word)
-            and _KEPT_INITIAL.match(word) is not None
-            and word[0].lower() not in self._possible_initials
-            and self._keeps_initials
-        ):
-            return None
-        if not self._rows:
-            return _NOTHING
-        if not text.isascii():
-            return None
-        start = text.index(word)
-        return _Chunk([_Word(start, start + 1, start + len(word), word.lower()[:LONGEST_WORD])], [])
-
-    def _analysed(self, text: str) -> _Chunk:
-        word = text.strip(punctuation)
-        if text.isascii() and _is_one_word(word):
-            return self._analysed_word(word, text.index(word))
-        normalized, starts, ends = normalized_with_places(text)
-        words: list[_Word] = []
-        matches: list[_Match] = []
-        for first, last, word in word_spans(normalized):
-            start, first_end, end = starts[first], ends[first], ends[last - 1]
-            if self._rows:
-                words.append(_Word(start, first_end, end, word))
-            if is_unspaced(word):
-                matches += [_Match(start, end, number) for number in self._pairs.get(word, ())]
-                alone = self._characters.get(word[0], ())
-                matches += [_Match(start, first_end, number) for number in alone]
-            else:
-                numbers = self._terms_matching(word, text[start:end])
-                matches += [_Match(start, end, number) for number in numbers]
-        for first, last, word in joined_words(normalized):
-            start, end = starts[first], ends[last - 1]
-            inside = {match.term for match in matches if start <= match.start and match.end <= end}
-            accented = normalize_keeping_accents(text[start:end])
-            _, _, written = next(joined_words(accented), (0, 0, word))
-            numbers = self._terms_matching(word, written)
-            matches += [_Match(start, end, number) for number in numbers if number not in inside]
-        return _Chunk(words, matches)
-
-    def _analysed_word(self, written: str, start: int) -> _Chunk:
-        """Return the analysis of a chunk that is one ASCII word without parts.
-
-        The result is that of ``_analysed`` in a third of the time, as most chunks are such words.
-        """
-        word, end = written.lower()[:LONGEST_WORD], start + len(written)
-        numbers = self._table.matching((word,), self._stems_of(written))
-        words = [_Word(start, start + 1, end, word)] if self._rows else []
-        return _Chunk(words, [_Match(start, end, number) for number in numbers])
-
-    def _terms_matching(self, word: str, written: str) -> list[int]:
-        """Return the indices of the terms that a single word matches.
-
-        Args:
-            word: the normalized word.
-            written: the word as written, with case and accents, from which its parts follow.
-        """
-        parts = [part for letters in _LETTERS.findall(written) for part in subwords(letters)]
-        found = frozenset().union(*map(self._stems_of, (written, *parts)))
-        return self._table.matching({word, *map(normalize, parts)}, found)
-
-    def _stems_of(self, word: str) -> frozenset[str]:
-        """Return the stems of a word as written; none if no term can have the same stem."""
-        plain = normalize_keeping_accents(word)[:LONGEST_WORD]  # as in the index
-        if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
-            return frozenset()
-        return stems(plain, self._languages)
-
-
-def _is_one_word(text: str) -> bool:
-    """Return whether a text is a word or a number without parts (see ``stemming.subwords``)."""
-    if text.isalpha():
-        return text.islower() or text[1:].islower() or text.isupper()
-    return text.isdigit()
 
 
 def highlighted(text: str, highlights: Iterable[Highlight]) -> str:
@@ -357,39 +269,3 @@ def highlighted(text: str, highlights: Iterable[Highlight]) -> str:
         pieces.append("</mark>")
         end = found.end
     return "".join([*pieces, escape(text[end:])])
-
-
-def _possible_rows(words: Set[str], rows: Iterable[_Row]) -> list[_Row]:
-    """Return the rows whose words, except for the last, are all in a text."""
-    return [row for row in rows if all(word in words for word in row[1][:-1])]
-
-
-def _row_matches(words: Sequence[_Word], rows: Iterable[_Row]) -> Iterator[_Match]:
-    """Yield the matches of terms of several words in a text.
-
-    Args:
-        words: the words of the text.
-        rows: for each term its number, its words, and whether the last one is a prefix.
-    """
-    written = [word.word for word in words]
-    # A query may have a hundred phrases: going through a long text for each takes seconds.
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(written):
-        places.setdefault(word, []).append(place)
-    for number, row, unfinished in rows:
-        *whole, last = row
-        single = len(last) == 1 and is_unspaced(last)
-        for place in _places_of(last, places, unfinished):
-            start = place - len(whole)
-            # Compared as slices, which is fast: a text may be hundreds of repetitions of the row.
-            if start >= 0 and written[start:place] == whole:
-                final = words[place]
-                end = final.first_end if single else final.end
-                yield _Match(words[start].start, end, number)
-
-
-def _places_of(word: str, places: Mapping[str, Sequence[int]], unfinished: bool) -> Iterable[int]:
-    """Return the places of a word; if ``unfinished``, of all words that start with it."""
-    if not unfinished:
-        return places.get(word, ())
-    return [place for other, some in places.items() if other.startswith(word) for place in some]

@@ -1,13 +1,14 @@
 """Select snippets: the topics of a map that match a query, each with its path from the root."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from mapshelf.formats.outline_bytes import unpacked_up_to
 from mapshelf.formats.outline_texts import OutlineTexts, read_texts
+from mapshelf.search.chunk_analysis import NO_TERMS
 from mapshelf.search.deadline import Deadline
-from mapshelf.search.highlight import NO_TERMS, Highlight, Highlighter, highlighted
+from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 
 LONGEST_EXCERPT: Final = 300  # maximum characters shown of a text
 
@@ -54,6 +55,14 @@ where it delays only others like it. In the maps of people that we know, 99 of 1
 LONGEST_FIND: Final = 0.5
 """Seconds of processor time for finding the topics of one map. The largest real map takes 0.2."""
 
+LONGEST_MARKING: Final = 0.1
+"""Seconds that are left of these for the excerpts of what was found before. A hundred excerpts take
+a tenth of it."""
+
+LONGEST_NOTE: Final = 65_536
+"""Maximum characters searched of a note with its attributes, tags and labels: as many as a text can
+have. A topic has any number of attributes; the longest note of a real map has 18,107."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
@@ -85,8 +94,9 @@ class SnippetFinder:
     def __init__(self, highlighter: Highlighter, budget: SnippetBudget) -> None:
         quick = min(QUICK_SECONDS, budget.seconds)
         self._seconds_left = budget.seconds - quick
-        self._deadline = Deadline(quick)
-        self._highlighter = highlighter.until(self._deadline)
+        self._finding, self._marking = Deadline(quick), Deadline(quick)
+        self._finder = highlighter.until(self._finding)
+        self._marker = highlighter.until(self._marking)
         self._budget = budget
         self._topics_left = budget.topics_per_answer
         self._bytes_left = budget.bytes_per_answer
@@ -96,7 +106,8 @@ class SnippetFinder:
     def resume(self) -> None:
         """Continue in the present thread, for what is left of the budget."""
         self.is_interrupted = False
-        self._deadline.restart(self._seconds_left)
+        self._finding.restart(self._seconds_left - LONGEST_MARKING)
+        self._marking.restart(self._seconds_left)
         self._seconds_left = 0.0
 
     def find(
@@ -113,11 +124,13 @@ class SnippetFinder:
         Raises:
             StoreDamaged: the outline cannot be decoded.
         """
-        if not len(self._highlighter):
+        if not len(self._finder):
             return []
         if file_id not in self._found:
             found = self._search(title, language, load)
-            if self._seconds_left > 0 and self._deadline.is_over():
+            # Work that was finished late, but was finished, need not be done again.
+            is_cut = self._finding.has_ended_work or self._marking.has_ended_work
+            if self._seconds_left > 0 and is_cut:
                 self.is_interrupted = True
                 return []
             self._topics_left -= found.topics
@@ -129,16 +142,17 @@ class SnippetFinder:
         self, title: str, language: str, load: Callable[[], bytes | None]
     ) -> "_SearchedMap":
         nothing = _SearchedMap([], 0, 0)
-        if self._topics_left <= 0 or self._deadline.is_over():
+        if self._topics_left <= 0 or self._finding.is_over():
             return nothing
         encoded, room = load(), min(self._bytes_left, self._budget.outline_bytes)
         document = unpacked_up_to(encoded, room) if encoded else None
         if document is None:
             return nothing
         outline = read_texts(document)
-        highlighter = self._highlighter.within(language)
-        count, most = self._budget.snippets, min(self._topics_left, self._budget.topics_per_map)
-        best = best_snippets(outline, highlighter, title, count, most, self._deadline)
+        most = min(self._topics_left, self._budget.topics_per_map)
+        finder, marker = self._finder.within(language), self._marker.within(language)
+        search = _OutlineSearch(outline, finder, marker, self._finding, most)
+        best = _best_snippets(search, title, self._budget.snippets)
         topics = min(len(outline.texts), self._budget.topics_per_map)
         return _SearchedMap(best, topics, len(document))
 
@@ -149,6 +163,19 @@ class _SearchedMap(NamedTuple):
     snippets: list[Snippet]
     topics: int
     size: int
+
+
+class _OutlineSearch(NamedTuple):
+    """A search in the first ``most`` topics of an outline.
+
+    ``finder`` finds topics until ``deadline``, and ``marker`` marks the terms in them, maybe later.
+    """
+
+    outline: OutlineTexts
+    finder: Highlighter
+    marker: Highlighter
+    deadline: Deadline
+    most: int
 
 
 class _Found(NamedTuple):
@@ -168,30 +195,22 @@ def marked_line(text: str, highlighter: Highlighter) -> str:
     return highlighted(text, found) if found else ""
 
 
-def best_snippets(  # noqa: PLR0913, PLR0917 - what is searched, for what, and how long
-    outline: OutlineTexts,
-    highlighter: Highlighter,
-    title: str,
-    count: int,
-    most: int,
-    deadline: Deadline,
-) -> list[Snippet]:
+def _best_snippets(search: _OutlineSearch, title: str, count: int) -> list[Snippet]:
     """Return up to ``count`` topics that match the most terms.
 
     Of topics that match equally many terms, those with more of them in the text rather than the
     note come first, then those nearer to the root. A topic with the same text as the map's
-    ``title`` or as a better topic is left out, unless its note also matches. Only the first
-    ``most`` topics are searched, and none after the deadline.
+    ``title`` or as a better topic is left out, unless its note also matches.
     """
     best: list[_Found] = []
     seen = {(title, "")}
-    for found in sorted(_found(outline, highlighter, most, deadline)):
+    for found in sorted(_found(search)):
         if found.content not in seen:
             seen.add(found.content)
             best.append(found)
         if len(best) == count:
             break
-    return [_snippet(outline, found.topic, highlighter) for found in best]
+    return [_snippet(search, found.topic) for found in best]
 
 
 def topics_with(
@@ -199,36 +218,41 @@ def topics_with(
 ) -> list[Snippet]:
     """Return up to ``count`` topics that match the most terms, in the order of the map.
 
-    Unlike ``best_snippets``, this includes topics with equal texts, as their positions differ. Only
-    the first ``most`` topics are searched, for ``LONGEST_FIND``.
+    Unlike ``SnippetFinder.find``, this includes topics with equal texts, as their positions differ.
+    Only the first ``most`` topics are searched, for ``LONGEST_FIND``.
     """
-    deadline = Deadline(LONGEST_FIND)
-    highlighter = highlighter.until(deadline)
-    found = list(_found(outline, highlighter, most, deadline))
+    finding, marking = Deadline(LONGEST_FIND - LONGEST_MARKING), Deadline(LONGEST_FIND)
+    finder, marker = highlighter.until(finding), highlighter.until(marking)
+    search = _OutlineSearch(outline, finder, marker, finding, most)
+    found = list(_found(search))
     best = min((one.rank[0] for one in found), default=0)
     chosen = [one for one in found if one.rank[0] == best][:count]
-    return [_snippet(outline, one.topic, highlighter) for one in chosen]
+    return [_snippet(search, one.topic) for one in chosen]
 
 
-def _found(
-    outline: OutlineTexts, highlighter: Highlighter, most: int, deadline: Deadline
-) -> Iterator[_Found]:
-    for topic, text in enumerate(outline.texts[:most]):
-        note = outline.notes.get(topic, "")
-        if deadline.was_over(len(text) + len(note)):
+def _found(search: _OutlineSearch) -> Iterator[_Found]:
+    outline = search.outline
+    # This runs for thousands of topics, so nothing is looked up twice.
+    notes, was_over = outline.notes, search.deadline.was_over
+    matched_terms = search.finder.matched_terms
+    for topic, text in enumerate(outline.texts[: search.most]):
+        note = notes.get(topic, "")
+        if note:
+            note = note[:LONGEST_NOTE]
+        if was_over(len(text) + len(note)):
             return
-        in_text = highlighter.matched_terms(text)
-        in_note = highlighter.matched_terms(note) if note else NO_TERMS
+        in_text = matched_terms(text)
+        in_note = matched_terms(note) if note else NO_TERMS
         if in_text or in_note:
             depth = len(outline.above(topic))
             rank = (-len(in_text | in_note), -len(in_text), depth, topic)
             yield _Found(rank, (text, note if in_note else ""))
 
 
-def _snippet(outline: OutlineTexts, topic: int, highlighter: Highlighter) -> Snippet:
-    whole, whole_note = outline.texts[topic], outline.notes.get(topic, "")
-    text, in_text = _excerpt(whole, highlighter.highlights(whole))
-    note, in_note = _excerpt(whole_note, highlighter.highlights(whole_note))
+def _snippet(search: _OutlineSearch, topic: int) -> Snippet:
+    outline = search.outline
+    text, in_text = _excerpt(outline.texts[topic], search.marker)
+    note, in_note = _excerpt(outline.notes.get(topic, "")[:LONGEST_NOTE], search.marker)
     note = highlighted(note, in_note) if in_note else ""
     path = [_step(outline.texts[above]) for above in outline.above(topic)]
     return Snippet(outline.id(topic), path, text, highlighted(text, in_text), note)
@@ -238,10 +262,12 @@ def _step(text: str) -> str:
     return text if len(text) <= LONGEST_STEP else text[: LONGEST_STEP - 1] + "…"
 
 
-def _excerpt(text: str, highlights: Sequence[Highlight]) -> tuple[str, list[Highlight]]:
+def _excerpt(text: str, highlighter: Highlighter) -> tuple[str, list[Highlight]]:
     """Return the part of a long text around the first highlight, and the highlights in it."""
     if len(text) <= LONGEST_EXCERPT:
-        return text, list(highlights)
+        return text, highlighter.highlights(text)
+    # Those that begin in the excerpt. To find the others may take seconds.
+    highlights = highlighter.first_highlights(text, LONGEST_EXCERPT)
     first = highlights[0].start if highlights else 0
     start = max(0, min(first - BEFORE, len(text) - LONGEST_EXCERPT))
     end = start + LONGEST_EXCERPT
