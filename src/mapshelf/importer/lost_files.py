@@ -54,12 +54,9 @@ class LostFiles:
         The file was moved out of the folders. If it is present, it is a file with another path.
         """
         link = link_in(path)
-        away = (
-            link
-            and os.path.isfile(path)
-            and os.path.realpath(os.fsdecode(path)) not in (self.present)
-        )
-        return link if away else None
+        if link is None or not os.path.isfile(path):
+            return None
+        return None if os.path.realpath(os.fsdecode(path)) in self.present else link
 
     def may_be_unmounted(self, path: bytes) -> bool:
         """Return whether a file that is not there may be on a disk that is disconnected."""
