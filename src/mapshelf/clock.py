@@ -17,11 +17,11 @@ class Followed:
     """The clock that this process follows.
 
     Attributes:
-        began: what it showed when the steady clock was at 0, in microseconds since 1970-01-01 UTC;
+        at_zero: what it showed when the steady clock was at 0, in microseconds since 1970;
             ``None`` for the clock of this machine.
     """
 
-    began: int | None = None
+    at_zero: int | None = None
 
 
 _followed: Final = Followed()
@@ -32,8 +32,8 @@ def milliseconds() -> int:
 
     It is that of the clock that ``follow`` was last called for, if any.
     """
-    began = _followed.began
-    return milliseconds_here() if began is None else (began + steady()) // 1000
+    at_zero = _followed.at_zero
+    return milliseconds_here() if at_zero is None else (at_zero + steady()) // 1000
 
 
 def milliseconds_here() -> int:
@@ -48,7 +48,7 @@ def steady() -> int:
 
 def is_following() -> bool:
     """Return whether this process follows another clock than that of the machine."""
-    return _followed.began is not None
+    return _followed.at_zero is not None
 
 
 def follow(theirs: int, asked: int) -> None:
@@ -62,6 +62,6 @@ def follow(theirs: int, asked: int) -> None:
         asked: ``steady()`` before it was asked.
     """
     earliest, latest = theirs - steady(), theirs - asked
-    known = _followed.began
+    known = _followed.at_zero
     guess = (earliest + latest) // 2 if known is None else known
-    _followed.began = min(max(guess, earliest), latest)
+    _followed.at_zero = min(max(guess, earliest), latest)

@@ -203,6 +203,16 @@ def test_import_of_a_missing_path(mapshelf: Mapshelf, tmp_path: Path) -> None:
     assert done.stderr == f"mapshelf: {tmp_path}/nowhere does not exist\n"
 
 
+def test_import_gives_new_records_the_visibility_that_the_operator_says(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    records = tmp_path / "maps.ndjson"
+    records.write_text('{"Title": "one"}\n{"Title": "two", "Visibility": "unlisted"}\n')
+    mapshelf.run("import", records, "--visibility", "private")
+    shown = {one["Title"]: one.get("Visibility") for one in mapshelf.exported()}
+    assert shown == {"one": "private", "two": "unlisted"}
+
+
 def test_import_of_records_reports_bad_lines_by_number(mapshelf: Mapshelf, tmp_path: Path) -> None:
     path = tmp_path / "maps.ndjson"
     good = json.dumps({"Title": "One", "Views": "7", "Mood": "happy"})

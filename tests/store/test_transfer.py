@@ -1,7 +1,9 @@
 """A catalogue moves from one kind of database to the other and back without any difference."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -355,6 +357,15 @@ def test_every_table_is_moved_or_known_to_be_left(kind: str) -> None:
     tables = set(re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", statements))
     known = {table.name for table in TABLES} | set(NOT_TRANSFERRED)
     assert tables - {"sequence", "takeovers"} == known
+
+
+def test_every_column_is_moved_or_known_to_be_left(tmp_path: Path) -> None:
+    open_store(sqlite_url(tmp_path)).close()
+    with closing(sqlite3.connect(tmp_path / "catalogue.db")) as database:
+        for table in TABLES:
+            rows = database.execute(f"PRAGMA table_info({table.name})")
+            left = {"grant_id"} if table.name == "tokens" else set()
+            assert {row[1] for row in rows} - left == set(table.columns), table.name
 
 
 def test_another_catalogue_is_not_overwritten(new: New) -> None:

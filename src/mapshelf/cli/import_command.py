@@ -21,7 +21,6 @@ from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import resolve_path, scan
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.store.contract import MapWriter
 
 RECORDS: Final = ".ndjson"
 """The extension of files with records."""
@@ -63,23 +62,18 @@ def _run(given: argparse.Namespace) -> int:
         store = stack.enter_context(open_catalogue(given, create=True))
         try:
             with ImportProgress(StatusFile(given.data)) as progress:
+                attribution = attribution_of(given)
                 for path in records:
-                    _import_records(store, path, report, progress)
+                    progress.begin(path.name)
+                    progress.follow(report)
+                    import_records(store, path, report, attribution.visibility)
                 if maps:
-                    _import_maps(store, maps, attribution_of(given), report, progress)
+                    _import_maps(store, maps, attribution, report, progress)
         finally:  # also after a failure, because what was imported before it stays
             _print_report(report)
             if file:
                 _write_report(report, file)
     return 0 if report.complete else 1
-
-
-def _import_records(
-    store: MapWriter, path: Path, report: ImportReport, progress: ImportProgress
-) -> None:
-    progress.begin(path.name)
-    progress.follow(report)
-    import_records(store, path, report)
 
 
 def _import_maps(

@@ -1,13 +1,14 @@
 """Import and export of records: a catalogue as NDJSON, one JSON object per line."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from mapshelf.errors import InvalidRecord, UnreadableFile
 from mapshelf.formats.ndjson_records import LONGEST_LINE, format_record, parse_record
 from mapshelf.importer.report import ImportReport, printable
-from mapshelf.model import MapDraft, Verdict
+from mapshelf.model import MapDraft, Verdict, Visibility
 from mapshelf.store.contract import Maps, MapWriter
 
 BATCH_SIZE: Final = 500
@@ -19,10 +20,13 @@ PAGE_SIZE: Final = 1000
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-def import_records(store: MapWriter, path: Path, report: ImportReport) -> None:
+def import_records(
+    store: MapWriter, path: Path, report: ImportReport, visibility: Visibility | None = None
+) -> None:
     """Import the records in the file at ``path`` into ``store``.
 
-    An invalid line is recorded in ``report`` with its number; the others are imported.
+    An invalid line is recorded in ``report`` with its number; the others are imported. New maps
+    have this ``visibility`` unless their record has one.
 
     Raises:
         UnreadableFile: the file cannot be opened or read; records reported so far are stored.
@@ -36,11 +40,12 @@ def import_records(store: MapWriter, path: Path, report: ImportReport) -> None:
         drafts: dict[str, MapDraft] = {}
         for name, line in _lines(file, path):
             try:
-                drafts[name], unknown_keys = parse_record(line)
+                draft, unknown_keys = parse_record(line)
             except InvalidRecord as error:
                 report.note(Verdict.REFUSED, name, str(error))
                 continue
             report.note_ignored(unknown_keys)
+            drafts[name] = replace(draft, initial_visibility=visibility)
             if len(drafts) >= BATCH_SIZE:
                 _write(store, drafts, report)
         _write(store, drafts, report)

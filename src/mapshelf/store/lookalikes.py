@@ -4,8 +4,8 @@ The check is part of the transaction that registers a user. Such transactions ru
 so of two people who register names that look alike at the same moment, one is refused, whichever
 nodes they use.
 
-Each user's row has the skeleton of the name, with an index. Only rows that a node of a former
-version has added since the migration have none.
+Each user's row has the skeleton of the name, with an index. Rows that a node of a former version
+has added since the migration get theirs when the next user registers.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,8 @@ _WITHOUT_SKELETON: Final = (
     "SELECT id, name FROM users WHERE skeleton IS NULL AND id > ? ORDER BY id LIMIT ?"
 )
 
+_ADD: Final = "UPDATE users SET skeleton = ? WHERE id = ? RETURNING id"
+
 
 def refuse_lookalike(read: Read, name: str) -> None:
     """Check that a new name does not look like that of a user.
@@ -30,13 +32,10 @@ def refuse_lookalike(read: Read, name: str) -> None:
     Raises:
         AlreadyExists: it does.
     """
-    looks, plain = skeleton(name), name_in_ascii(name)
-    found = read(
-        "SELECT name FROM users WHERE skeleton = ?"
-        " UNION ALL SELECT name FROM users WHERE skeleton IS NULL",
-        (looks,),
-    )
-    alike = any(skeleton(other) == looks for (other,) in found)
+    for user_id, other in read("SELECT id, name FROM users WHERE skeleton IS NULL", ()):
+        read(_ADD, (skeleton(other), user_id))
+    plain = name_in_ascii(name)
+    alike = bool(read("SELECT 1 FROM users WHERE skeleton = ? LIMIT 1", (skeleton(name),)))
     if not alike and plain != name_key(name):
         alike = bool(read("SELECT 1 FROM users WHERE name_key = ?", (plain,)))
     if alike:

@@ -86,6 +86,7 @@ USERS: Final = Table(
         "password",
         "closed",
         "closing",
+        "skeleton",
     ),
     ("id",),
 )

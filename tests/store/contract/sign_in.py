@@ -26,6 +26,7 @@ from mapshelf.model import (
     User,
 )
 from mapshelf.store import Store
+from mapshelf.store.tables import USERS
 from tests.store.clock import Clock
 from tests.store.contract.suite import Open, Suite, title
 
@@ -356,6 +357,20 @@ class InvitationsContract(Suite):
         )
         assert sum(isinstance(one, User) for one in got) == 1
         assert sum(isinstance(one, AlreadyExists) for one in got) == 3
+
+    def test_users_without_a_skeleton_count_and_get_one(self, store: Store) -> None:
+        """As those that a node of a former version has added."""
+        store.register(None, "Bob", "x", 5)
+        columns = USERS.columns
+        for row in store.rows(USERS, None, 10):
+            values = dict(zip(columns, row, strict=True))
+            if values["name"] == "Bob":
+                bob = tuple(None if name == "skeleton" else values[name] for name in columns)
+        store.write_rows({USERS: [bob]}, store.catalogue_counters())
+        with pytest.raises(AlreadyExists):
+            store.register(None, "B\u043eb", "x", 5)
+        store.register(None, "Eve", "x", 5)
+        assert all(row[columns.index("skeleton")] for row in store.rows(USERS, None, 10))
 
     def test_invitations_of_disabled_users_are_refused(self, store: Store, clock: Clock) -> None:
         root = store.add_user("root", Role.ADMINISTRATOR)

@@ -6,6 +6,7 @@ large ones take turns with publications.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
@@ -39,15 +40,15 @@ def apply_all(
 ) -> None:
     """Apply all changes to a snapshot that nobody uses yet."""
     applied = 0
-    failures: list[StoreError] = []
     while first := store.changes(working.revision, BATCH):
-        for changes in working.apply_each(_new_maps(store, working, first, failures)):
+        batches = _NewMaps(store, working, first)
+        for changes in working.apply_each(batches):
             working.revision = changes[-1].revision
             applied += sum(one.map is not None for one in changes)
             if progress:
                 progress(applied)
-        if failures:
-            raise failures[0]
+        if batches.failure:
+            raise batches.failure
 
 
 def apply_new(
@@ -86,26 +87,32 @@ def pieces_of(changes: Sequence[Change]) -> Iterator[list[Change]]:
         yield piece
 
 
-def _new_maps(
-    store: ChangeFeed,
-    working: WorkingSnapshot,
-    first: Sequence[Change],
-    failures: list[StoreError],
-) -> Iterator[Sequence[Change]]:
-    """Yield the changes ``first`` and those after them, up to the first of a map already read.
+@dataclass
+class _NewMaps:
+    """The changes ``first`` and those after them, in batches, up to the first of a map read before.
 
-    If the store fails, it only appends that to ``failures``, so that what has been read is applied.
+    They end if the store fails, too, so that what has been read is applied.
+
+    Attributes:
+        failure: why the store failed, ``None`` if it did not.
     """
-    changes = first
-    while changes:
-        yield changes
-        try:
-            changes = store.changes(changes[-1].revision, BATCH)
-        except StoreError as error:
-            failures.append(error)
-            return
-        if any(one.file_id in working.slots for one in changes):
-            return
+
+    store: ChangeFeed
+    working: WorkingSnapshot
+    first: Sequence[Change]
+    failure: StoreError | None = None
+
+    def __iter__(self) -> Iterator[Sequence[Change]]:
+        changes = self.first
+        while changes:
+            yield changes
+            try:
+                changes = self.store.changes(changes[-1].revision, BATCH)
+            except StoreError as error:
+                self.failure = error
+                return
+            if any(one.file_id in self.working.slots for one in changes):
+                return
 
 
 def _apply_small(

@@ -68,7 +68,7 @@ class TextIndexWriter:
         self._added, self._bytes = 0, 0
         self._committed = False
         self._portion = max(SAMPLE, new.expected) if new else 0
-        self._merging, self._merged_until = 0, 0.0
+        self._merged_until = 0.0
         self.size = 0
         """Number of documents in the last published index, including deleted ones."""
 
@@ -105,7 +105,7 @@ class TextIndexWriter:
         with translated():
             self._commit()
             if self._new and self._portion < self._new.expected:
-                self._await_merges(self._new.expected)
+                self._await_merges()
             else:
                 self._settle()
             self._new = None
@@ -113,15 +113,15 @@ class TextIndexWriter:
     @property
     def is_merging(self) -> bool:
         """Whether the segments of a new index are being merged in the background."""
-        return self._merging > 0
+        return self._merged_until > 0
 
     def end_merging(self) -> bool:
-        """Return whether the segments of a new index have been merged, and go on with that.
+        """Stop waiting for merges if one segment has most documents by now; return whether it does.
 
-        Each search visits each segment, so it is worth publishing the index again.
+        Each search visits each segment, so it is worth publishing the index again then.
         """
-        largest = max(_sizes(self._directory / META), default=0)
-        if 2 * largest < self._merging and monotonic() < self._merged_until:
+        sizes = _sizes(self._directory / META)
+        if 2 * max(sizes, default=0) < sum(sizes) and monotonic() < self._merged_until:
             return False
         with translated():
             self._commit()
@@ -135,7 +135,7 @@ class TextIndexWriter:
         if len(sizes) >= SEGMENTS_MERGED and 2 * max(sizes) < sum(sizes):
             with translated():
                 self._writer.commit()  # begins merges, even without changes
-            self._await_merges(sum(sizes))
+            self._await_merges()
 
     def close(self) -> None:
         """Wait for merges in the background, and close the index."""
@@ -146,20 +146,19 @@ class TextIndexWriter:
         """Go on with less memory; merges must have been done, or be small."""
         self._writer.wait_merging_threads()
         self._writer = self._index.writer(MEMORY, num_threads=1)
-        self._merging = 0
+        self._merged_until = 0.0
 
-    def _await_merges(self, documents: int) -> None:
-        """Look for a segment with most of these documents (``end_merging``)."""
-        self._merging, self._merged_until = documents, monotonic() + LONGEST_MERGE
+    def _await_merges(self) -> None:
+        self._merged_until = monotonic() + LONGEST_MERGE
         log.info("merging the search index in the background")
 
     def _end_portion(self, new: NewIndex) -> None:
         """Write a segment if its last document has been added."""
         if self._added == SAMPLE:
             documents = int(new.memory * SHARE_OF_DOCUMENTS * SAMPLE) // self._bytes
-            # So no portion ends before the sample (see ``portion_of``).
-            least = SAMPLE * SEGMENTS_MERGED
-            self._portion = portion_of(new.expected, max(least, documents))
+            # A portion has at least an eighth of what it may have, so none has ended before this.
+            most = max(SAMPLE * SEGMENTS_MERGED, documents)
+            self._portion = portion_of(new.expected, most)
         if self._added % self._portion == 0:
             self._commit()
 
