@@ -11,7 +11,7 @@ import pytest
 
 from mapshelf.importer import purging
 from mapshelf.importer.folder_sync import FolderSync
-from mapshelf.model import DAY, Map, MapDetails, Visibility
+from mapshelf.model import DAY, Map, MapDetails, Source, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.cli.test_commands import write_map
@@ -178,3 +178,58 @@ def test_many_maps_are_deleted_a_few_at_a_time(
     assert not any(is_known(store, path) for path in paths)
     assert [one.title for one in store.maps(0, 100)] == ["Keep"]
     assert store.check() == []
+
+
+@pytest.mark.usefixtures("at_once")
+def test_maps_that_are_kept_do_not_keep_those_behind_them(
+    store: SQLiteStore,
+    miss: Miss,
+    reader: SandboxedReader,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those behind a link are kept. There may be more of them than one call looks at."""
+    monkeypatch.setattr(purging, "MAPS_AT_ONCE", 1)
+    monkeypatch.setattr(purging, "MOST_SECONDS", 0.0)
+    kept = [folder / f"kept-{number}.mm" for number in range(3)]
+    later = folder.with_name("maps2") / "later.mm"
+    later.parent.mkdir()
+    old_map(later.with_name("stays.mm"), "Stays")
+    for path in kept:
+        miss(path)
+        path.symlink_to(old_map(folder.parent / path.name, "away"))
+    miss(later)
+    folder_sync = FolderSync(store, reader, [folder, later.parent])
+    for _ in range(5):
+        folder_sync.sync()
+    assert not is_known(store, later)
+    assert all(is_known(store, path) for path in kept)
+    kept[0].unlink()
+    for _ in range(5):
+        folder_sync.sync()
+    assert not is_known(store, kept[0]), "the next round begins with the first again"
+    assert all(is_known(store, path) for path in kept[1:])
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_folder_that_is_away_is_not_asked_for_missing_maps(
+    store: SQLiteStore,
+    miss: Miss,
+    reader: SandboxedReader,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = folder.with_name("empty") / "secret.mm"
+    path.parent.mkdir()
+    miss(path)
+    asked: list[bytes] = []
+    ask = store.long_missing
+
+    def long_missing(folder: bytes, before: int, after: bytes, limit: int) -> list[Source]:
+        asked.append(folder)
+        return ask(folder, before, after, limit)
+
+    monkeypatch.setattr(store, "long_missing", long_missing)
+    FolderSync(store, reader, [path.parent, folder]).sync()
+    assert asked == [os.fsencode(folder)]
+    assert is_known(store, path)
