@@ -179,10 +179,15 @@ class Batch:
 
     def _overwritten(self, existing: Map, draft: MapDraft) -> Map:
         """Return a map with what it inherits if its file has become a copy of another."""
-        if draft.source is None or self._inherited(existing, draft) is None:
+        found = self._rows.inheritance.of(draft)
+        if found is None or found.original == existing.file_id:
             return existing
-        again = may_inherit_again(self._rows.read, existing, draft.source, self._now)
-        return self._as_inherited(existing, draft) if again else existing
+        if not found.is_not_looser_than(existing.visibility):
+            return existing
+        if not may_inherit_again(self._rows.read, existing, draft, self._now):
+            return existing
+        self._keep_inherited(existing, found, draft)
+        return as_inherited(existing, found)
 
     def _returned(self, existing: Map, draft: MapDraft) -> Map:
         """Return a removed map as it is with its file, if that was missing."""
@@ -198,6 +203,15 @@ class Batch:
     def _inherited(self, found: Map, draft: MapDraft) -> Inherited | None:
         inherited = self._rows.inheritance.of(draft)
         return inherited if inherited and inherited.is_stricter_than(found.visibility) else None
+
+    def _copied(self, new: Map, draft: MapDraft) -> Inherited | None:
+        """Return of what a new map is a copy that is unpublished because new maps are, if any.
+
+        Nobody has decided about it, so it must be known as a copy: if it is the file of the other
+        map, moved, that map is to move to it.
+        """
+        undecided = draft.visibility is None and new.visibility is not Visibility.PUBLISHED
+        return self._rows.inheritance.of(draft) if undecided else None
 
     def _keep_inherited(self, found: Map, inherited: Inherited | None, draft: MapDraft) -> None:
         """Record that a map inherits, from which one, and who removed that, if it is removed."""
@@ -229,7 +243,7 @@ class Batch:
         )
         inherited = self._inherited(new, draft)
         self._write(as_inherited(new, inherited), draft)
-        self._keep_inherited(new, inherited, draft)
+        self._keep_inherited(new, inherited or self._copied(new, draft), draft)
         if keys_of(draft):
             self._rows.inheritance.write_addition((file_id, self._now))
         self._keep_source(file_id, draft)

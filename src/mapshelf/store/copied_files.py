@@ -42,8 +42,8 @@ _COPY: Final = (
     f" ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END AND {UNTOUCHED}"
 )
 """The map of a copy that nobody has touched. It inherited that it is not published, perhaps from
-another equal file. Or it inherited nothing, but has the name of the missing file: moving a private
-file must not publish what it will contain."""
+another equal file, or new maps are not published. Or it inherited nothing, but has the name of the
+missing file: moving a private file must not publish what it will contain."""
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"

@@ -9,6 +9,11 @@ still there, what it inherited from that no longer concerns it. So a map keeps a
 ``inherited`` until somebody decides about its visibility: a user, an administrator, or a record. A
 map without such a mark stays as it is, because who decided that cannot be seen in the map itself.
 
+Operators may let new maps begin unpublished (``MapDraft.initial_visibility``). Then a copy has a
+mark, too, even if it inherits nothing because it is as hidden already, or because another equal map
+is published: it may be the file of an unpublished map, moved (see ``copied_files``). The mark says
+what the copy was in the beginning, so nothing is shown to more people because of it.
+
 A file may also have been read while it was being copied. If it becomes a copy soon after its map
 was added, the map inherits like a new one, unless people have done something with it.
 """
@@ -121,6 +126,15 @@ class Inherited(NamedTuple):
         """Return whether fewer people see maps with what is inherited than with ``visibility``."""
         return _STRICTNESS.index(self.visibility) > _STRICTNESS.index(visibility)
 
+    def is_not_looser_than(self, visibility: Visibility) -> bool:
+        """Return whether what is inherited shows maps to nobody who does not see them already.
+
+        It is never true of what a published map is to others: nothing is inherited from that.
+        """
+        if self.visibility is Visibility.PUBLISHED:
+            return False
+        return self.visibility is visibility or self.is_stricter_than(visibility)
+
     def mark_row(self, found: Map, digest: bytes) -> Row:
         """Return the row of ``tables.INHERITED`` for a map with this content that inherits this.
 
@@ -139,7 +153,10 @@ class Inheritance(Protocol):
     """What maps inherit whose files a batch finds at new places."""
 
     def of(self, draft: MapDraft) -> Inherited | None:
-        """Return what the map of this draft inherits."""
+        """Return what the map of this draft inherits, or a published map with its content.
+
+        Because of a published one, nothing is inherited.
+        """
 
     def write_removed(self, row: Row) -> None:
         """Write a row of ``tables.REMOVED`` for a map."""
@@ -161,8 +178,10 @@ class Inheritance(Protocol):
 
 
 def as_inherited(found: Map, inherited: Inherited | None) -> Map:
-    """Return a map with the visibility that it inherits, if any."""
-    return replace(found, visibility=inherited.visibility) if inherited else found
+    """Return a map with the visibility that it inherits, if that is stricter than its own."""
+    if inherited is None or not inherited.is_stricter_than(found.visibility):
+        return found
+    return replace(found, visibility=inherited.visibility)
 
 
 def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
@@ -186,13 +205,15 @@ def forget_inherited(read: Read, file_id: int) -> None:
     read(_FORGET, (file_id,))
 
 
-def may_inherit_again(read: Read, found: Map, source: Source, now: int) -> bool:
-    """Return whether a published map inherits like a new one: its file has another content now.
+def may_inherit_again(read: Read, found: Map, draft: MapDraft, now: int) -> bool:
+    """Return whether a map inherits like a new one: its file has another content now.
 
+    That is a published map, or one with the visibility that the draft says new maps have.
     A file may have been read while it was being copied. Later, its map may be known to people, and
     must not disappear because somebody else has a private copy of what it contains now.
     """
-    if found.visibility is not Visibility.PUBLISHED:
+    source = draft.source
+    if source is None or found.visibility not in (Visibility.PUBLISHED, draft.initial_visibility):
         return False
     values = (found.file_id, source.path, source.digest, now)
     return bool(read(_CHANGED_NEW_UNTOUCHED, values))
@@ -214,10 +235,11 @@ def keys_of(draft: MapDraft) -> list[Row]:
 
 
 def strictest(found: Mapping[Row, Inherited], draft: MapDraft) -> Inherited | None:
-    """Return what is inherited by ``keys_of(draft)``: nothing if one finds a published map."""
+    """Return what ``keys_of(draft)`` find: a published map, if any, or else the strictest."""
     some = [found[key] for key in keys_of(draft) if key in found]
-    if any(one.visibility is Visibility.PUBLISHED for one in some):
-        return None
+    published = (one for one in some if one.visibility is Visibility.PUBLISHED)
+    if shown := next(published, None):
+        return shown
     return max(some, key=lambda one: _STRICTNESS.index(one.visibility), default=None)
 
 

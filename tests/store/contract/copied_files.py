@@ -529,3 +529,100 @@ class CopiedFilesContract(PeopleSuite):
         store.put_maps([MapDraft(id=original.id, source=source("second.mm"))])
         assert store.adopt_copy(FILE, copies) is None
         assert len(present(store)) == 4
+
+    @pytest.mark.parametrize("initial", ["unlisted", "private"])
+    @pytest.mark.parametrize("state", ["unlisted", "private", "removed"])
+    def test_a_moved_file_keeps_its_map_where_new_maps_are_not_published(
+        self, store: Store, original: Map, ann: int, initial: str, state: str
+    ) -> None:
+        """Its copy inherits nothing then, if it is as strict already."""
+        store.edit_map(original.file_id, MapDetails(description="mine"))
+        if state == "removed":
+            store.remove_map(original.file_id, ann)
+        else:
+            store.edit_map(original.file_id, MapDetails(visibility=Visibility(state)))
+        copy = replace(draft(COPY), initial_visibility=Visibility(initial))
+        store.put_maps([copy])
+        levels = [Visibility(name) for name in ("unlisted", "private", "removed")]
+        strictest = max(levels.index(Visibility(state)), levels.index(Visibility(initial)))
+        shown = [one.visibility for one in present(store).values() if one.id != original.id]
+        assert shown == [one for one in (levels[strictest],) if state != "removed"]
+        assert store.adopt_copy(FILE, [COPY]) == COPY
+        (outcome,) = store.put_maps([copy])
+        assert outcome.id == original.id
+        if state == "removed":
+            (kept,) = (one.map for one in store.removed_maps(ann))
+        else:
+            (kept,) = present(store).values()
+            assert kept.visibility is Visibility(state)
+        assert (kept.id, kept.description) == (original.id, "mine")
+        assert store.check() == []
+
+    def test_a_private_map_moves_although_another_equal_one_is_published(
+        self, store: Store, original: Map
+    ) -> None:
+        put(store, draft(source("twin.mm", digest=SAME)))
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        private = Visibility.PRIVATE
+        assert put(store, replace(draft(COPY), initial_visibility=private)).visibility is private
+        assert store.adopt_copy(FILE, [COPY]) == COPY
+        assert present(store)[original.id].visibility is private
+
+    def test_a_map_does_not_move_to_a_copy_that_somebody_decided_about(
+        self, store: Store, original: Map, bob: int
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        private = Visibility.PRIVATE
+        decide: list[Callable[[Map], object]] = [
+            lambda copy: store.put_maps([MapDraft(id=copy.id, visibility=private)]),
+            lambda copy: store.edit_map(copy.file_id, MapDetails(visibility=private)),
+            lambda copy: store.set_vote(copy.file_id, bob, Vote.UP),
+        ]
+        for number, act in enumerate(decide):
+            file = source(f"b/{number}.mm", digest=SAME)
+            act(put(store, replace(draft(file), initial_visibility=private)))
+            assert store.adopt_copy(FILE, [file]) is None
+        said = replace(draft(COPY), initial_visibility=private, visibility=private)
+        put(store, said)
+        assert store.adopt_copy(FILE, [COPY]) is None
+
+    @pytest.mark.parametrize("state", ["published", "unlisted", "private"])
+    def test_a_copy_that_was_not_published_from_the_start_stays_so_when_it_changes(
+        self, store: Store, original: Map, state: str
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility(state)))
+        copy = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
+        put(store, copy)
+        if state == "published":  # perhaps it is not any longer
+            store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        for number in range(2):
+            changed = replace(copy, source=replace(COPY, digest=bytes([number]) * 32))
+            changed = replace(changed, originals=frozenset([FILE.path]))
+            assert put(store, changed).visibility is Visibility.PRIVATE
+
+    def test_a_published_map_does_not_move_to_a_copy_that_is_not(
+        self, store: Store, original: Map
+    ) -> None:
+        """Somebody may copy a public template and delete it: what is begun from it is private."""
+        copy = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
+        kept = put(store, copy)
+        assert store.adopt_copy(FILE, [COPY]) is None
+        assert present(store)[kept.id].visibility is Visibility.PRIVATE
+
+    @pytest.mark.parametrize("initial", ["unlisted", "private"])
+    def test_a_map_moves_to_a_copy_that_was_first_read_half_written(
+        self, store: Store, original: Map, initial: str
+    ) -> None:
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        half = replace(draft(COPY), initial_visibility=Visibility(initial))
+        put(store, replace(half, source=replace(COPY, digest=b"h" * 32)))
+        assert put(store, half).visibility is Visibility.PRIVATE
+        assert store.adopt_copy(FILE, [COPY]) == COPY
+        assert list(present(store)) == [original.id]
+
+    def test_a_file_that_gets_back_its_content_is_no_copy_of_itself(self, store: Store) -> None:
+        first = replace(draft(FILE), initial_visibility=Visibility.PRIVATE)
+        put(store, first)
+        put(store, replace(first, source=replace(FILE, digest=b"n" * 32)))
+        put(store, first)
+        assert store.rows(INHERITED, None, ALL) == []

@@ -89,12 +89,14 @@ class MapWriter(Protocol):
         inherits nothing if such a map is published and has a present file with that content. All
         are as they were before the batch. A published map of one file inherits in the same way if
         that file has another content now, and nobody has edited, collected, reported, decided about
-        or voted for the map.
+        or voted for the map. So does one that has the ``initial_visibility``, if it gets no looser.
 
         A map that inherits the removal of another is removed too, at the same time and by the same
-        user. A draft with ``originals`` undoes what a map inherited from one of these, if it
-        changes its content, and neither users nor administrators have changed the map, nor has a
-        draft said its ``visibility``; it inherits like a new map then.
+        user. A new map whose ``initial_visibility`` is stricter than what it would inherit keeps
+        that, and is a copy nevertheless (``Sources.adopt_copy``). A draft with ``originals`` undoes
+        what a map inherited from one of these, if it changes its content, and neither users nor
+        administrators have changed the map, nor has a draft said its ``visibility``; it inherits
+        like a new map then.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that

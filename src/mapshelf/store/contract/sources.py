@@ -41,8 +41,9 @@ class Sources(Protocol):
         Returns that copy; its own map is deleted. There is a change in the feed, as if it had been
         moved (``move_source``). Nothing happens (``None``) unless the map of the missing file is
         not published and has no other file, and the map of the copy was made later with the same
-        content and owner, inherited that it is not published (``MapWriter.put_maps``), no draft has
-        said its ``visibility`` since, and nobody has edited, collected, reported or voted for it.
+        content and owner, inherited that it is not published (``MapWriter.put_maps``) or had an
+        ``initial_visibility`` although there were equal maps, no draft has said its ``visibility``,
+        and nobody has edited, collected, reported or voted for it.
         Instead of being unpublished, it may have inherited nothing, because an older map with this
         content is published, if both files have one name.
 
