@@ -161,6 +161,33 @@ def test_a_folder_that_was_served_and_is_renamed_keeps_its_maps(
     assert map_of(store, renamed / "deep" / file.name)
 
 
+def test_a_folder_in_a_served_one_that_is_served_as_well_may_be_renamed(
+    store: Store, reader: SandboxedReader, here: Path
+) -> None:
+    file = old_map(here / "inner" / "a.mm", "A")
+    synchronization = FolderSync(store, reader, [here, here / "inner"])
+    synchronization.sync()
+    before = make_private(store, file)
+    renamed = file.parent.rename(here / "renamed")
+    synchronization.sync()
+    assert map_of(store, renamed / file.name) == before
+    shutil.rmtree(renamed)
+    synchronization.sync()
+    assert [one.title for one in store.maps(0, 100)] == ["Keep"]
+
+
+def test_a_folder_in_a_served_one_that_is_away_removes_nothing(
+    store: Store, reader: SandboxedReader, here: Path
+) -> None:
+    old_map(here / "inner" / "a.mm", "A")
+    FolderSync(store, reader, [here, here / "inner"]).sync()
+    before = store.maps(0, 100)
+    here.rename(here.with_name("disk"))
+    here.mkdir()
+    FolderSync(store, reader, [here, here / "inner"]).sync()
+    assert store.maps(0, 100) == before
+
+
 @pytest.mark.parametrize("way", ["import", "serve"])
 def test_what_is_moved_out_of_a_folder_that_is_not_served_any_more_is_not_published(
     store: Store, reader: SandboxedReader, here: Path, there: Path, way: str

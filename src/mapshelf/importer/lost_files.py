@@ -60,36 +60,43 @@ class LostFiles:
 
     def may_be_unmounted(self, path: bytes) -> bool:
         """Return whether a file that is not there may be on a disk that is disconnected."""
-        folders = self._folders_of(path)
-        if not folders:
+        folder = self._folder_of(path)
+        if folder is None:
             return self.mount_point(path) is not None
-        return any(map(self._is_away, folders)) or self._was_on_another_disk(path)
+        return self._is_away(folder) or self._was_on_another_disk(path)
 
     def mount_point(self, path: bytes) -> bytes | None:
         """Return the folder on which the disk of a file that is not there may have been mounted.
 
         That is an empty folder, outside of those that are synchronized or imported.
         """
-        if self._folders_of(path):
+        if self._folder_of(path) is not None:
             return None
         folder = _nearest_folder(path)
         return folder if _is_empty(folder) else None
 
-    def _folders_of(self, path: bytes) -> list[Path]:
+    def _folder_of(self, path: bytes) -> Path | None:
+        """Return the innermost folder that a path is in: they may be nested."""
         place = os.fsdecode(path)
-        return [one for one in self._folders if place.startswith(_prefix(one))]
+        folders = (one for one in self._folders if place.startswith(_prefix(one)))
+        return max(folders, key=lambda one: len(one.parts), default=None)
 
     def _is_away(self, folder: Path) -> bool:
         """Return whether a folder cannot be read, or may be the mount point of an unmounted disk.
 
-        That is an empty folder in which this process has never seen a file.
+        That is an empty folder in which this process has never seen a file. A folder that is not
+        there is no more away than the folder around it, if that is one of these folders, too.
         """
         if folder not in self._away:
-            self._away[folder] = not self._folders[folder] or (
-                not any(one.startswith(_prefix(folder)) for one in self._devices)
-                and _is_empty(folder)
-            )
+            self._away[folder] = self._may_be_away(folder)
         return self._away[folder]
+
+    def _may_be_away(self, folder: Path) -> bool:
+        if self._folders[folder]:
+            seen = any(one.startswith(_prefix(folder)) for one in self._devices)
+            return not seen and _is_empty(folder)
+        outer = self._folder_of(os.fsencode(folder))
+        return os.path.lexists(folder) or outer is None or self._is_away(outer)
 
     def _was_on_another_disk(self, path: bytes) -> bool:
         """Return whether a file was last seen on a different disk than the one mounted now."""
