@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.reparsing import reparse_outlines
 from mapshelf.importer.report import ImportReport
@@ -41,7 +42,8 @@ def reader() -> Iterator[SandboxedReader]:
 
 def imported(store: Store, reader: SandboxedReader, *paths: Path) -> dict[str, int]:
     candidates = list(scan(paths, ImportReport(), reader.members))
-    import_maps(store, candidates, reader, Attribution(), ImportReport())
+    lost = LostFiles({one.path for one in candidates}, {}, {})
+    import_maps(store, candidates, reader, Attribution(), ImportReport(), lost=lost)
     return {found.title: found.file_id for found in store.maps(0, 99)}
 
 

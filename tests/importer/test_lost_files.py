@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.cli import main
 from mapshelf.importer import folder_sync
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import Map, MapDetails, Visibility
@@ -89,6 +90,14 @@ def begin_another_map(store: Store, synchronization: FolderSync, copy: Path) -> 
     store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
 
 
+def take(way: str, store: Store, reader: SandboxedReader, folder: Path) -> None:
+    """Let another process import a folder, or follow it."""
+    if way == "serve":
+        FolderSync(store, reader, [folder]).sync()
+    else:
+        assert main(["import", str(folder), "--data", str(folder.parent / "data")]) == 0
+
+
 @pytest.mark.parametrize("way", ["empty", "away"])
 def test_a_copy_does_not_get_the_map_of_a_file_whose_disk_may_be_disconnected(
     store: Store, reader: SandboxedReader, here: Path, there: Path, way: str
@@ -111,6 +120,91 @@ def test_a_copy_does_not_get_the_map_of_a_file_whose_disk_may_be_disconnected(
     disk.rename(there)
     synchronization.sync()
     assert map_of(store, file) == before
+
+
+@pytest.mark.parametrize("way", ["import", "serve"])
+def test_a_copy_does_not_get_the_map_of_a_file_that_another_process_may_follow(
+    store: Store, reader: SandboxedReader, here: Path, there: Path, way: str
+) -> None:
+    """That process knows that the disk is disconnected; this one sees an empty mount point."""
+    file = old_map(there / "deep" / "secret.mm", "Secret")
+    FolderSync(store, reader, [there]).sync()
+    before = make_private(store, file)
+    disk = there.rename(there.with_name("disk"))
+    there.mkdir()
+    copy = Path(shutil.copy2(disk / "deep" / file.name, here / file.name))
+    take(way, store, reader, here)
+    copied = map_of(store, copy)
+    assert copied
+    assert copied.id != before.id
+    assert copied.visibility is Visibility.PRIVATE, "it may be the file itself, moved"
+    there.rmdir()
+    disk.rename(there)
+    FolderSync(store, reader, [there]).sync()
+    assert map_of(store, file) == before
+
+
+@pytest.mark.parametrize("way", ["import", "serve"])
+def test_a_folder_that_was_served_and_is_renamed_keeps_its_maps(
+    store: Store, reader: SandboxedReader, here: Path, there: Path, way: str
+) -> None:
+    file = old_map(there / "deep" / "secret.mm", "Secret")
+    old_map(there / "b.mm", "B")
+    FolderSync(store, reader, [here, there]).sync()
+    make_private(store, file)
+    before = store.maps(0, 100)
+    renamed = there.rename(there.with_name("renamed"))
+    take(way, store, reader, renamed)
+    assert {(one.id, one.title, one.visibility) for one in store.maps(0, 100)} == {
+        (one.id, one.title, one.visibility) for one in before
+    }
+    assert map_of(store, renamed / "deep" / file.name)
+
+
+def test_a_folder_in_a_served_one_that_is_served_as_well_may_be_renamed(
+    store: Store, reader: SandboxedReader, here: Path
+) -> None:
+    file = old_map(here / "inner" / "a.mm", "A")
+    synchronization = FolderSync(store, reader, [here, here / "inner"])
+    synchronization.sync()
+    before = make_private(store, file)
+    renamed = file.parent.rename(here / "renamed")
+    synchronization.sync()
+    assert map_of(store, renamed / file.name) == before
+    shutil.rmtree(renamed)
+    synchronization.sync()
+    assert [one.title for one in store.maps(0, 100)] == ["Keep"]
+
+
+def test_a_folder_in_a_served_one_that_is_away_removes_nothing(
+    store: Store, reader: SandboxedReader, here: Path
+) -> None:
+    old_map(here / "inner" / "a.mm", "A")
+    FolderSync(store, reader, [here, here / "inner"]).sync()
+    before = store.maps(0, 100)
+    here.rename(here.with_name("disk"))
+    here.mkdir()
+    FolderSync(store, reader, [here, here / "inner"]).sync()
+    assert store.maps(0, 100) == before
+
+
+@pytest.mark.parametrize("way", ["import", "serve"])
+def test_what_is_moved_out_of_a_folder_that_is_not_served_any_more_is_not_published(
+    store: Store, reader: SandboxedReader, here: Path, there: Path, way: str
+) -> None:
+    """If nothing is left in the folder, it may be a mount point, so the map stays there."""
+    file = old_map(there / "secret.mm", "Secret")
+    FolderSync(store, reader, [there]).sync()
+    make_private(store, file)
+    moved = file.rename(here / "moved.mm")
+    take(way, store, reader, here)
+    assert {(one.title, one.visibility) for one in store.maps(0, 100)} == {
+        ("Keep", Visibility.PUBLISHED),
+        ("Secret", Visibility.PRIVATE),
+    }
+    found = map_of(store, moved)
+    assert found
+    assert found.visibility is Visibility.PRIVATE
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")

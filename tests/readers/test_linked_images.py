@@ -11,6 +11,7 @@ import pytest
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
@@ -292,7 +293,14 @@ def test_linked_files_depend_on_the_imported_path(maps: Path, reader: SandboxedR
             open_store(sqlite_url(maps.parent / str(len(list(maps.parent.iterdir())))))
         ) as store:
             candidates = list(scan(named, ImportReport(), reader.members))
-            import_maps(store, candidates, reader, Attribution(), ImportReport())
+            import_maps(
+                store,
+                candidates,
+                reader,
+                Attribution(),
+                ImportReport(),
+                lost=LostFiles(set(), {}, {}),
+            )
             return [store.image(one.file_id, digest) == RED for one in store.maps(0, 9)]
 
     assert imported(maps) == [True]

@@ -1,6 +1,7 @@
 """``mapshelf import``: import folders, map files and records into the catalogue."""
 
 import argparse
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -87,6 +88,7 @@ def _import_maps(
     before = len(report.refusals)  # those of records, which are not files
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
+        folders = [resolve_path(path) for path in paths]
         reader.expect(len(candidates))
         progress.follow(report, "Reading maps", len(candidates))
         import_maps(
@@ -95,8 +97,12 @@ def _import_maps(
             reader,
             attribution,
             report,
-            folders=map(resolve_path, paths),
-            lost=LostFiles({candidate.path for candidate in candidates}),
+            folders=folders,
+            lost=LostFiles(
+                {candidate.path for candidate in candidates},
+                {Path(folder): os.access(folder, os.R_OK | os.X_OK) for folder in folders},
+                {candidate.path: candidate.device for candidate in candidates},
+            ),
         )
     of_files = ImportReport(refusals=report.refusals[before:], skipped=report.skipped)
     remember(store, paths, refusals_of(of_files))

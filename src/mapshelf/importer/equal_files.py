@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
@@ -45,6 +46,7 @@ class EqualFiles:
         self._store = store
         self._lost = lost
         self._equal: dict[bytes, _Equal] = {}
+        self._latest: tuple[bytes, _Equal] | None = None
         self._originals: dict[bytes, list[Source]] = {}
         self._unchanged: dict[bytes, frozenset[bytes]] = {}
 
@@ -84,6 +86,18 @@ class EqualFiles:
         lost = self._equal_to(source.digest).missing_in(folder)
         return lost.nearest_few(os.path.basename(source.path)) if lost else []
 
+    def mount_points(self, digest: bytes) -> frozenset[bytes]:
+        """Return up to ``FEW`` folders to which files with this content may come back with a disk.
+
+        A new file may be a copy of one of these, although they are in no folder that is imported.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        latest = self._latest
+        known = latest[1] if latest and latest[0] == digest else self._equal_to(digest)
+        return known.mount_points
+
     def unchanged(self, digest: bytes) -> frozenset[bytes]:
         """Return the files that have this content and have not changed since they were read.
 
@@ -108,10 +122,13 @@ class EqualFiles:
         known = self._equal.get(digest)
         if known is None:
             sources = self._store.sources_of(digest)
-            if len(sources) <= FEW:
-                return _Equal(sources, sources, self._lost)
-            absent = [one for one in sources if os.fsdecode(one.path) not in self._lost.present]
-            known = self._equal[digest] = _Equal(sources, absent, self._lost)
+            absent = sources
+            if len(sources) > FEW:
+                absent = [one for one in sources if os.fsdecode(one.path) not in self._lost.present]
+            known = _Equal(sources, absent, self._lost)
+            if len(sources) > FEW:
+                self._equal[digest] = known
+        self._latest = (digest, known)
         return known
 
     def _is_taken(self, path: bytes) -> bool:
@@ -129,7 +146,8 @@ class _Equal:
     def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path for one in sources if one.is_gone or one.modified == UNREAD}
         self._files = lost
-        self._moved = self._lost_among(one for one in absent if not one.is_gone)
+        self._away = [one for one in absent if not one.is_gone]
+        self._moved = self._lost_among(self._away)
         self._missing = [one for one in absent if one.is_gone]
         self._missing_in: dict[str, _Lost] = {}
 
@@ -138,6 +156,13 @@ class _Equal:
         yield self._moved
         if missing := self.missing_in(folder):
             yield missing
+
+    @cached_property
+    def mount_points(self) -> frozenset[bytes]:
+        """See ``EqualFiles``."""
+        # A file that is there is in a folder that is not empty.
+        points = (self._files.mount_point(one.path) for one in self._away[:MOST_GONE])
+        return frozenset(islice(dict.fromkeys(filter(None, points)), FEW))
 
     def missing_in(self, folder: str) -> "_Lost | None":
         """Return the files that had been missing from ``folder``, ``None`` if there are none."""

@@ -112,8 +112,8 @@ class FolderSync:
         self._tell(report, new, first=first)
         self._last_scan = present
         self._imported = set()  # if the store fails now, it is not known what is to be read again
-        until = math.inf if len(complete) == len(present) else began - MIN_AGE
-        copies = self._remove_missing(reachable, lost, until)
+        all_read = len(complete) == len(present)
+        copies = self._remove_missing(reachable, lost, math.inf if all_read else began - MIN_AGE)
         self._imported = {candidate for candidate in complete if candidate.path not in copies}
         self._purging.purge_due(reachable, lost)
         return bool(copies) or len(complete) < len(present)
@@ -249,12 +249,14 @@ class FolderSync:
         elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
             log.info("imported: %s%s", report.summary(), where)
 
-    def _remove_missing(self, reachable: list[Path], lost: LostFiles, until: float) -> set[str]:
+    def _remove_missing(
+        self, reachable: list[Path], lost: LostFiles, missed_before: float
+    ) -> set[str]:
         """Remove the maps whose files were missing from the scan and still are.
 
         The store keeps them for a while, because a file may be missing for a moment only. A file
         that was renamed since the scan is left to the next run, which knows its new name. So is one
-        that was first missed after ``until`` (``time.monotonic``): while some files are not read,
+        that was not ``missed_before`` this ``time.monotonic``: while some files are not read,
         it may be one of these, moved. Any that was complete by then has been read. Returns the
         files that missing ones turned out to be now, which are to be read again.
         """
@@ -274,7 +276,7 @@ class FolderSync:
             self._log_unmounted(folder, len(missing) - len(gone))
             now = time.monotonic()
             missed |= {one.path: self._missed.get(one.path, now) for one in gone}
-            copies |= self._remove([one for one in gone if missed[one.path] < until], lost)
+            copies |= self._remove([one for one in gone if missed[one.path] < missed_before], lost)
         self._missed = missed
         self._log_linked(linked)
         return copies

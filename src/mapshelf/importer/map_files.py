@@ -45,7 +45,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
     folders: Iterable[str] = (),
-    lost: LostFiles | None = None,
+    lost: LostFiles,
 ) -> None:
     """Import ``candidates`` into ``store``, and record the result of each in ``report``.
 
@@ -60,15 +60,14 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     caller signals when all files have been imported.
 
     ``folders`` are those of all files that belong together, even if not all are ``candidates``: new
-    files without an owner inherit from them (``MapWriter.put_maps``). ``present`` are the paths of
-    files that are there, as far as that is known.
+    files without an owner inherit from them (``MapWriter.put_maps``). ``lost`` decides
+    whether a new file is a known one with its content, renamed or moved, or a copy.
 
     Raises:
         StoreError: the store failed; files reported as added or changed so far are stored.
     """
     read_all = read_unchanged and attribution.changes_known_maps
     dates = dates_added or DatesAdded(store, store)
-    lost = lost or LostFiles()
     helpers = _Helpers(dates, EqualFiles(store, lost), lost)
     new = _Import(store, attribution, report, helpers, read_all=read_all)
     new.run(candidates, reader, tuple(map(_prefix, folders)))
@@ -181,6 +180,7 @@ class _Import:
             digest=found.digest,
         )
         category, added, place = self._attribution.category, None, None
+        others = self._folders
         may_be_renamed = reading.gone or not reading.known
         renamed = may_be_renamed and self._equal.move_renamed(source, reading.folder)
         if not reading.known and not renamed:
@@ -192,6 +192,9 @@ class _Import:
             category = category or self._categories.get(folder, UNCATEGORISED)
         if not reading.known or renamed or reading.former != source.digest:
             place = _prefix(reading.folder or os.path.dirname(found.path))
+            # It may be a file that was there, moved, and is not published either if that was not.
+            points = frozenset() if renamed else self._equal.mount_points(source.digest)
+            others += tuple(_prefix(os.fsdecode(one)) for one in points)
         return MapDraft(
             title=found.title,
             description=found.description,
@@ -205,7 +208,7 @@ class _Import:
             initial_visibility=self._attribution.visibility,
             source=source,
             folder=place,
-            other_folders=self._folders,
+            other_folders=others,
             originals=originals,
             outline=found.outline,
             content=found.content,
