@@ -4,6 +4,7 @@ We count the lines of Python that run, because times differ from machine to mach
 """
 
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count, islice, product
@@ -188,6 +189,102 @@ def test_words_that_were_analysed_before_are_not_free(
     some = highlighter.until(Deadline(2)).highlights(text)
     assert some
     assert some[-1].end < len(text) / 2
+
+
+MANY_KANA: Final = "\u3316" * 3_000
+"""A text without spaces of which each character is normalized to six kana: 18,000 words."""
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        (MANY_KANA, "キロ ロメ メー ート トル キ ロ メ ー ト ル nothing"),
+        (MANY_KANA, '"キロメ" キロ nothing'),
+        (MANY_KANA, "nothing ノ"),
+        ("дом/" * 3_000, "дом нет"),
+        ("a/" * 6_000, "a b"),
+        ("a-b/" * 3_000, "ab cd"),
+        ("\u3131\u314f/" + "a-b/" * 3_000, "ab cd"),  # no word has a place of its own
+    ],
+)
+@pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_a_text_without_spaces_is_analysed_only_until_the_deadline(
+    monkeypatch: pytest.MonkeyPatch, text: str, query: str, part: float
+) -> None:
+    """Whatever part of the work is done by then, little of it follows."""
+    looks = 0
+    last_look = 1 << 30
+    work_done: list[int] = []
+    lines = 0
+
+    def look() -> float:
+        nonlocal looks
+        looks += 1
+        if looks < last_look:
+            return 0.0
+        work_done.append(lines)
+        return 2.0
+
+    def trace(frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return trace if frame.f_code.co_filename.startswith(OUR_CODE) else None
+
+    def found() -> frozenset[int]:
+        nonlocal looks, lines
+        looks = lines = 0
+        highlighter = Highlighter(parse_query_text(query), ["en"]).until(Deadline(1.0))
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            return highlighter.matched_terms(text)
+        finally:
+            sys.settrace(before)
+
+    monkeypatch.setattr(deadline, "thread_time", look)
+    found()
+    whole, last_look = lines, int(looks * part)
+    assert found() == frozenset()
+    assert lines - work_done[0] < 0.15 * whole
+
+
+def test_searches_that_wait_to_be_resumed_keep_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seventeen may wait in each worker."""
+    now = 0.0
+    monkeypatch.setattr(deadline, "thread_time", lambda: now)
+    encoded = [searched(Topic(f"{MANY_KANA}{number}")) for number in range(2)]
+
+    def load(number: int) -> bytes:
+        nonlocal now
+        now += number * 2 * QUICK_SECONDS
+        return encoded[number]
+
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        finder = SnippetFinder(Highlighter(parse_query_text('"キロメ" キロ'), ["en"]), API_BUDGET)
+        found = [finder.find(one, "Map", "", partial(load, one)) for one in range(2)]
+        after, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [len(some) for some in found] == [1, 0]
+    assert finder.is_interrupted
+    assert most - before > 3_000_000
+    assert after - before < 1_000_000
+
+
+@FINDING
+@pytest.mark.usefixtures("stopped")
+def test_topics_below_each_other_cost_as_much_as_others(find: Find) -> None:
+    def lines(depth: int) -> int:
+        topic = Topic("tea")
+        for number in range(depth):
+            topic = Topic(f"tea {number}", children=[topic])
+        encoded = searched(topic)
+        return lines_of(lambda: find(encoded, "tea"))
+
+    lines(10)
+    assert lines(800) < 4.4 * lines(200)
 
 
 def test_what_was_found_in_time_is_marked(ticking: Iterator[Callable[[float], None]]) -> None:

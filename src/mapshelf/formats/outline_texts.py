@@ -5,7 +5,7 @@ take longer than to search them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -36,6 +36,7 @@ class OutlineTexts:
     texts: Sequence[str]
     notes: Mapping[int, str]
     _rows: Sequence[Sequence[Any]]
+    _depths: dict[int, int] = field(default_factory=dict)
 
     def id(self, topic: int) -> str:
         """Return the id of a topic."""
@@ -45,6 +46,21 @@ class OutlineTexts:
         """Return the topics on the path to a topic, from its root down to its parent."""
         found = list(self._upwards(topic))
         return found[::-1]
+
+    def depth(self, topic: int) -> int:
+        """Return how many topics are on the path to a topic; 0 for a root.
+
+        To go up from each of all topics would take time that grows with the square of their number.
+        """
+        depths = self._depths
+        known, unknown = topic, list[int]()
+        while known >= 0 and known not in depths:
+            unknown.append(known)
+            known = self._rows[known][_PARENT]
+        first = depths[known] + 1 if known >= 0 else 0
+        for depth, one in enumerate(reversed(unknown), first):
+            depths[one] = depth
+        return depths[topic]
 
     def _upwards(self, topic: int) -> Iterator[int]:
         while (topic := self._rows[topic][_PARENT]) >= 0:

@@ -4,17 +4,19 @@ The rules of the search index are applied to it, save those of several words in 
 shown as its author wrote it, so each normalized word is mapped back to the characters it came from.
 
 A text between two spaces may have 64 KiB, and a query eighty words with one stem, which all match
-each of its words. So what is found of a chunk is few numbers, and the time that it takes grows
-with its length only.
+each of its words. So what is found of a chunk is few numbers. The time grows with the number of
+words, and a little with the number of terms that match each. One character may become six words, so
+that a chunk takes half a second: all loops look at the clock, with a number of words at a time.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from itertools import islice
 from operator import attrgetter
 from string import punctuation
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from mapshelf.search.deadline import Deadline
 from mapshelf.search.initial_test import InitialTest
@@ -37,6 +39,12 @@ from mapshelf.text.stemming import (
     stems,
     subwords,
 )
+
+_AT_ONCE: Final = 64
+"""Words that are processed at once. To ask after each whether it is late would take longer."""
+
+_CHARACTERS_PER_WORD: Final = 16
+"""How many characters each word counts for the deadline. Words take time even if they are short."""
 
 _LETTERS: Final = re.compile(r"[^\W_]+")
 
@@ -84,6 +92,7 @@ _PlacedWord = tuple[int, int, int, str]
 _start: Final = attrgetter("start")
 
 _IsLate = Callable[[int], bool]
+_T = TypeVar("_T")
 
 
 def _never(_characters: int) -> bool:
@@ -165,46 +174,57 @@ class ChunkAnalysis:
             return self._analysed_word(word, text.index(word))
         is_late = deadline.was_over if deadline else _never
         normalized, starts, ends = normalized_with_places(text)
-        words: list[_PlacedWord] = []
-        for first, last, word in word_spans(normalized):
-            if is_late(last - first):
+        if len(normalized) <= _AT_ONCE:  # as nearly all are
+            if is_late(_CHARACTERS_PER_WORD * len(normalized)):
                 return None
-            words.append((starts[first], ends[first], ends[last - 1], word))
-        joined = [
-            (starts[first], ends[last - 1], word) for first, last, word in joined_words(normalized)
-        ]
-        hits = list(self._hits(words, text, is_late))
+            is_late = _never
+        words: list[_PlacedWord] = []
+        for spans in _in_time(word_spans(normalized), is_late):
+            words += [(starts[at], ends[at], ends[end - 1], word) for at, end, word in spans]
+        joined: list[tuple[int, int, str]] = []
+        for spans in _in_time(joined_words(normalized), is_late):
+            joined += [(starts[at], ends[end - 1], word) for at, end, word in spans]
+        hits = self._hits(words, text, is_late)
         if joined:
             hits.sort(key=_start)
             hits += self._joined_hits(joined, hits, text, is_late)
-        if is_late(0):
-            return None
-        return _chunk([Word(*word) for word in words] if self._keeps_words else (), hits)
+        kept: list[Word] = []
+        if self._keeps_words:
+            for some in _in_time(words, is_late):
+                kept += map(Word._make, some)
+        chunk = _chunk(kept or (), hits, is_late)
+        return None if is_late(0) else chunk
 
-    def _hits(self, words: Iterable[_PlacedWord], text: str, is_late: _IsLate) -> Iterator[_Hit]:
-        """Yield the matches of single words."""
+    def _hits(self, words: Iterable[_PlacedWord], text: str, is_late: _IsLate) -> list[_Hit]:
+        """Return the matches of single words."""
+        found: list[_Hit] = []
         spaced: list[tuple[int, int, str]] = []
-        for start, first_end, end, word in words:
-            if not is_unspaced(word):
-                spaced.append((start, end, word))
-                continue
-            if word in self._pairs:
-                yield _Hit(start, end, self._pairs[word])
-            if word[0] in self._characters:
-                yield _Hit(start, first_end, self._characters[word[0]])
-        for (start, end), some in _by_place(spaced):
-            if numbers := self._terms_matching(some, text[start:end], is_late):
-                yield _Hit(start, end, numbers)
+        pairs, characters = self._pairs, self._characters
+        for some in _in_time(words, is_late):
+            for start, first_end, end, word in some:
+                if not is_unspaced(word):
+                    spaced.append((start, end, word))
+                    continue
+                if word in pairs:
+                    found.append(_Hit(start, end, pairs[word]))
+                if word[0] in characters:
+                    found.append(_Hit(start, first_end, characters[word[0]]))
+        for places in _in_time(_by_place(spaced, is_late), is_late):
+            for (start, end), forms in places:
+                if numbers := self._terms_matching(forms, text[start:end], is_late):
+                    found.append(_Hit(start, end, numbers))
+        return found
 
     def _joined_hits(
         self, joined: Iterable[tuple[int, int, str]], hits: list[_Hit], text: str, is_late: _IsLate
     ) -> list[_Hit]:
         """Return the matches of joined words with terms that match none of these words alone."""
         found = []
-        for (start, end), words in _by_place(joined):
-            numbers = self._terms_joined(words, text[start:end], is_late)
-            if numbers and (others := set(numbers).difference(*_terms_in(hits, start, end))):
-                found.append(_Hit(start, end, others))
+        for places in _in_time(_by_place(joined, is_late), is_late):
+            for (start, end), words in places:
+                numbers = self._terms_joined(words, text[start:end], is_late)
+                if numbers and (others := set(numbers).difference(*_terms_in(hits, start, end))):
+                    found.append(_Hit(start, end, others))
         return found
 
     def _analysed_word(self, written: str, start: int) -> Chunk:
@@ -224,7 +244,12 @@ class ChunkAnalysis:
         whole = next(joined_words(normalize_keeping_accents(written)), None)
         if whole is not None:
             return self._terms_matching(words, whole[2], is_late)
-        return [number for word in words for number in self._terms_matching([word], word, is_late)]
+        return [
+            number
+            for some in _in_time(words, is_late)
+            for word in some
+            for number in self._terms_matching([word], word, is_late)
+        ]
 
     def _terms_matching(
         self, words: Iterable[str], written: str, is_late: _IsLate
@@ -241,11 +266,16 @@ class ChunkAnalysis:
         forms, found = set(words), set(self._stems_of(written))
         for letters in _LETTERS.findall(written):
             for part in subwords(letters):
-                if is_late(len(part)):
+                if is_late(_CHARACTERS_PER_WORD):
                     return ()
                 forms.add(normalize(part))
                 found |= self._stems_of(part)
-        return self._table.matching(forms, found)
+        if len(forms) <= _AT_ONCE:
+            return self._table.matching(forms, found)
+        numbers = set(self._table.matching((), found))
+        for some in _in_time(forms, is_late):
+            numbers.update(self._table.matching(some, ()))
+        return sorted(numbers)
 
     def _stems_of(self, word: str) -> frozenset[str]:
         """Return the stems of a word as written; none if no term can have the same stem."""
@@ -266,23 +296,43 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return found
 
 
-def _by_place(words: Iterable[tuple[int, int, str]]) -> Iterable[tuple[Span, set[str]]]:
+def _in_time(items: Iterable[_T], is_late: _IsLate) -> Iterable[Iterable[_T]]:
+    """Return words, or what is made of words, ``_AT_ONCE`` at a time until it is late."""
+    return (items,) if is_late is _never else _some_of(items, is_late)
+
+
+def _some_of(items: Iterable[_T], is_late: _IsLate) -> Iterator[list[_T]]:
+    rest = iter(items)
+    while some := list(islice(rest, _AT_ONCE)):
+        if is_late(_CHARACTERS_PER_WORD * len(some)):
+            break
+        yield some
+
+
+def _by_place(
+    words: Iterable[tuple[int, int, str]], is_late: _IsLate
+) -> Iterable[tuple[Span, set[str]]]:
     """Return the words at each place, given the start and end of each.
 
     If the characters of a text cannot be normalized alone, all its words have the same place. To
     look up each with what is there would take time that grows with the square of their number.
     """
     found: dict[Span, set[str]] = {}
-    for start, end, word in words:
-        found.setdefault((start, end), set()).add(word)
+    for some in _in_time(words, is_late):
+        for start, end, word in some:
+            found.setdefault((start, end), set()).add(word)
     return found.items()
 
 
-def _chunk(words: Sequence[Word], hits: Sequence[_Hit]) -> Chunk:
+def _chunk(words: Sequence[Word], hits: Sequence[_Hit], is_late: _IsLate) -> Chunk:
     if not hits:
         return Chunk(words, (), NO_TERMS) if words else _NOTHING
-    spans = merged({(hit.start, hit.end) for hit in hits})
-    return Chunk(words, spans, frozenset().union(*[hit.terms for hit in hits]))
+    spans: set[Span] = set()
+    terms: set[int] = set()
+    for some in _in_time(hits, is_late):
+        spans.update([(hit.start, hit.end) for hit in some])
+        terms.update(*[hit.terms for hit in some])
+    return Chunk(words, merged(spans), frozenset(terms))
 
 
 def _terms_in(hits: Sequence[_Hit], start: int, end: int) -> Iterable[Iterable[int]]:

@@ -43,9 +43,8 @@ class Deadline:
             characters: the length of the text that the next step processes.
         """
         self._characters += characters
-        if self._characters < CHARACTERS_PER_LOOK:
-            if self._over:
-                self.has_ended_work = True
-            return self._over
-        self._characters = 0
-        return self.is_over()
+        if self._characters >= CHARACTERS_PER_LOOK:
+            self._characters = 0
+            return self.is_over()
+        self.has_ended_work |= self._over
+        return self._over

@@ -99,6 +99,11 @@ class Highlighter:
         found._deadline, found._within = deadline, {}
         return found
 
+    def forget_maps(self) -> None:
+        """Forget what ``within`` has cached; it is megabytes after some tenths of a second."""
+        # Not replaced: the highlighters in it refer to it, and so would stay until a collection.
+        self._within.clear()
+
     def __len__(self) -> int:
         """Return how many terms can be highlighted."""
         return len(self._terms)
@@ -203,7 +208,10 @@ class Highlighter:
         yield from self._with_rows(_Piece(spans, terms, end), rows, words)
 
     def _only_piece(self, text: str) -> _Piece:
-        """Return what is found in a text that has one piece, as nearly all have."""
+        """Return what is found in a text that has one piece, as nearly all have.
+
+        The loop is that of ``_pieces`` without looks at the clock. It is repeated for speed.
+        """
         spans: set[Span] = set()
         terms: set[int] = set()
         words: list[Placed] = []

@@ -132,6 +132,9 @@ class SnippetFinder:
             is_cut = self._finding.has_ended_work or self._marking.has_ended_work
             if self._seconds_left > 0 and is_cut:
                 self.is_interrupted = True
+                # Many searches may wait to be resumed, and must not fill the memory meanwhile.
+                self._finder.forget_maps()
+                self._marker.forget_maps()
                 return []
             self._topics_left -= found.topics
             self._bytes_left -= found.size
@@ -244,8 +247,7 @@ def _found(search: _OutlineSearch) -> Iterator[_Found]:
         in_text = matched_terms(text)
         in_note = matched_terms(note) if note else NO_TERMS
         if in_text or in_note:
-            depth = len(outline.above(topic))
-            rank = (-len(in_text | in_note), -len(in_text), depth, topic)
+            rank = (-len(in_text | in_note), -len(in_text), outline.depth(topic), topic)
             yield _Found(rank, (text, note if in_note else ""))
 
 
