@@ -19,7 +19,7 @@ SEED: Final = 20260101
 CHANGES: Final = 5000
 """Changes simulated for each size."""
 
-BUILDER: Final = 500_000_000
+BUILDER: Final = 900_000_000
 """Further bytes of memory of a builder: the index that it writes, and the words that it caches."""
 
 MIN_BUILD_INTERVAL: Final = 0.1
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--per-change", type=float, default=0.65, help="ms per change (0.65)")
     parser.add_argument("--anew", type=float, default=640, help="µs per map of a full build (640)")
     parser.add_argument("--snapshot", type=int, default=2200, help="bytes per map in it (2200)")
-    parser.add_argument("--memory", type=int, default=310, help="bytes per map in builder (310)")
+    parser.add_argument("--memory", type=int, default=1000, help="bytes per map in builder (1000)")
     parser.add_argument("--database", type=int, default=900, help="bytes per map in it (900)")
     given = parser.parse_args()
     costs = Costs(
