@@ -1,7 +1,6 @@
 """Many equal files: which of them were renamed is found at a bounded cost per file."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.importer.scan import is_gone
 from mapshelf.model import Map, MapDetails, Source, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.settings import sqlite_url
-from mapshelf.store import Store, open_store
+from mapshelf.store import Store
 from tests.cli.test_commands import write_map
 
 pytestmark = pytest.mark.process
@@ -24,21 +22,10 @@ MANY = 130
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(sqlite_url(tmp_path / "data"))
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "maps"
     folder.mkdir()
     return folder
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[SandboxedReader]:
-    with SandboxedReader(workers=1) as reader:
-        yield reader
 
 
 @pytest.fixture

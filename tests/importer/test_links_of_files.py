@@ -1,7 +1,6 @@
 """Links between imported files lead to the same files as before."""
 
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import MapDraft, MapLink
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.settings import sqlite_url
-from mapshelf.store import Store, open_store
+from mapshelf.store import Store
 from mapshelf.store.tables import OUTDATED
 from tests.harness import outline_of
 
@@ -25,19 +23,6 @@ LINKING = (
     '<map version="1.0.1"><node ID="ID_1" TEXT="r">'
     '<node ID="ID_2" TEXT="t" LINK="%s"/></node></map>'
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(sqlite_url(tmp_path / "data"))
-    yield store
-    store.close()
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[SandboxedReader]:
-    with SandboxedReader(workers=1) as reader:
-        yield reader
 
 
 def imported(store: Store, reader: SandboxedReader, *paths: Path) -> dict[str, int]:

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ from mapshelf.importer import folder_sync
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import Map, MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.settings import sqlite_url
-from mapshelf.store import Store, open_store
+from mapshelf.store import Store
 from tests.cli.test_commands import write_map
 
 pytestmark = pytest.mark.process
@@ -23,19 +21,6 @@ pytestmark = pytest.mark.process
 LONG_AGO = 1_600_000_000
 
 PRIVATE = MapDetails(visibility=Visibility.PRIVATE)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(sqlite_url(tmp_path / "data"))
-    yield store
-    store.close()
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[SandboxedReader]:
-    with SandboxedReader(workers=1) as reader:
-        yield reader
 
 
 @pytest.fixture

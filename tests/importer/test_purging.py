@@ -36,12 +36,6 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[SQLiteStore]:
     made.close()
 
 
-@pytest.fixture(scope="module")
-def reader() -> Iterator[SandboxedReader]:
-    with SandboxedReader(workers=1) as reader:
-        yield reader
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a map that stays."""

@@ -18,8 +18,7 @@ from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, MapDraft
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.settings import sqlite_url
-from mapshelf.store import Store, open_store
+from mapshelf.store import Store
 from mapshelf.store.tables import OUTDATED
 from tests.harness import outline_of
 from tests.readers.illustrated import illustrated, illustrated_readers, picture, within
@@ -27,13 +26,6 @@ from tests.readers.illustrated import illustrated, illustrated_readers, picture,
 pytestmark = pytest.mark.process
 
 RED, BLUE = picture("red"), picture("blue")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(sqlite_url(tmp_path / "data"))
-    yield store
-    store.close()
 
 
 @pytest.fixture(scope="module")

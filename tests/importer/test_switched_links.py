@@ -3,7 +3,7 @@
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,7 @@ from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.model import Map, MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.settings import sqlite_url
-from mapshelf.store import Store, open_store
+from mapshelf.store import Store
 from tests.cli.test_commands import write_map
 
 pytestmark = pytest.mark.process
@@ -21,17 +20,6 @@ pytestmark = pytest.mark.process
 LONG_AGO = 1_600_000_000
 
 Serve = Callable[..., FolderSync]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(sqlite_url(tmp_path / "data"))
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[SandboxedReader]:
-    with SandboxedReader(workers=1) as reader:
-        yield reader
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ MOST_HELPERS: Final = 4
 
 INDEX_MEMORY: Final = 256_000_000, 1_280_000_000
 """Bytes of the search index that a full build buffers, at least and at most. With more, it writes
-fewer segments and merges less: a tenth of the time for 100,000 maps. At most, it uses 800 MB."""
+fewer segments, so that there is less to merge."""
 
 CONTROL_GROUP: Final = Path("/sys/fs/cgroup")
 

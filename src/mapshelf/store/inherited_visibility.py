@@ -129,7 +129,7 @@ class Inherited(NamedTuple):
     def is_not_looser_than(self, visibility: Visibility) -> bool:
         """Return whether what is inherited shows maps to nobody who does not see them already.
 
-        It is never true of what a published map is to others: nothing is inherited from that.
+        It is false for a published map, from which nothing is inherited.
         """
         if self.visibility is Visibility.PUBLISHED:
             return False

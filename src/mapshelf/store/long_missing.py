@@ -1,7 +1,7 @@
 """Deletion of maps whose files have been missing for long: the methods of both databases.
 
-Only who looks for the files of a folder knows whether they are back, so nothing but a synchronized
-folder deletes these maps (see ``importer.purging``).
+Only the process that follows a folder knows whether its files are back, so that process deletes
+these maps, and nothing else does (see ``importer.purging``).
 """
 
 from collections.abc import Sequence
