@@ -12,7 +12,7 @@ from typing import Any, Final
 from benchmarks.catalogue import Catalogue
 from benchmarks.measure import times_of
 from mapshelf.model import MapDraft
-from mapshelf.service.worker_count import default_helpers, default_index_memory
+from mapshelf.service.worker_count import default_helpers
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import GC_THRESHOLDS, Builder
 from mapshelf.store import Store, open_store
@@ -34,7 +34,7 @@ def build(catalogue: Catalogue, progress: Callable[[int], None]) -> dict[str, An
     gc.set_threshold(*GC_THRESHOLDS)
     began, used = time.perf_counter(), _processor_seconds()
     directory = SnapshotDirectory(catalogue.settings.snapshots)
-    builder = Builder(store, directory, default_helpers(), default_index_memory())
+    builder = Builder(store, directory, default_helpers())
     builder.advance(progress)
     seconds = time.perf_counter() - began
     while builder.is_merging:

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from mapshelf.service.worker_count import (
-    INDEX_MEMORY,
     MOST_HELPERS,
     WORKER_MEMORY,
     default_helpers,
-    default_index_memory,
     default_workers,
 )
 
@@ -56,19 +54,3 @@ def test_builds_use_helpers_on_several_processors(
     assert default_helpers(tmp_path) == helpers
     (tmp_path / "memory.max").write_text(str(WORKER_MEMORY))
     assert default_helpers(tmp_path) == 0
-
-
-@pytest.mark.parametrize(
-    ("memory", "expected"),
-    [
-        (1 << 30, INDEX_MEMORY[0]),
-        (4 << 30, 512 << 20),
-        (64 << 30, INDEX_MEMORY[1]),
-    ],
-)
-def test_a_full_build_buffers_an_eighth_of_the_memory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, memory: int, expected: int
-) -> None:
-    monkeypatch.setattr(os, "sysconf", lambda name: {"SC_PAGE_SIZE": 1 << 20}.get(name, 1 << 20))
-    (tmp_path / "memory.max").write_text(str(memory))
-    assert default_index_memory(tmp_path) == expected

@@ -19,7 +19,7 @@ from mapshelf.service.heap import HeapTrimmer
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
-from mapshelf.service.worker_count import default_helpers, default_index_memory
+from mapshelf.service.worker_count import default_helpers
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import GC_THRESHOLDS, Builder, Progress
@@ -92,7 +92,7 @@ def _follow_store(
     with closing(open_store(settings.database)) as store:
         clock_check = ClockCheck(store)
         clock_check.compare_due()  # a first build may take long
-        builder = Builder(store, directory, default_helpers(), default_index_memory())
+        builder = Builder(store, directory, default_helpers())
         visit_counts = VisitCountScheduler(store)
         upkeep = (
             visit_counts.apply_due,

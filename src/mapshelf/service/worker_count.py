@@ -1,4 +1,4 @@
-"""The default number of workers, and of helpers and memory of the builder.
+"""The default number of workers, and of helpers of the builder.
 
 One worker per processor gives the highest throughput, but a small machine with many processors,
 such as a Raspberry Pi with 1 GB, lacks the memory for that. In a container, the limits of its
@@ -16,10 +16,6 @@ The files of a snapshot are memory-mapped and shared by all workers."""
 
 MOST_HELPERS: Final = 4
 """Maximum number of helpers: more would wait for the builder, which writes what they prepare."""
-
-INDEX_MEMORY: Final = 256_000_000, 1_280_000_000
-"""Bytes of the search index that a full build buffers, at least and at most. With more, it writes
-fewer segments, so that there is less to merge."""
 
 CONTROL_GROUP: Final = Path("/sys/fs/cgroup")
 
@@ -41,16 +37,6 @@ def default_helpers(control_group: Path = CONTROL_GROUP) -> int:
     """
     workers = default_workers(control_group)
     return min(workers, MOST_HELPERS) if workers > 1 else 0
-
-
-def default_index_memory(control_group: Path = CONTROL_GROUP) -> int:
-    """Return how many bytes of the search index a full build buffers: an eighth of the memory.
-
-    Args:
-        control_group: the cgroup folder with the limits of this process.
-    """
-    least, most = INDEX_MEMORY
-    return max(least, min(most, _memory(control_group) // 8))
 
 
 def _processors(control_group: Path) -> int:

@@ -27,7 +27,6 @@ from mapshelf.errors import (
 )
 from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_new, pieces_of
 from mapshelf.snapshot.build.map_preparation import MapPreparation
-from mapshelf.snapshot.build.text_index_writer import NewIndex
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
 from mapshelf.snapshot.format.manifest import read_manifest, verify
@@ -38,10 +37,6 @@ from mapshelf.store.contract import ChangeFeed
 MANY_MAPS: Final = 10_000
 """Number of maps from which a full build uses helper processes, as it takes longer than to start
 them."""
-
-COMPACTION_MEMORY: Final = 256_000_000
-"""Bytes of the search index that a compaction buffers at most. To write them to disk takes two
-seconds, in which no change is published."""
 
 COMPACTION_BATCH: Final = 200
 """Number of changes applied by each step of a compaction. New changes wait at most for one step, a
@@ -57,30 +52,22 @@ class Builder:
         SnapshotUnavailable: the current snapshot cannot be opened at the moment.
     """
 
-    def __init__(
-        self,
-        store: ChangeFeed,
-        directory: SnapshotDirectory,
-        helpers: int = 0,
-        index_memory: int = COMPACTION_MEMORY,
-    ) -> None:
+    def __init__(self, store: ChangeFeed, directory: SnapshotDirectory, helpers: int = 0) -> None:
         """Open the current snapshot, or begin a new one.
 
         Args:
             store: what to follow.
             directory: where to publish.
             helpers: number of helper processes for full builds of large catalogues.
-            index_memory: bytes of the search index that a full build buffers.
         """
         self._store = store
         self._directory = directory
         self._work = directory.path / WORK
         self._folder_numbers = count()
         self._preparation = MapPreparation(helpers)
-        self._index_memory = index_memory
         self._verified = VerifiedSnapshots(directory)
         self._clear_work()
-        self._working = self._resume() or self._create(index_memory)
+        self._working = self._resume() or self._create()
         self._compacted: WorkingSnapshot | None = None
 
     @property
@@ -134,7 +121,7 @@ class Builder:
             if not self._working.needs_compaction():
                 return False
             log.info("compacting the snapshot: much of it belongs to removed or changed maps")
-            self._compacted = self._create(min(self._index_memory, COMPACTION_MEMORY))
+            self._compacted = self._create()
         try:
             changes = self._store.changes(self._compacted.revision, COMPACTION_BATCH)
         except HistoryLost:  # the store no longer has the next changes: start over
@@ -205,7 +192,7 @@ class Builder:
     def _rebuild(self, reason: str) -> None:
         """Start again with an empty snapshot."""
         log.info("rebuilding the snapshot: %s", reason)
-        self._use(self._create(self._index_memory))
+        self._use(self._create())
 
     def _use(self, working: WorkingSnapshot) -> None:
         """Continue with ``working``, and delete the other working snapshots."""
@@ -215,10 +202,9 @@ class Builder:
                 shutil.rmtree(other.folder)
         self._working, self._compacted = working, None
 
-    def _create(self, index_memory: int) -> WorkingSnapshot:
-        index = NewIndex(self._store.map_count(), index_memory)
-        number = self._last_number()
-        return WorkingSnapshot.create(self._new_folder(), number, index, self._preparation)
+    def _create(self) -> WorkingSnapshot:
+        number, expected = self._last_number(), self._store.map_count()
+        return WorkingSnapshot.create(self._new_folder(), number, expected, self._preparation)
 
     def _resume(self) -> WorkingSnapshot | None:
         """Continue from the current snapshot; return ``None`` if it is missing or damaged."""

@@ -17,11 +17,7 @@ from mapshelf.snapshot.build.map_preparation import (
 )
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
 from mapshelf.snapshot.build.records_file import RecordsFile
-from mapshelf.snapshot.build.text_index_writer import (
-    NewIndex,
-    TextIndexWriter,
-    link_index,
-)
+from mapshelf.snapshot.build.text_index_writer import Portions, TextIndexWriter, link_index
 from mapshelf.snapshot.format.columns import COLUMNS, Columns, Entry, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.manifest import (
@@ -94,9 +90,9 @@ class WorkingSnapshot:
 
     @classmethod
     def create(
-        cls, folder: Path, number: int, index: NewIndex, preparation: MapPreparation
+        cls, folder: Path, number: int, expected: int, preparation: MapPreparation
     ) -> "WorkingSnapshot":
-        """Start an empty snapshot in ``folder``, with an ``index`` for the maps to be added."""
+        """Start an empty snapshot in ``folder``, to which about ``expected`` maps will be added."""
         with ExitStack() as opened:
             records = _closed_with(opened, RecordsFile(folder / f"records-{number}.bin"))
             columns = _closed_with(opened, Columns(folder))
@@ -107,7 +103,7 @@ class WorkingSnapshot:
                 orders=OrdersWriter(folder, columns, records.titles_in(columns)),
                 records=records,
                 terms=terms,
-                text=TextIndexWriter(folder / TEXT, index),
+                text=TextIndexWriter(folder / TEXT, Portions(expected)),
                 preparation=preparation,
                 number=number,
             )
