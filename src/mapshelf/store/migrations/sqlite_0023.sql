@@ -1,4 +1,4 @@
 -- What the name of a user looks like (``text/skeleton.py``), to refuse names that look like it.
--- The migration fills it in; NULL in rows that a former version has added since.
+-- Rows of former versions have NULL until the next user registers.
 ALTER TABLE users ADD COLUMN skeleton TEXT;
 CREATE INDEX users_skeleton ON users (skeleton);

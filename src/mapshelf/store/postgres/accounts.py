@@ -83,9 +83,7 @@ class PostgresAccounts(DatabaseUser):
         with self._connections.writing() as link:
             # One at a time, so that the limit holds, and later tokens have higher ids.
             owner = user_with_id(link, require_user(link, user).id, CHANGING)
-            refuse_beyond(
-                lambda sql, given: link.rows(with_placeholders(sql), given), owner.id, most
-            )
+            refuse_beyond(link.shared_rows, owner.id, most)
             link.execute(
                 "INSERT INTO tokens (user_id, digest, label, scopes, created, expires)"
                 " VALUES (%s, %s, %s, %s, %s, %s)",

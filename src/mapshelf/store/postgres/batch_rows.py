@@ -31,7 +31,7 @@ from mapshelf.store.columns import (
 )
 from mapshelf.store.inherited_visibility import Inheritance
 from mapshelf.store.merge import new_id
-from mapshelf.store.postgres.connections import Link, Row, with_placeholders
+from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.image_rows import image_digests, write_images
 from mapshelf.store.postgres.inheritance import PostgresInheritance
@@ -128,7 +128,7 @@ class PostgresBatchRows:
 
     def read(self, sql: str, values: Row) -> list[Row]:
         """See ``BatchRows``."""
-        return self._link.rows(with_placeholders(sql), values)
+        return self._link.shared_rows(sql, values)
 
     def map_with_id(self, public_id: str) -> Map | None:
         """See ``BatchRows``."""

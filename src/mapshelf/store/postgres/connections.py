@@ -125,6 +125,10 @@ class Link(psycopg.Connection[Row]):
         """Run a statement and return its rows."""
         return self.execute(sql, parameters or None, binary=True).fetchall()
 
+    def shared_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run a statement of both databases, with ``?`` for each parameter; return its rows."""
+        return self.rows(with_placeholders(sql), parameters)
+
     def look(self) -> None:
         """Ask the server whether it is a standby; this also shows that it still answers."""
         patience, self.patience = self.patience, LOOK_TIMEOUT
@@ -262,9 +266,7 @@ class Connections:
             user = self._check.credential.user.id
             # First the user, as whoever changes a password does: one order prevents deadlocks.
             link.rows("SELECT id FROM users WHERE id = %s FOR NO KEY UPDATE", (user,))
-            self._check.require_valid(
-                lambda sql, given: link.rows(with_placeholders(sql), given), "FOR SHARE OF t"
-            )
+            self._check.require_valid(link.shared_rows, "FOR SHARE OF t")
 
     @contextmanager
     def writing(self) -> Iterator[Link]:
@@ -287,7 +289,7 @@ class Connections:
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
-            self.audit_entries.write(lambda sql, given: link.rows(with_placeholders(sql), given))
+            self.audit_entries.write(link.shared_rows)
 
     def read(self, work: Callable[[Link], T]) -> T:
         """Return the result of ``work``, which sees every acknowledged write."""

@@ -8,7 +8,7 @@ from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Identity, User
 from mapshelf.store.columns import IDENTITY, USER_OF_TOKEN, user_of_row
 from mapshelf.store.lookalikes import refuse_lookalike
-from mapshelf.store.postgres.connections import Link, with_placeholders
+from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.user_rows import (
@@ -68,7 +68,7 @@ class PostgresIdentities(DatabaseUser):
             linked = _user(link, issuer, subject)
             if linked is not None:
                 return linked
-            refuse_lookalike(lambda sql, given: link.rows(with_placeholders(sql), given), name)
+            refuse_lookalike(link.shared_rows, name)
             user = add_user_row(link, name, now)
             _add(link, user.id, Identity(issuer, subject, shown, now))
             return user

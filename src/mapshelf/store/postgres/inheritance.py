@@ -15,7 +15,7 @@ from mapshelf.store.inherited_visibility import (
     keys_of,
     strictest,
 )
-from mapshelf.store.postgres.connections import Link, Row, with_placeholders
+from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.tables import ADDITIONS, INHERITED, REMOVED
 
 WRITE_REMOVED: Final = REMOVED.upsert("%s")
@@ -84,7 +84,7 @@ class PostgresInheritance:
         return frozenset(file_id for (file_id,) in rows)
 
     def _read(self, sql: str, values: Row) -> list[Row]:
-        return self._link.rows(with_placeholders(sql), values)
+        return self._link.shared_rows(sql, values)
 
     def write(self) -> None:
         """Write everything, after the maps that it refers to, which are locked in order by that."""

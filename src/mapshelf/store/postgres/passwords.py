@@ -13,7 +13,7 @@ from mapshelf.store.columns import (
 )
 from mapshelf.store.lookalikes import refuse_lookalike
 from mapshelf.store.postgres.access import end_access
-from mapshelf.store.postgres.connections import Link, with_placeholders
+from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.sessions import end_sessions_of
@@ -117,7 +117,7 @@ class PostgresPasswords(DatabaseUser):
                 if _good_link(link, digest, now) is None:
                     raise NotFound("this invitation no longer works")
                 _delete_link(link, digest, LinkKind.INVITATION)
-            refuse_lookalike(lambda sql, given: link.rows(with_placeholders(sql), given), name)
+            refuse_lookalike(link.shared_rows, name)
             return add_user_row(link, name, now, encoded=encoded)
 
 
@@ -128,7 +128,7 @@ def _set_password(link: Link, user: User, encoded: str, keep: int | None) -> Non
 
 
 def _good_link(link: Link, digest: bytes, now: int) -> OneTimeLink | None:
-    rows = link.rows(with_placeholders(f"{GOOD_LINKS} AND l.digest = ?"), (now, digest))
+    rows = link.shared_rows(f"{GOOD_LINKS} AND l.digest = ?", (now, digest))
     if not rows:
         return None
     user = None if rows[0][2] is None else user_with_id(link, rows[0][2])

@@ -94,7 +94,7 @@ class _Transaction:
 
     def rows(self, sql: str, parameters: Row = ()) -> list[Row]:
         """See ``Transaction``."""
-        return self._link.rows(with_placeholders(sql), parameters)
+        return self._link.shared_rows(sql, parameters)
 
     def execute(self, sql: str, parameters: Row = ()) -> None:
         """See ``Transaction``."""

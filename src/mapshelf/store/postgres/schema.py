@@ -8,7 +8,6 @@ upgrade.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from psycopg.errors import InvalidSchemaName, UndefinedTable
@@ -16,8 +15,7 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 from mapshelf.errors import StoreDamaged, StoreError, StoreMissing
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
-from mapshelf.store.lookalikes import add_skeletons
-from mapshelf.store.postgres.connections import Link, connect, with_placeholders
+from mapshelf.store.postgres.connections import Link, connect
 from mapshelf.store.postgres.counters import HISTORY
 from mapshelf.store.postgres.error_translation import translated
 from mapshelf.store.postgres.user_rows import insert_user
@@ -91,9 +89,6 @@ MIGRATIONS: Final = (
 )
 """Migrations in the order they were added; the table ``migrations`` records the applied ones."""
 
-SKELETONS: Final = "postgres_0023.sql"
-"""The script after which the users who are there get skeletons."""
-
 
 def prepare(url: str, now: int, *, create: bool) -> None:
     """Create or migrate the catalogue so that this version can use it.
@@ -133,26 +128,12 @@ def _migrate(link: Link, now: int, *, create: bool) -> None:
             _begin(link)
         for number, migration in enumerate(MIGRATIONS[had:], had + 1):
             link.execute(read_script(migration.script))
-            if migration.script == SKELETONS:
-                add_skeletons(
-                    lambda sql, given: link.rows(with_placeholders(sql), given),
-                    partial(_write_skeletons, link),
-                )
             link.execute(
                 "INSERT INTO migrations VALUES (%s, %s, %s, %s)",
                 (number, _digest(number), migration.needs, now),
             )
         if not had:
             _seed(link, now)
-
-
-def _write_skeletons(link: Link, rows: list[tuple[str, int]]) -> None:
-    looks, user_ids = zip(*rows, strict=True)
-    link.execute(
-        "UPDATE users AS u SET skeleton = one.skeleton"
-        " FROM unnest(%s::text[], %s::bigint[]) AS one (skeleton, id) WHERE u.id = one.id",
-        (list(looks), list(user_ids)),
-    )
 
 
 def _check_version(link: Link) -> None:

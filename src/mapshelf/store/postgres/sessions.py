@@ -3,7 +3,7 @@
 from mapshelf.errors import NotFound
 from mapshelf.model import NO_PROOF, SignInProof, Token
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, token_of_row
-from mapshelf.store.postgres.connections import Link, Row, with_placeholders
+from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.user_rows import password_of_user, user_with_id
 from mapshelf.store.sign_in import (
@@ -33,9 +33,7 @@ class PostgresSessions(DatabaseUser):
         with self._connections.writing() as link:
             user = refuse_system(user_with_id(link, user_id, "FOR SHARE"))
             refuse_changed(user, password_of_user(link, user_id), proof.encoded)
-            refuse_unproved(
-                lambda sql, given: link.rows(with_placeholders(sql), given), user_id, proof
-            )
+            refuse_unproved(link.shared_rows, user_id, proof)
             _delete_sessions(
                 link,
                 "expires <= %s OR digest = %s OR id IN (SELECT id FROM tokens"

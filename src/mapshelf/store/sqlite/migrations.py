@@ -7,7 +7,6 @@ import apsw
 from mapshelf.errors import StoreDamaged
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
-from mapshelf.store.lookalikes import add_skeletons
 from mapshelf.store.scripts import read_script, schema_digest
 from mapshelf.store.sqlite.user_rows import insert_user
 from mapshelf.store.tables import Row
@@ -41,9 +40,6 @@ MIGRATIONS: Final = (
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 
-SKELETONS: Final = "sqlite_0023.sql"
-"""The script after which the users who are there get skeletons."""
-
 
 def is_up_to_date(database: apsw.Connection) -> bool:
     """Return whether all migrations have been applied.
@@ -65,13 +61,6 @@ def migrate(database: apsw.Connection, now: int) -> None:
         database.pragma("application_id", APPLICATION_ID)
     for name in MIGRATIONS[version:]:
         database.execute(read_script(name))
-        if name == SKELETONS:
-            add_skeletons(
-                lambda sql, given: database.execute(sql, given).fetchall(),
-                lambda rows: database.executemany(
-                    "UPDATE users SET skeleton = ? WHERE id = ?", rows
-                ),
-            )
     if version == 0:
         _seed(database, now)
     database.pragma("user_version", user_version(len(MIGRATIONS)))
