@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from mapshelf.cli import main
 from mapshelf.importer import folder_sync
 from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.importer.report import ImportReport
+from mapshelf.importer.scan import Candidate, scan
 from mapshelf.model import Map, MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
@@ -127,6 +130,30 @@ def test_a_copy_does_not_get_the_map_of_a_file_that_another_process_may_follow(
     disk.rename(there)
     FolderSync(store, reader, [there]).sync()
     assert map_of(store, file) == before
+
+
+def test_what_is_moved_to_another_folder_during_the_scan_keeps_its_map(
+    store: Store, reader: SandboxedReader, here: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = old_map(there / "moved.mm", "Moved")
+    old_map(there / "deleted.mm", "Deleted")
+    synchronization = FolderSync(store, reader, [here, there])
+    synchronization.sync()
+    before = map_of(store, file)
+
+    def scan_meanwhile(folders: list[Path], report: ImportReport) -> Iterator[Candidate]:
+        for candidate in scan(folders, report):
+            yield candidate
+            if file.exists():  # the scan has left the first folder
+                file.rename(here / "moved.mm")
+
+    monkeypatch.setattr(folder_sync, "scan", scan_meanwhile)
+    (there / "deleted.mm").unlink()
+    assert synchronization.sync()
+    assert len(store.maps(0, 10)) == 3
+    assert not synchronization.sync()
+    assert map_of(store, here / "moved.mm") == before
+    assert {one.title for one in store.maps(0, 10)} == {"Keep", "Moved"}
 
 
 @pytest.mark.parametrize("way", ["import", "serve"])

@@ -89,7 +89,11 @@ class FolderSync:
         self._remembered: set[Refusal] | None = None
 
     def sync(self) -> bool:
-        """Synchronize once; return whether to do so again soon: a file is still being written.
+        """Synchronize once; return whether to do so again soon: not all files have been read.
+
+        Some may still be written, or were added or moved during the scan. Any of them may be a
+        missing one, moved. So meanwhile only the maps of files are removed that have been missing
+        for longer: any that was complete by then has been read.
 
         Raises:
             StoreError: the store failed; the next run catches up.
@@ -112,11 +116,13 @@ class FolderSync:
         self._tell(report, new, first=first)
         self._last_scan = present
         self._imported = set()  # if the store fails now, it is not known what is to be read again
-        all_read = len(complete) == len(present)
-        copies = self._remove_missing(reachable, lost, math.inf if all_read else began - MIN_AGE)
+        gone = self._gone(reachable, lost)
+        all_read = len(complete) == len(present) and not (gone and _has_more(reachable, lost))
+        missed_before = math.inf if all_read else began - MIN_AGE
+        copies = self._remove([one for one in gone if self._missed[one.path] < missed_before], lost)
         self._imported = {candidate for candidate in complete if candidate.path not in copies}
         self._purging.purge_due(reachable, lost)
-        return bool(copies) or len(complete) < len(present)
+        return bool(copies) or not all_read
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
@@ -249,20 +255,13 @@ class FolderSync:
         elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
             log.info("imported: %s%s", report.summary(), where)
 
-    def _remove_missing(
-        self, reachable: list[Path], lost: LostFiles, missed_before: float
-    ) -> set[str]:
-        """Remove the maps whose files were missing from the scan and still are.
+    def _gone(self, reachable: list[Path], lost: LostFiles) -> list[Source]:
+        """Return the files that were missing from the scan and still are, except on disks away.
 
-        The store keeps them for a while, because a file may be missing for a moment only. A file
-        that was renamed since the scan is left to the next run, which knows its new name. So is one
-        that was not ``missed_before`` this ``time.monotonic``: while some files are not read,
-        it may be one of these, moved. Any that was complete by then has been read. Returns the
-        files that missing ones turned out to be now, which are to be read again.
+        Each is missed from the run in which that is first seen.
         """
-        copies: set[str] = set()
+        found: list[Source] = []
         linked: set[bytes] = set()
-        missed: dict[bytes, float] = {}
         for folder in reachable:
             known = (
                 source
@@ -274,15 +273,17 @@ class FolderSync:
             linked |= {link for link in behind.values() if link is not None}
             gone = [one for one in missing if not lost.may_be_unmounted(one.path)]
             self._log_unmounted(folder, len(missing) - len(gone))
-            now = time.monotonic()
-            missed |= {one.path: self._missed.get(one.path, now) for one in gone}
-            copies |= self._remove([one for one in gone if missed[one.path] < missed_before], lost)
-        self._missed = missed
+            found += gone
+        now = time.monotonic()
+        self._missed = {one.path: self._missed.get(one.path, now) for one in found}
         self._log_linked(linked)
-        return copies
+        return found
 
     def _remove(self, gone: list[Source], lost: LostFiles) -> set[str]:
-        """Remove the maps of lost files; return the files that these turned out to be now."""
+        """Remove the maps of lost files; return the files that these turned out to be now.
+
+        The store keeps the maps for a while, because a file may be missing for a moment only.
+        """
         moved = self._adopt_copies(gone, lost.present)
         paths = [source.path for source in gone if source.path not in moved]
         if paths:
@@ -350,3 +351,12 @@ class FolderSync:
         while page := self._store.sources_below(prefix, after, PAGE_SIZE):
             yield from page
             after = page[-1].path
+
+
+def _has_more(folders: list[Path], lost: LostFiles) -> bool:
+    """Return whether there are files now that the last scan did not find.
+
+    Any may be a missing one: moved during the scan, from a place that the scan had not reached yet
+    to one that it had left.
+    """
+    return any(one.path not in lost.present for one in scan(folders, ImportReport()))
