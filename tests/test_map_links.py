@@ -139,6 +139,8 @@ def test_links_of_an_outline_are_bounded_and_each_is_there_once_per_topic() -> N
     assert len(many) == MOST_LINKS
     long = map_links(outline_with(*(f"{n:04}/".ljust(4000, "x") + "/a.mm" for n in range(1000))))
     assert 200 < len(long) < MOST_CHARACTERS / 4000
+    topic = Topic("t", "t" * 4000, links=tuple(f"{n}.mm" for n in range(1000)))
+    assert 200 < len(map_links(Outline((Sheet(topic),)))) < MOST_CHARACTERS / 4000
 
 
 @given(st.text() | st.text().map("{}.mm".format) | st.text(alphabet="./\\%0#:aCm\udc80\0"))

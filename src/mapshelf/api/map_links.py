@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from mapshelf.formats.map_links import (
+    MOST_CHARACTERS,
     MOST_LINKS,
     FilesOfName,
     linked_name,
@@ -70,14 +71,15 @@ def links_and_maps(
 def linking_maps(store: Links, snapshot: Snapshot, file_id: int, public_id: str) -> list[LinkedMap]:
     """Return the maps that link to a map, with the linking topics, in the order of the catalogue.
 
-    At most ``MOST_LINKS`` links with the name of its file are examined.
+    At most ``MOST_LINKS`` links with the name of its file are examined, and ``MOST_CHARACTERS`` in
+    them.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
     """
     own = store.paths_of([file_id]).get(file_id, [])
     names = {name_of_file(os.fsdecode(os.path.basename(path))) for path in own} - {""}
-    links = store.links_to(names, MOST_LINKS) if names else []
+    links = store.links_to(names, MOST_LINKS, MOST_CHARACTERS) if names else []
     if not links:
         return []
     files = _NamedFiles(store, names)

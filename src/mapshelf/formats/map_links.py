@@ -26,7 +26,8 @@ MOST_LINKS: Final = 10_000
 """Maximum number of stored links per map."""
 
 MOST_CHARACTERS: Final = 1 << 20
-"""Maximum total length of the stored links of a map, in characters."""
+"""Maximum total length of the stored links of a map, in characters: of their targets and of the ids
+of their topics."""
 
 LONGEST_NAME: Final = 255
 """Maximum length of a file name, in characters: the limit of file systems."""
@@ -47,7 +48,7 @@ def map_links(outline: Outline) -> tuple[MapLink, ...]:
             name = linked_name(target)
             if not name or "\0" in target:  # PostgreSQL rejects it, and no link can contain it
                 continue
-            room -= len(target)
+            room -= len(target) + len(topic.id)
             if room < 0 or len(found) == MOST_LINKS:
                 return tuple(found)
             found[MapLink(topic.id, target, name)] = None

@@ -38,10 +38,13 @@ class LinksContract(Suite):
             LinkOfMap(file_id, name, ONE.topic, ONE.target)
             for file_id, name in ((first, "a"), (second, "b"))
         )
-        assert store.links_to(["one.mm"], ALL) == [from_first, from_second]
-        assert store.links_to(["one.mm"], 1) == [from_first]
-        assert len(store.links_to(["ü.mm", "two.mm"], ALL)) == 2
-        assert store.links_to(["none.mm"], ALL) == store.links_to([], ALL) == []
+        assert store.links_to(["one.mm"], ALL, ALL) == [from_first, from_second]
+        assert store.links_to(["one.mm"], 1, ALL) == [from_first]
+        length = len(ONE.topic + ONE.target)
+        assert store.links_to(["one.mm"], ALL, 2 * length) == [from_first, from_second]
+        assert store.links_to(["one.mm"], ALL, 2 * length - 1) == [from_first]
+        assert len(store.links_to(["ü.mm", "two.mm"], ALL, 1 << 20)) == 2
+        assert store.links_to(["none.mm"], ALL, ALL) == store.links_to([], ALL, ALL) == []
 
     def test_links_are_replaced_with_the_outline_and_only_with_it(self, store: Store) -> None:
         found = put(store, linking("a", ONE, TWO))
@@ -66,7 +69,7 @@ class LinksContract(Suite):
         put(store, linking("a", ONE))
         store.delete_maps(["a"])
         assert store.rows(LINKS, None, ALL) == []
-        assert store.links_to(["one.mm"], ALL) == []
+        assert store.links_to(["one.mm"], ALL, ALL) == []
         assert store.check() == []
 
     def test_reparsing_brings_links(self, store: Store) -> None:

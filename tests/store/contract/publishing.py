@@ -469,7 +469,7 @@ class VisibilityContract(PeopleSuite):
                 links=[LINK]))  # fmt: skip
         hidden = present(store)["b"]
         store.edit_map(hidden.file_id, MapDetails(visibility=visibility))
-        assert [link.map for link in store.links_to(["other.mm"], 9)] == ["a"]
+        assert [link.map for link in store.links_to(["other.mm"], 9, 99)] == ["a"]
         assert store.links_from(hidden.file_id) == [LINK]
         paths = [source(f"{name}.mm").path for name in "ab"]
         assert [file.map for file in store.files_at(paths)] == ["a"]

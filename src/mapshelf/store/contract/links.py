@@ -18,8 +18,12 @@ class Links(Protocol):
     def links_from(self, file_id: int) -> list[MapLink]:
         """Return the links of a map to files that may be maps, in the order of its topics."""
 
-    def links_to(self, names: Collection[str], limit: int) -> list[LinkOfMap]:
-        """Return up to ``limit`` links with one of these names, in order of ``file_id``."""
+    def links_to(self, names: Collection[str], limit: int, characters: int) -> list[LinkOfMap]:
+        """Return links with one of these names, in order of ``file_id``.
+
+        At most ``limit`` links, whose targets and topics have at most this many ``characters``
+        together.
+        """
 
     def paths_of(self, file_ids: Collection[int]) -> dict[int, list[bytes]]:
         """Return the source paths of maps, leaving out maps that have none."""

@@ -8,6 +8,8 @@ from collections.abc import Collection
 from typing import Final
 
 from mapshelf.model import LinkOfMap, MapFile, MapLink
+from mapshelf.store.link_queries import within_characters
+from mapshelf.store.postgres.connections import with_placeholders
 from mapshelf.store.postgres.database import DatabaseUser
 
 FILE_NAME: Final = "lower(substring(right(s.name, 255) FROM '[^/]*$'))"
@@ -24,14 +26,14 @@ class PostgresLinks(DatabaseUser):
         )
         return [MapLink(*row) for row in rows]
 
-    def links_to(self, names: Collection[str], limit: int) -> list[LinkOfMap]:
+    def links_to(self, names: Collection[str], limit: int, characters: int) -> list[LinkOfMap]:
         """See ``Store``."""
-        rows = self._newest(
-            "SELECT l.file_id, m.id, l.topic, l.target FROM links AS l JOIN maps AS m"
-            " ON m.file_id = l.file_id WHERE l.name = ANY(%s) AND m.visibility = 'published'"
-            " ORDER BY l.file_id, l.number LIMIT %s",
-            (list(names), limit),
+        query = within_characters(
+            "SELECT l.file_id, l.number, m.id, l.topic, l.target FROM links AS l"
+            " JOIN maps AS m ON m.file_id = l.file_id WHERE l.name = ANY(?)"
+            " AND m.visibility = 'published' ORDER BY l.file_id, l.number LIMIT ?"
         )
+        rows = self._newest(with_placeholders(query), (list(names), limit, characters))
         return [LinkOfMap(*row) for row in rows]
 
     def paths_of(self, file_ids: Collection[int]) -> dict[int, list[bytes]]:

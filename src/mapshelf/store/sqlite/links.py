@@ -6,6 +6,7 @@ from typing import Final
 import orjson
 
 from mapshelf.model import LinkOfMap, MapFile, MapLink
+from mapshelf.store.link_queries import within_characters
 from mapshelf.store.sqlite.database import DatabaseUser
 
 _END: Final = "substr(s.name, -255)"
@@ -24,14 +25,16 @@ class SQLiteLinks(DatabaseUser):
         )
         return [MapLink(*row) for row in rows]
 
-    def links_to(self, names: Collection[str], limit: int) -> list[LinkOfMap]:
+    def links_to(self, names: Collection[str], limit: int, characters: int) -> list[LinkOfMap]:
         """See ``Store``."""
         given = ", ".join("?" * len(names))
         rows = self._database.rows(
-            "SELECT l.file_id, m.id, l.topic, l.target FROM links AS l JOIN maps AS m"
-            f" ON m.file_id = l.file_id WHERE l.name IN ({given}) AND m.visibility = 'published'"
-            " ORDER BY l.file_id, l.number LIMIT ?",
-            (*names, limit),
+            within_characters(
+                "SELECT l.file_id, l.number, m.id, l.topic, l.target FROM links AS l"
+                f" JOIN maps AS m ON m.file_id = l.file_id WHERE l.name IN ({given})"
+                " AND m.visibility = 'published' ORDER BY l.file_id, l.number LIMIT ?"
+            ),
+            (*names, limit, characters),
         )
         return [LinkOfMap(*row) for row in rows]
 
