@@ -387,7 +387,7 @@ def test_pages_are_accessible_and_fit_the_screen(reader_with: ReaderWith, path: 
     page = reader.open(path)
     if "Deepest1" not in path:  # too slow: axe would check all 150 levels, which are alike
         assert not faults_in_both_schemes(page, serious=True)
-    for width in (1440, 768, 360):
+    for width in (1440, 768, 320):
         page.set_viewport_size({"width": width, "height": 740})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     reader.complaints = [one for one in reader.complaints if "404" not in one]
