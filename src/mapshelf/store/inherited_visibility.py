@@ -142,11 +142,16 @@ class Inherited(NamedTuple):
         """
         return (found.file_id, self.original, digest, found.visibility.value)
 
-    def removed_row(self, file_id: int) -> Row | None:
-        """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed."""
-        return (
-            None if self.before is None else (file_id, self.before, self.removed, self.removed_by)
-        )
+    def removed_row(self, found: Map) -> Row | None:
+        """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed.
+
+        Whoever restores it does not say that it is to be more visible than ``found``, which is the
+        map as it would be without that.
+        """
+        if self.before is None:
+            return None
+        before = _strictest(Visibility(self.before), found.visibility)
+        return (found.file_id, before.value, self.removed, self.removed_by)
 
 
 class Inheritance(Protocol):
@@ -198,6 +203,10 @@ def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
     read("DELETE FROM removed WHERE file_id = ? RETURNING file_id", (found.file_id,))
     forget_inherited(read, found.file_id)
     return replace(found, visibility=Visibility(otherwise[0]))
+
+
+def _strictest(*some: Visibility) -> Visibility:
+    return max(some, key=_STRICTNESS.index)
 
 
 def forget_inherited(read: Read, file_id: int) -> None:

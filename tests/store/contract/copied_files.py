@@ -91,6 +91,31 @@ class CopiedFilesContract(PeopleSuite):
         begun = replace(begun, originals=frozenset([FILE.path]))
         assert put(store, begun).visibility is Visibility.UNLISTED
 
+    @pytest.mark.parametrize("initial", [None, "unlisted", "private"])
+    def test_a_copy_of_a_removed_map_that_is_restored_has_its_initial_visibility(
+        self, store: Store, original: Map, ann: int, initial: str | None
+    ) -> None:
+        """Nobody who restores it has said that it is to be published."""
+        store.remove_map(original.file_id, ann)
+        first = Visibility(initial) if initial else None
+        (copy,) = store.put_maps([replace(draft(COPY), initial_visibility=first)])
+        removed = next(one.map for one in store.removed_maps(ann) if one.map.id == copy.id)
+        restored = store.undo_removal(removed.file_id)
+        assert restored.visibility is (first or Visibility.PUBLISHED)
+
+    def test_a_private_map_that_is_back_as_a_copy_of_a_removed_one_is_restored_as_private(
+        self, store: Store, original: Map, ann: int
+    ) -> None:
+        """What was removed had been published, but what is restored had not."""
+        secret = put(store, draft(COPY))
+        store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        store.remove_map(original.file_id, ann)
+        store.remove_sources([COPY.path])
+        moved = source("c/1.mm", digest=SAME)
+        assert store.move_source(COPY.path, moved)
+        assert copied(store, draft(moved)) is None
+        assert store.undo_removal(secret.file_id).visibility is Visibility.PRIVATE
+
     def test_a_copy_of_a_published_map_has_its_initial_visibility(
         self, store: Store, original: Map
     ) -> None:
