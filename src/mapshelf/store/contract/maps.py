@@ -97,7 +97,8 @@ class MapWriter(Protocol):
         nevertheless (``Sources.adopt_copy``). A draft with ``originals`` undoes what a map
         inherited from one of these, if it changes its content, and neither users nor administrators
         have changed the map, nor has a draft said its ``visibility``; it inherits like a new map
-        then.
+        then. By that, a map MUST NOT become more visible than a new map without equal ones was when
+        it was added, nor than the ``initial_visibility`` of the draft.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that
