@@ -663,6 +663,24 @@ class CopiedFilesContract(PeopleSuite):
         assert store.adopt_copy(FILE, [COPY]) is None
         assert present(store)[kept.id].visibility is Visibility.PRIVATE
 
+    def test_a_map_does_not_move_to_a_copy_that_has_another_content_now(
+        self, store: Store, original: Map
+    ) -> None:
+        """What was begun from a template was saved over an older file, which is deleted then."""
+        del original
+        own = b"n" * 32
+        old = source("a/old.mm", digest=b"o" * 32)
+        unlisted = put(store, draft(old)).file_id
+        store.edit_map(unlisted, MapDetails(visibility=Visibility.UNLISTED))
+        begun = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
+        put(store, begun)
+        mine = replace(COPY, digest=own)
+        kept = put(store, replace(begun, source=mine))
+        saved = replace(old, digest=own)
+        put(store, draft(saved))
+        assert store.adopt_copy(saved, [mine]) is None
+        assert present(store)[kept.id].visibility is Visibility.PRIVATE
+
     @pytest.mark.parametrize("initial", ["unlisted", "private"])
     def test_a_map_moves_to_a_copy_that_was_first_read_half_written(
         self, store: Store, original: Map, initial: str
