@@ -93,6 +93,7 @@ STRAY_BRACKETS = (
         NewProgram("x", secret="short"),
         NewProgram("x\u3164"),
         NewProgram("Map\u034fshelf"),
+        NewProgram("\ufffc"),
         NewProgram("x", secret="ü" * 30),
         NewProgram("x", secret=SECRET, public=True),
         NewProgram("x", public=True, legacy=True),

@@ -490,7 +490,10 @@ def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: 
         with pytest.raises(AlreadyExists):
             register(store, None, name, PASSWORD, home)
         assert is_session(store, sign_in(store, name, PASSWORD, home))
-    for invisible in ("\u034f", "\u115f", "\u2800", "\u3164", "\ufe0f", "\uffa0", "\U000e0100"):
+    for invisible in (
+        *("\u034f", "\u115f", "\u2800", "\u3164", "\ufe0f", "\uffa0", "\ufffc"),
+        *("\U00016fe4", "\U0001d159", "\U000e0100"),
+    ):
         for name in (f"eve{invisible}", invisible):
             with pytest.raises(InvalidParameter):
                 register(store, None, name, PASSWORD, home)

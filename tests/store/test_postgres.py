@@ -620,6 +620,23 @@ def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None
     newer.close()
 
 
+def test_names_are_compared_as_this_version_does(
+    untouched: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    had = [migration.script for migration in MIGRATIONS].index("postgres_0025.sql")
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", MIGRATIONS[:had])
+    store = open_store(untouched)
+    store.register(None, "B\u1e9ao", "encoded", 5)
+    store.close()
+    monkeypatch.undo()
+    with session(untouched) as connection:
+        connection.execute("UPDATE users SET skeleton = 'ba''o' WHERE name LIKE 'B%'")
+    store = open_store(untouched)
+    with pytest.raises(AlreadyExists):
+        store.register(None, "B\u1ea3o", "encoded", 5)
+    store.close()
+
+
 UNDONE = (
     "ALTER TABLE users DROP COLUMN skeleton",
     "DROP TABLE additions",

@@ -284,6 +284,22 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
     store.close()
 
 
+def test_names_are_compared_as_this_version_does(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    had = migrations.MIGRATIONS.index("sqlite_0025.sql")
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:had])
+    store = SQLiteStore(path)
+    store.register(None, "B\u1e9ao", "encoded", 5)
+    store.close()
+    monkeypatch.undo()
+    raw(path, "UPDATE users SET skeleton = 'ba''o' WHERE name LIKE 'B%'")
+    store = SQLiteStore(path)
+    with pytest.raises(AlreadyExists):
+        store.register(None, "B\u1ea3o", "encoded", 5)
+    store.close()
+
+
 UNDONE = (
     "DROP INDEX users_skeleton",
     "ALTER TABLE users DROP COLUMN skeleton",

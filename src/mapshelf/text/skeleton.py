@@ -21,9 +21,10 @@ Table = dict[int, str]
 """What ``str.translate`` replaces, by code point."""
 
 INVISIBLE: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
-"""Letters and marks that show nothing, although Unicode counts them as printable."""
+"""Letters, marks and signs that show nothing, although Unicode counts them as printable."""
 
 _LIKE_ASCII: Final = str.maketrans(
     "\u0131\u0237\u0251\u0261\u0269\u0185\u01c0"  # without dots, or of phonetic alphabets
@@ -90,7 +91,8 @@ def _prototype(letter: str, alike: dict[str, set[str]]) -> str:
     """Return what the standard replaces a letter by.
 
     The data only has pairs, of a letter and what it is replaced by, in both directions. What
-    several letters are replaced by has several partners. Of a single pair, each may be it.
+    several letters are replaced by has several partners. Of a single pair, each may be it; but a
+    letter with marks is taken apart before it could be replaced.
     """
     partners = alike[letter]
     if len(partners) > 1:
@@ -98,7 +100,10 @@ def _prototype(letter: str, alike: dict[str, set[str]]) -> str:
     (partner,) = partners
     if len(alike[partner]) > 1 or len(partner) > 1:
         return partner
-    return min(letter, partner)
+    if unicodedata.normalize("NFD", letter) != letter:
+        return letter
+    apart = unicodedata.normalize("NFD", partner)
+    return apart if apart != partner else min(letter, partner)
 
 
 def _in_ascii(letter: str, prototype: str) -> str:
