@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from mapshelf import clock
+from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.accounts.own_account import require_young
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
@@ -24,6 +25,7 @@ from mapshelf.errors import (
     StoreError,
     StoreMissing,
     StoreUnavailable,
+    TooManyAttempts,
 )
 from mapshelf.model import (
     DAY,
@@ -248,6 +250,27 @@ def test_a_node_far_behind_takes_nothing_that_others_have_counted_back(
     assert first >= now - 1
 
 
+def test_attempts_that_the_database_counted_in_the_future_limit_nobody(
+    url: str, store: PostgresStore
+) -> None:
+    limit, now = AttemptLimit(b"k" * 32, 2, TooManyAttempts(5)), milliseconds()
+    for _ in range(5):
+        limit.note(store, now)
+    for behind in (0, 20 * MINUTE, 400 * DAY):  # a node that is behind does not begin again
+        with pytest.raises(TooManyAttempts):
+            limit.check(store, now - behind)
+        with pytest.raises(TooManyAttempts):
+            limit.count(store, now - behind)
+    with session(url) as database:
+        database.execute("UPDATE sign_in_failures SET first = %s", (now + 400 * DAY,))
+    for _ in range(2):
+        limit.check(store, now)
+        limit.count(store, now)
+    for attempt in (limit.check, limit.count):
+        with pytest.raises(TooManyAttempts):
+            attempt(store, now)
+
+
 @contextmanager
 def node(url: str, ahead: int, patch: pytest.MonkeyPatch) -> Iterator[PostgresStore]:
     """Yield the store of a node whose own clock is so many milliseconds ahead."""
@@ -307,7 +330,7 @@ def test_no_node_deletes_what_others_have_just_made(
         other.add_link(LinkKind.INVITATION, b"j" * 32, None, there + MINUTE, None)
         other.add_session(user.id, b"t" * 32, "", there + MINUTE, None)
     for digest in (b"c" * 32, b"d" * 32):
-        assert store.use_challenge(digest, milliseconds())
+        assert store.use_challenge(digest, milliseconds(), MINUTE)
     assert len(store.invitations(milliseconds())) == 2
     assert len(store.sessions(user.id)) == 2
 

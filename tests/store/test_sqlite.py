@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 import pytest
 
+from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AlreadyExists,
@@ -23,8 +24,11 @@ from mapshelf.errors import (
     StoreError,
     StoreMissing,
     StoreUnavailable,
+    TooManyAttempts,
 )
 from mapshelf.model import (
+    CLOCK_TOLERANCE,
+    DAY,
     HOUR,
     MapDraft,
     OutdatedMap,
@@ -220,6 +224,24 @@ def test_a_newer_catalogue_is_refused(path: Path) -> None:
     raw(path, f"PRAGMA user_version = {len(migrations.MIGRATIONS) + 1}")
     with pytest.raises(StoreDamaged, match="newer version"):
         SQLiteStore(path)
+
+
+# -- a clock that was ahead -------------------------------------------------------------------
+
+
+def test_attempts_that_a_clock_counted_in_the_future_limit_nobody(store: SQLiteStore) -> None:
+    limit, now = AttemptLimit(b"k" * 32, 2, TooManyAttempts(5)), milliseconds()
+    for _ in range(5):
+        limit.note(store, now + 400 * DAY)
+    for _ in range(2):
+        limit.check(store, now)
+        limit.count(store, now)
+    for attempt in (limit.check, limit.count):
+        with pytest.raises(TooManyAttempts):
+            attempt(store, now)
+    # The tolerance is for clocks that differ slightly.
+    with pytest.raises(TooManyAttempts):
+        limit.check(store, now - CLOCK_TOLERANCE)
 
 
 def replace_scripts(monkeypatch: pytest.MonkeyPatch, read: Callable[[str], str]) -> None:

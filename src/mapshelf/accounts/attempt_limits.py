@@ -1,14 +1,14 @@
 """Limits on how often somebody may try something within a day.
 
 The store counts these attempts with the failed sign-ins, under digests, so that the table reveals
-no names and addresses.
+no names and addresses. Attempts that a clock counted while it was far ahead do not count: the limit
+would last until the clock has come so far, as nothing is counted while it is reached.
 """
 
 from dataclasses import dataclass
 from hashlib import sha256
 
 from mapshelf.errors import TooManyAttempts
-from mapshelf.model import Failures
 from mapshelf.store.contract import SignInFailures
 
 
@@ -32,7 +32,11 @@ class AttemptLimit:
         Raises:
             TooManyAttempts: the limit is reached.
         """
-        self._refuse_beyond(store.failures((self.key,), now).get(self.key))
+        self._refuse_beyond(store.attempts(self.key, now))
+
+    def note(self, store: SignInFailures, now: int) -> None:
+        """Count an attempt that was not refused."""
+        store.note_attempt(self.key, now)
 
     def count(self, store: SignInFailures, now: int) -> None:
         """Count an attempt, and reject it if the limit was reached before it.
@@ -40,10 +44,10 @@ class AttemptLimit:
         Raises:
             TooManyAttempts: the limit was reached.
         """
-        self._refuse_beyond(store.note_failure((self.key,), now).get(self.key))
+        self._refuse_beyond(store.note_attempt(self.key, now))
 
-    def _refuse_beyond(self, before: Failures | None) -> None:
-        if before is not None and before.count >= self.most:
+    def _refuse_beyond(self, before: int) -> None:
+        if before >= self.most:
             raise self.refusal
 
 

@@ -139,7 +139,7 @@ from mapshelf.model.saved_searches import (
     SEARCH_NAME_LENGTH,
     SavedSearch,
 )
-from mapshelf.model.time_units import CLOCK_TOLERANCE, DAY, HOUR, MINUTE, SECOND
+from mapshelf.model.time_units import CLOCK_TOLERANCE, DAY, HOUR, MINUTE, SECOND, has_come
 
 __all__ = [
     "CLOCK_TOLERANCE",
@@ -256,6 +256,7 @@ __all__ = [
     "file_of",
     "folder_of",
     "format_tags",
+    "has_come",
     "is_public_id",
     "is_user_name",
     "name_key",

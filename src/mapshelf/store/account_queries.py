@@ -1,6 +1,7 @@
 """Read accounts, sign-in data and programs: the SQL queries that both databases share."""
 
 from mapshelf.model import (
+    CLOCK_TOLERANCE,
     AuthorizationCode,
     DeviceRequest,
     Grant,
@@ -108,7 +109,7 @@ class AccountQueries(SharedMethods):
 
     def unused_programs(self, before: int) -> list[str]:
         """See ``Store``."""
-        rows = self._read(UNUSED.format(before="?"), (before,))
+        rows = self._read(UNUSED, (before, self._now() + CLOCK_TOLERANCE))
         return [str(row[0]) for row in rows]
 
     def code(self, digest: bytes) -> AuthorizationCode | None:

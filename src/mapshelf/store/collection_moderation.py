@@ -7,9 +7,8 @@ which serializes concurrent ones.
 
 from typing import Final
 
-from mapshelf.errors import AlreadyDecided, Conflict, NotFound, TooManyReports
+from mapshelf.errors import AlreadyDecided, Conflict, NotFound
 from mapshelf.model import (
-    DAY,
     Collection,
     CollectionDecision,
     DecisionKind,
@@ -29,7 +28,7 @@ from mapshelf.store.map_collections import (
     lock_collection,
     require_collection,
 )
-from mapshelf.store.moderation import REPORTS_A_DAY, REPORTS_SHOWN
+from mapshelf.store.moderation import REPORTS_A_DAY, REPORTS_SHOWN, refuse_many_reports
 from mapshelf.store.publishing import Transaction, free_id, require_user
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
@@ -123,12 +122,7 @@ def _report(database: Transaction, public_id: str, user_id: int, reason: Reason,
     )
     if changed:
         return
-    ((count, first),) = database.rows(
-        "SELECT count(*), min(created) FROM collection_reports WHERE user_id = ? AND created > ?",
-        (user_id, database.now - DAY),
-    )
-    if count >= REPORTS_A_DAY:
-        raise TooManyReports(max(1, -((database.now - DAY - first) // 1000)))
+    refuse_many_reports(database, user_id, "collection_reports", REPORTS_A_DAY)
     report_id = free_id(database, "collection_reports")
     database.execute(
         "INSERT INTO collection_reports (id, collection_id, user_id, reason, note, created)"

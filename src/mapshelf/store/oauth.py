@@ -24,10 +24,10 @@ DYNAMIC: Final = (
 """Counts the programs that registered themselves."""
 
 UNUSED: Final = (
-    "SELECT p.id FROM programs AS p WHERE p.created < {before}"
+    "SELECT p.id FROM programs AS p WHERE (p.created < ? OR p.created > ?)"
     " AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.program_id = p.id) ORDER BY p.id"
 )
-"""The ids of programs without grants."""
+"""The ids of programs without grants that were registered before a time, or after another."""
 
 GRANTS_OF_USER: Final = 200
 """Maximum grants per user: further ones replace the oldest."""

@@ -16,6 +16,7 @@ from mapshelf.errors import (
     TooManyReports,
 )
 from mapshelf.model import (
+    CLOCK_TOLERANCE,
     DAY,
     HOUR,
     SYSTEM_USER,
@@ -114,6 +115,28 @@ class ReportsContract(PeopleSuite):
         clock.now += 1000
         store.report_map(maps[-1].file_id, bob, Reason.SPAM, "")
         assert store.count_reported_maps() == REPORTS_A_DAY + 1
+
+    def test_reports_of_a_clock_that_was_ahead_do_not_count(
+        self, store: Store, bob: int, clock: Clock
+    ) -> None:
+        maps = [put(store, title(f"t{number}")) for number in range(2 * REPORTS_A_DAY)]
+        clock.now += 400 * DAY
+        for found in maps[:REPORTS_A_DAY]:
+            store.report_map(found.file_id, bob, Reason.SPAM, "")
+        clock.now -= 400 * DAY
+        store.report_map(maps[-1].file_id, bob, Reason.SPAM, "")
+        assert store.count_reported_maps() == REPORTS_A_DAY + 1
+
+    def test_reports_of_a_clock_that_is_slightly_ahead_count(
+        self, store: Store, bob: int, clock: Clock
+    ) -> None:
+        maps = [put(store, title(f"t{number}")) for number in range(REPORTS_A_DAY + 1)]
+        clock.now += CLOCK_TOLERANCE
+        for found in maps[:-1]:
+            store.report_map(found.file_id, bob, Reason.SPAM, "")
+        clock.now -= CLOCK_TOLERANCE
+        with pytest.raises(TooManyReports):
+            store.report_map(maps[-1].file_id, bob, Reason.SPAM, "")
 
     def test_reports_of_removed_maps_wait_with_them(self, store: Store, ann: int, bob: int) -> None:
         found = published(store, ann)

@@ -151,6 +151,19 @@ class CollectionModerationContract(PeopleSuite):
         clock.now += DAY + 1
         store.report_collection(some[2].id, bob, Reason.SPAM, "")
 
+    def test_reports_of_collections_of_a_clock_that_was_ahead_do_not_count(
+        self, store: Store, ann: int, bob: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.collection_moderation.REPORTS_A_DAY", 2)
+        some = [collection_of(store, ann, str(number)) for number in range(4)]
+        clock.now += 400 * DAY
+        for found in some[:2]:
+            store.report_collection(found.id, bob, Reason.SPAM, "")
+        clock.now -= 400 * DAY
+        for found in some[2:]:
+            store.report_collection(found.id, bob, Reason.SPAM, "")
+        assert store.count_reported_collections() == 4
+
     def test_of_two_simultaneous_hides_of_a_collection_one_succeeds(
         self, store: Store, ann: int, bob: int
     ) -> None:

@@ -89,6 +89,10 @@ class ProgramsContract(Suite):
         assert store.unused_programs(9) == ["p1", "p2"]
         let_in(store, store.add_user("somebody"), 1)
         assert store.unused_programs(9) == ["p2"]
+        ahead = replace(PUBLIC, id="p3", created=2**50)  # a clock was wrong
+        store.add_program(ahead)
+        assert store.unused_programs(9) == ["p2", "p3"]
+        store.remove_program("p3")
         store.remove_program("p1")
         assert store.programs() == [PUBLIC]
         with pytest.raises(NotFound):

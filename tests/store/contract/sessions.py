@@ -200,6 +200,15 @@ class SignInFailuresContract(Suite):
         assert store.failures([a], 5) == {a: Failures(3, 4)}
         assert store.failures([a], 4 + DAY) == {}  # forgotten as soon as by a clock that was right
 
+    def test_attempts_are_counted_and_forgotten(self, store: Store) -> None:
+        a, b = digest(1), digest(2)
+        assert store.attempts(a, 5) == 0
+        assert [store.note_attempt(a, 5 + n) for n in range(3)] == [0, 1, 2]
+        assert (store.attempts(a, 8), store.attempts(b, 8)) == (3, 0)
+        assert store.attempts(a, 5 + DAY) == 0
+        assert store.note_attempt(a, 5 + DAY) == 0
+        assert store.attempts(a, 6 + DAY) == 1
+
     def test_success_clears_failures_of_one_key_and_subtracts_one_from_others(
         self, store: Store
     ) -> None:

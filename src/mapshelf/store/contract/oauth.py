@@ -32,7 +32,10 @@ class RegisteredPrograms(Protocol):
         """Return the program with this id, ``None`` if there is none. MUST be up to date."""
 
     def unused_programs(self, before: int) -> list[str]:
-        """Return the ids of programs registered before this time that have no grants."""
+        """Return the ids of programs registered before this time that have no grants.
+
+        Those that a clock that was wrong registered in the future count as such.
+        """
 
     def remove_program(self, program_id: str) -> None:
         """Delete a program with all its grants; its tokens become invalid.

@@ -194,6 +194,15 @@ class SignInFailures(Protocol):
         ``LATER_KEPT`` after ``now``, a clock was wrong, and it becomes ``now``.
         """
 
+    def attempts(self, key: bytes, now: int) -> int:
+        """Return the failures of a key; none if the first lies in the future (``has_come``)."""
+
+    def note_attempt(self, key: bytes, now: int) -> int:
+        """Count a failure, and return those before it as ``attempts`` does, in one transaction.
+
+        If the first lay in the future, the count begins again.
+        """
+
     def note_success(self, key: bytes, others: Collection[bytes], now: int) -> None:
         """Delete the failures of ``key``, and subtract one failure from each of ``others``.
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import apsw
 
-from mapshelf.model import Failures
+from mapshelf.model import CLOCK_TOLERANCE, Failures
 from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, LATER_KEPT, MOST_KEYS
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.tables import Row
@@ -21,19 +21,26 @@ class SQLiteSignInFailures(DatabaseUser):
     def note_failure(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
         """See ``Store``."""
         with self._database.writing() as database:
-            before = _failures(database, keys, now)
+            return _note_failure(database, keys, now)
+
+    def attempts(self, key: bytes, now: int) -> int:
+        """See ``Store``."""
+        query = "SELECT count FROM sign_in_failures WHERE key = ? AND first > ? AND first <= ?"
+        with self._database.reading() as database:
+            found: list[Row] = database.execute(
+                query, (key, now - FAILURES_KEPT, now + CLOCK_TOLERANCE)
+            ).fetchall()
+        return int(found[0][0]) if found else 0
+
+    def note_attempt(self, key: bytes, now: int) -> int:
+        """See ``Store``."""
+        with self._database.writing() as database:
             database.execute(
-                "DELETE FROM sign_in_failures WHERE first <= ?", (now - FAILURES_KEPT,)
+                "DELETE FROM sign_in_failures WHERE key = ? AND first > ?",
+                (key, now + CLOCK_TOLERANCE),
             )
-            database.executemany(
-                "INSERT INTO sign_in_failures VALUES (?, 1, ?, ?) ON CONFLICT (key) DO UPDATE"
-                " SET count = count + 1, first = min(first, excluded.first),"
-                f" last = CASE WHEN last > excluded.last + {LATER_KEPT}"
-                " THEN excluded.last ELSE max(last, excluded.last) END",
-                [(key, now, now) for key in set(keys)],
-            )
-            _delete_oldest(database, "sign_in_failures", "first")
-            return before
+            before = _note_failure(database, (key,), now).get(key)
+        return before.count if before else 0
 
     def note_success(self, key: bytes, others: Collection[bytes], now: int) -> None:
         """See ``Store``."""
@@ -57,6 +64,22 @@ def _failures(
         [(key, now - FAILURES_KEPT) for key in set(keys)],
     )
     return {key: Failures(count, last) for key, count, last in rows}
+
+
+def _note_failure(
+    database: apsw.Connection, keys: Collection[bytes], now: int
+) -> dict[bytes, Failures]:
+    before = _failures(database, keys, now)
+    database.execute("DELETE FROM sign_in_failures WHERE first <= ?", (now - FAILURES_KEPT,))
+    database.executemany(
+        "INSERT INTO sign_in_failures VALUES (?, 1, ?, ?) ON CONFLICT (key) DO UPDATE"
+        " SET count = count + 1, first = min(first, excluded.first),"
+        f" last = CASE WHEN last > excluded.last + {LATER_KEPT}"
+        " THEN excluded.last ELSE max(last, excluded.last) END",
+        [(key, now, now) for key in set(keys)],
+    )
+    _delete_oldest(database, "sign_in_failures", "first")
+    return before
 
 
 def _delete_oldest(database: apsw.Connection, table: str, age: str) -> None:
