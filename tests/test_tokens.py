@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.model import Credential, Token, User
+from mapshelf.model import CLOCK_TOLERANCE, HOUR, Credential, Token, TokenKind, User
 from mapshelf.tokens import (
     ALPHABET,
     TOKEN_LENGTH,
@@ -75,3 +75,14 @@ def test_is_valid(expires: int | None, in_time: bool, revoked: int | None, disab
     token = replace(TOKEN, expires=expires, revoked=revoked)
     credential = Credential(token, replace(USER, disabled=disabled))
     assert is_valid(credential, NOW) == (in_time and revoked is None and not disabled)
+
+
+@pytest.mark.parametrize("kind", TokenKind)
+@pytest.mark.parametrize("ahead", [0, CLOCK_TOLERANCE, CLOCK_TOLERANCE + 1, 26 * HOUR])
+def test_access_tokens_of_a_clock_that_was_ahead_last_no_longer(
+    kind: TokenKind, ahead: int
+) -> None:
+    """People choose how long others last, or they last so long that it hardly matters."""
+    token = replace(TOKEN, kind=kind, created=NOW + ahead, expires=NOW + ahead + HOUR)
+    valid = kind is not TokenKind.ACCESS or ahead <= CLOCK_TOLERANCE
+    assert is_valid(Credential(token, USER), NOW) is valid

@@ -12,7 +12,7 @@ import string
 import zlib
 from typing import Final
 
-from mapshelf.model import Credential
+from mapshelf.model import Credential, TokenKind, has_come
 
 PREFIX: Final = "msh_"
 """Prefix of tokens that programs send in the Authorization header."""
@@ -98,7 +98,9 @@ def is_valid(credential: Credential, now: int) -> bool:
     """Return whether ``credential`` is valid at ``now`` (milliseconds since 1970 UTC)."""
     token = credential.token
     expired = token.expires is not None and token.expires <= now
-    return token.revoked is None and not expired and not credential.user.disabled
+    # What a clock that was ahead gave to a program would last for longer than an hour.
+    early = token.kind is TokenKind.ACCESS and not has_come(token.created, now)
+    return token.revoked is None and not (expired or early or credential.user.disabled)
 
 
 def _checksum(secret: str) -> str:

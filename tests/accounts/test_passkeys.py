@@ -21,7 +21,7 @@ from mapshelf.accounts import passkeys
 from mapshelf.accounts.relying_party import RelyingParty, relying_party
 from mapshelf.accounts.sessions import Client, NewSession
 from mapshelf.errors import AlreadyExists, WrongPasskey
-from mapshelf.model import User
+from mapshelf.model import CLOCK_TOLERANCE, User
 from mapshelf.store import Store
 from tests.store.clock import Clock
 
@@ -194,6 +194,9 @@ def test_webauthn_7_1_and_7_2_a_challenge_is_for_one_browser_one_purpose_and_min
     late = replace(home, now=home.now + passkeys.CHALLENGE_LIFETIME)
     with pytest.raises(WrongPasskey):
         sign_in(store, late, phone.used(begin(store, home), ann))
+    ahead = replace(home, now=home.now + CLOCK_TOLERANCE + 1)
+    with pytest.raises(WrongPasskey):
+        sign_in(store, home, phone.used(begin(store, ahead), ann))
     mine = json.dumps({"challenge": encoded(b"a challenge that I made up myself")})
     with pytest.raises(WrongPasskey):
         sign_in(store, home, phone.used(mine, ann))

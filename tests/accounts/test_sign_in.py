@@ -2,13 +2,19 @@
 
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 from argon2 import extract_parameters
 
 from mapshelf.accounts import passwords
-from mapshelf.accounts.one_time_links import LIFETIMES, new_invitation, new_password_link
+from mapshelf.accounts.one_time_links import (
+    LIFETIMES,
+    find_link,
+    new_invitation,
+    new_password_link,
+)
 from mapshelf.accounts.own_account import change_password
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
@@ -28,7 +34,17 @@ from mapshelf.errors import (
     UnusableName,
     WrongCredentials,
 )
-from mapshelf.model import DAY, HOUR, SYSTEM_USER, Failures, LinkKind, Role, TokenKind, User
+from mapshelf.model import (
+    CLOCK_TOLERANCE,
+    DAY,
+    HOUR,
+    SYSTEM_USER,
+    Failures,
+    LinkKind,
+    Role,
+    TokenKind,
+    User,
+)
 from mapshelf.store import Store
 from mapshelf.tokens import LINK_PREFIX, SESSION_PREFIX, new_token, token_digest
 from tests.store.clock import Clock
@@ -467,6 +483,20 @@ def test_registering_by_invitation(store: Store, ann: User, home: Client) -> Non
     with pytest.raises(NotFound):
         register(store, secret, "carl", PASSWORD, home)
     assert [user.name for user in store.users()] == [SYSTEM_USER, "Ann", "Eve"]
+
+
+@pytest.mark.parametrize("ahead", [CLOCK_TOLERANCE, 26 * HOUR])
+def test_links_of_a_clock_that_was_ahead_last_no_longer(
+    store: Store, ann: User, home: Client, clock: Clock, ahead: int
+) -> None:
+    clock.now, works = clock.now + ahead, ahead <= CLOCK_TOLERANCE
+    secret = new_password_link(store, ann, clock.now)
+    invitation = new_invitation(store, clock.now)
+    assert (find_link(store, secret, home.now) is not None) is works
+    with nullcontext() if works else pytest.raises(NotFound):
+        choose_password(store, secret, NEW, home)
+    with nullcontext() if works else pytest.raises(NotFound):
+        register(store, invitation, "eve", PASSWORD, home)
 
 
 def test_a_link_for_a_password_is_no_invitation(store: Store, ann: User, home: Client) -> None:

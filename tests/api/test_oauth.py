@@ -13,7 +13,7 @@ import pytest
 from mapshelf.accounts import device_requests, issued_tokens, oauth_tokens
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, OAuthRefusal, TooManyAttempts
-from mapshelf.model import DAY, MapDraft
+from mapshelf.model import CLOCK_TOLERANCE, DAY, HOUR, MapDraft
 from mapshelf.tokens import is_well_formed
 from tests.api import test_tokens
 from tests.api.oauth_programs import (
@@ -482,6 +482,21 @@ def test_a_device_code_is_denied_or_expires(shelf: Shelf, native: Asking, later:
     refused(polled(native, late["device_code"]), "expired_token")
     refused(polled(native, "none"), "invalid_grant")
     refused(native.post("/oauth/device_authorization", {"scope": "all"}), "invalid_scope")
+
+
+def test_what_a_clock_gave_to_programs_while_it_was_ahead_lasts_no_longer(
+    shelf: Shelf, web: Asking, native: Asking, later: list[int]
+) -> None:
+    """``test_access_tokens_of_a_clock_that_was_ahead_last_no_longer`` is about the tokens."""
+    user, codes, device = reader(shelf), [web.code(), web.code()], begun(native)
+    later.append(-CLOCK_TOLERANCE)
+    assert web.exchange(codes[0]).status_code == 200
+    refused(polled(native, device["device_code"]), "authorization_pending")
+    later.append(-26 * HOUR)
+    refused(web.exchange(codes[1]), "invalid_grant")
+    refused(polled(native, device["device_code"]), "expired_token")
+    with pytest.raises(NotFound):
+        device_requests.find(shelf.store, device["user_code"], user, milliseconds() - 26 * HOUR)
 
 
 def test_user_codes_cannot_be_guessed(shelf: Shelf, native: Asking) -> None:

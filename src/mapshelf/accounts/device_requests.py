@@ -14,7 +14,7 @@ from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.authorization import read_scopes
 from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
 from mapshelf.errors import AlreadyExists, NotFound, OAuthRefusal, TooManyAttempts
-from mapshelf.model import AuditEvent, DeviceRequest, Program, User, about_client
+from mapshelf.model import AuditEvent, DeviceRequest, Program, User, about_client, has_come
 from mapshelf.store.contract import Programs, Store
 from mapshelf.tokens import DEVICE_PREFIX, new_token, token_digest
 
@@ -82,11 +82,12 @@ def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest,
         TooManyAttempts: the user entered too many wrong codes.
     """
     key = attempt_key("device codes of", str(user.id))
-    AttemptLimit(key, WRONG_CODES, TooManyAttempts(WAIT)).check(store, now)
+    limit = AttemptLimit(key, WRONG_CODES, TooManyAttempts(WAIT))
+    limit.check(store, now)
     request = store.device_request(_read_user_code(typed), now)
     program = store.program(request.program_id) if request else None
-    if request is None or program is None:
-        store.note_failure([key], now)
+    if request is None or program is None or not _has_begun(request, now):
+        limit.note(store, now)
         raise NotFound("no device is waiting with this code")
     return request, program
 
@@ -119,7 +120,7 @@ def device_tokens(store: Programs, program: Program, device_code: str, now: int)
     if polled is None or polled[0].program_id != program.id:
         raise OAuthRefusal("invalid_grant", "The device_code is not valid.")
     request, soon = polled
-    if request.expires <= now:
+    if request.expires <= now or not _has_begun(request, now):
         raise OAuthRefusal("expired_token", "The user did not type the code in time.")
     if request.denied:
         raise OAuthRefusal("access_denied", "The user did not allow it.")
@@ -132,6 +133,10 @@ def device_tokens(store: Programs, program: Program, device_code: str, now: int)
     if grant is None:
         raise OAuthRefusal("invalid_grant", "The device_code is not valid.")
     return replace(issued, scopes=grant.scopes)
+
+
+def _has_begun(request: DeviceRequest, now: int) -> bool:
+    return has_come(request.expires - 1000 * LIFETIME, now)
 
 
 def _read_user_code(typed: str) -> str:

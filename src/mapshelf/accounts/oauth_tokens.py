@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from mapshelf.accounts.authorization import CODE_LIFETIME
 from mapshelf.accounts.device_requests import device_tokens
 from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
 from mapshelf.accounts.oauth_programs import meant_scopes
 from mapshelf.errors import OAuthRefusal
-from mapshelf.model import MINUTE, AuthorizationCode, Grant, Program
+from mapshelf.model import MINUTE, AuthorizationCode, Grant, Program, has_come
 from mapshelf.store.contract import Programs
 from mapshelf.tokens import SCOPES, token_digest
 
@@ -58,6 +59,8 @@ def _for_code(store: Programs, program: Program, form: Form, now: int) -> Issued
     digest = token_digest(_required(form, "code"))
     code = store.code(digest)
     if code is None or code.program_id != program.id:
+        raise _invalid_grant("code")
+    if not has_come(code.expires - CODE_LIFETIME, now):
         raise _invalid_grant("code")
     if form.get("redirect_uri", "") != code.redirect_uri:
         raise OAuthRefusal("invalid_grant", "The redirect_uri is not the one the code was for.")

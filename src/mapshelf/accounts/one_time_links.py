@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mapshelf.model import DAY, LinkKind, OneTimeLink, User
+from mapshelf.model import DAY, LinkKind, OneTimeLink, User, has_come
 from mapshelf.store.contract import Passwords
 from mapshelf.tokens import LINK_PREFIX, is_well_formed, new_token, token_digest
 
@@ -35,7 +35,17 @@ def find_link(store: Passwords, secret: str, now: int) -> OneTimeLink | None:
     """
     if not is_well_formed(secret, LINK_PREFIX):
         return None
-    return store.link(token_digest(secret), now)
+    return link_with(store, token_digest(secret), now)
+
+
+def link_with(store: Passwords, digest: bytes, now: int) -> OneTimeLink | None:
+    """Return the link whose secret has this digest if it is valid at ``now``.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    found = store.link(digest, now)
+    return found if found is not None and has_come(found.created, now) else None
 
 
 def link_address(base_url: str, secret: str) -> str:

@@ -217,7 +217,7 @@ def _used_challenge(
     challenge = signed.challenge
     if signed.cross_origin:
         raise WrongPasskey
-    if not store.use_challenge(_digest(purpose, secret, challenge), now):
+    if not store.use_challenge(_digest(purpose, secret, challenge), now, CHALLENGE_LIFETIME):
         raise WrongPasskey
     return challenge
 

@@ -24,6 +24,7 @@ from typing import Final
 from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.accounts.audit import changing_password, done_by, registering
 from mapshelf.accounts.names import has_invisible, is_lookalike, is_unusable
+from mapshelf.accounts.one_time_links import link_with
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.accounts.throttle import Throttle
@@ -164,7 +165,7 @@ def choose_password(
         StoreUnavailable: the store cannot be reached.
     """
     digest = _digest_of_link(secret)
-    found = store.link(digest, client.now)
+    found = link_with(store, digest, client.now)
     if found is None or found.user is None:
         raise NotFound("this link no longer works")
     encoded = hash_password(password, found.user.name)
@@ -198,7 +199,7 @@ def register(
     digest = None
     if secret is not None:
         digest = _digest_of_link(secret)
-        found = store.link(digest, client.now)
+        found = link_with(store, digest, client.now)
         if found is None or found.kind is not LinkKind.INVITATION:
             raise NotFound("this invitation no longer works")
     name = _composed(name)

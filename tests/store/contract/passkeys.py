@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from mapshelf.errors import AlreadyExists, Conflict, LastWayToSignIn, NotFound
-from mapshelf.model import SYSTEM_USER, Passkey
+from mapshelf.model import CLOCK_TOLERANCE, SYSTEM_USER, Passkey
 from mapshelf.store import Store, sign_in
 from mapshelf.store.sign_in import PASSKEYS_OF_USER
 from tests.store.contract.sign_in import all_at_once
@@ -65,11 +65,18 @@ class PasskeysContract(Suite):
     def test_a_challenge_is_good_once(self, store: Store, reopen: Open) -> None:
         store.add_challenge(b"a" * 32, 5, 10)
         stores = [store, reopen()]
-        assert not store.use_challenge(b"b" * 32, 6)
-        got = all_at_once(*(partial(stores[n % 2].use_challenge, b"a" * 32, 6) for n in range(6)))
+        assert not store.use_challenge(b"b" * 32, 6, 5)
+        got = all_at_once(
+            *(partial(stores[n % 2].use_challenge, b"a" * 32, 6, 5) for n in range(6))
+        )
         assert sorted(got) == [False] * 5 + [True]  # type: ignore[type-var]
         store.add_challenge(b"c" * 32, 5, 10)
-        assert not store.use_challenge(b"c" * 32, 10)
+        assert not store.use_challenge(b"c" * 32, 10, 5)
+
+    def test_a_challenge_of_a_clock_that_was_ahead_is_not_valid(self, store: Store) -> None:
+        store.add_challenge(b"a" * 32, 5, 5 + 10 + CLOCK_TOLERANCE)
+        assert not store.use_challenge(b"a" * 32, 4, 10)
+        assert store.use_challenge(b"a" * 32, 5, 10)
 
     def test_the_number_of_challenges_is_limited(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
@@ -79,7 +86,7 @@ class PasskeysContract(Suite):
         assert sign_in.MOST_KEYS > 3
         for number in range(5):
             store.add_challenge(bytes([number]) * 32, 5, 10 + number)
-        assert [store.use_challenge(bytes([n]) * 32, 6) for n in range(5)] == [
+        assert [store.use_challenge(bytes([n]) * 32, 6, 9) for n in range(5)] == [
             *(False, False, True, True, True)
         ]
 

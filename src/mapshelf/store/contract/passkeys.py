@@ -11,8 +11,11 @@ class Passkeys(Protocol):
     def add_challenge(self, digest: bytes, now: int, expires: int) -> None:
         """Add a challenge and delete expired ones. Only the newest ``MOST_KEYS`` are kept."""
 
-    def use_challenge(self, digest: bytes, now: int) -> bool:
+    def use_challenge(self, digest: bytes, now: int, lifetime: int) -> bool:
         """Delete a challenge; return whether it existed and was valid at ``now``.
+
+        It is not valid if it was added in the future (``has_come``), ``lifetime`` before it
+        expires.
 
         Of concurrent calls with the same challenge, exactly one MUST return ``True``.
         """

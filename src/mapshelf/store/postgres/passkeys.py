@@ -4,7 +4,7 @@ Adding or removing a passkey first locks the row of the user, as in ``identities
 """
 
 from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Passkey
+from mapshelf.model import CLOCK_TOLERANCE, Passkey
 from mapshelf.store.columns import PASSKEY
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.user_rows import CHANGING, keep_a_way, user_with_id
@@ -26,11 +26,13 @@ class PostgresPasskeys(DatabaseUser):
             )
             link.execute("INSERT INTO passkey_challenges VALUES (%s, %s)", (digest, expires))
 
-    def use_challenge(self, digest: bytes, now: int) -> bool:
+    def use_challenge(self, digest: bytes, now: int, lifetime: int) -> bool:
         """See ``Store``."""
         with self._connections.writing() as link:
             deleted = link.execute(
-                "DELETE FROM passkey_challenges WHERE digest = %s AND expires > %s", (digest, now)
+                "DELETE FROM passkey_challenges"
+                " WHERE digest = %s AND expires > %s AND expires <= %s",
+                (digest, now, now + lifetime + CLOCK_TOLERANCE),
             )
             return deleted.rowcount > 0
 

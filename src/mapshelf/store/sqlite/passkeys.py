@@ -1,7 +1,7 @@
 """Passkeys in SQLite, and the challenges that authenticators sign."""
 
 from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Passkey
+from mapshelf.model import CLOCK_TOLERANCE, Passkey
 from mapshelf.store.columns import PASSKEY
 from mapshelf.store.sign_in import MOST_KEYS, PASSKEYS_OF_USER, refuse_another, refuse_system
 from mapshelf.store.sqlite.database import DatabaseUser
@@ -23,11 +23,12 @@ class SQLitePasskeys(DatabaseUser):
             )
             database.execute("INSERT INTO passkey_challenges VALUES (?, ?)", (digest, expires))
 
-    def use_challenge(self, digest: bytes, now: int) -> bool:
+    def use_challenge(self, digest: bytes, now: int, lifetime: int) -> bool:
         """See ``Store``."""
         with self._database.writing() as database:
             database.execute(
-                "DELETE FROM passkey_challenges WHERE digest = ? AND expires > ?", (digest, now)
+                "DELETE FROM passkey_challenges WHERE digest = ? AND expires > ? AND expires <= ?",
+                (digest, now, now + lifetime + CLOCK_TOLERANCE),
             )
             return database.changes() > 0
 
