@@ -112,6 +112,25 @@ def check_private(response: httpx.Response) -> None:
 
 
 @pytest.mark.process
+def test_the_description_of_the_api_says_that_pictures_need_a_token(service: Service) -> None:
+    document = service.request("GET", "/openapi.json", signed=False).json()
+    needed = {
+        template: one["security"]
+        for template, operations in document["paths"].items()
+        for method, one in operations.items()
+        if method == "get"
+    }
+    assert [template for template, some in needed.items() if not some] == ["/openapi.json"]
+    for picture in (
+        *("/maps/{ID}/drawing.{drawing}", "/maps/{ID}/images/{digest}.png"),
+        *("/thumbnails/{ID}.{picture}", "/collections/{collection}/picture.png"),
+    ):
+        assert needed[picture] == [{"bearer": ["maps"]}, {"oauth": ["maps"]}]
+        assert {"401", "403"} <= document["paths"][picture]["get"]["responses"].keys()
+        assert not openapi.DOCUMENT["paths"][picture]["get"]["security"], "of a public catalogue"
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("path", ADDRESSES)
 def test_no_response_may_be_stored_by_shared_caches(service: Service, path: str) -> None:
     whole = service.get(path)

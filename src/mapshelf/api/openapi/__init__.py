@@ -41,8 +41,12 @@ token: browsers send it before a request from a page of another origin (CORS).
 
 In addition, a catalogue has pages for people, unless its operator turns them off: the `URL` of a \
 map is its page (`?embed=1` for a frame on another page), `/` the library, `/feed.atom` a feed of \
-any list, `/oembed` embedding information (oEmbed 1.0), and `/docs` this description as a page. \
-They are public, like the pictures at `Thumbnail`."""
+any list, `/oembed` embedding information (oEmbed 1.0), and `/docs` this description as a page."""
+
+PAGES: Final = "They are public, like the pictures at `Thumbnail`."
+
+PAGES_OF_PRIVATE: Final = """\
+This catalogue is private: except for `/docs`, people see these pages when they have signed in."""
 
 BEARER: Final = """\
 An access token, as `mapshelf token create` prints it, in the Authorization header: \
@@ -65,6 +69,7 @@ SCOPES_TOLD: Final = {
 
 def openapi_document(
     *,
+    private: bool = False,
     filters: Sequence[Filter] = FILTERS,
     orders: Sequence[SortOrder] = SORT_ORDERS,
     writers: Sequence[Writer] = WRITERS,
@@ -73,6 +78,7 @@ def openapi_document(
     """Return the document as JSON types.
 
     Args:
+        private: whether the catalogue is private, so that pictures need a token, too.
         filters: the filters of lists.
         orders: the orders of lists.
         writers: the formats of outlines.
@@ -84,13 +90,13 @@ def openapi_document(
             "title": "Mapshelf",
             "version": "1.0",
             "summary": "A catalogue of mind maps",
-            "description": DESCRIPTION,
+            "description": f"{DESCRIPTION} {PAGES_OF_PRIVATE if private else PAGES}",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"oauth": []}],
         "tags": TAGS,
-        "paths": paths(filters, writers),
+        "paths": paths(filters, writers, private=private),
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "description": BEARER},
@@ -117,10 +123,10 @@ def openapi_document(
 
 async def show_openapi(context: Context, request: Request) -> Response:
     """Return the document. It is built on the first request, so that workers start faster."""
-    return _response()
+    return _response(private=context.settings.private)
 
 
 @cache
-def _response() -> Response:
-    body = orjson.dumps(openapi_document())
+def _response(*, private: bool) -> Response:
+    body = orjson.dumps(openapi_document(private=private))
     return json_response(200, body, [etag(body), (b"cache-control", b"no-cache")])

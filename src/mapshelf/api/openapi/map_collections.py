@@ -173,6 +173,7 @@ def _picture() -> Operation:
         ("CollectionNotFound", "Unavailable"),
         tag="collections",
         scope=None,
+        is_picture=True,
     )
 
 

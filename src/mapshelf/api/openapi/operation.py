@@ -1,6 +1,6 @@
 """An operation of the OpenAPI document, and its conversion to JSON."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mapshelf.api.openapi.responses import ERRORS, reference
@@ -32,6 +32,7 @@ class Operation:
         errors: names of the error responses that not every operation has.
         tag: name of one of ``TAGS``.
         scope: the scope that a token needs; ``None`` if it needs no token.
+        is_picture: whether it needs a token with the scope ``MAPS`` in a private catalogue only.
         status: the status of ``answer``.
         repeated: the response to a repeated request, with status 200, if it differs.
         body: the body that it accepts, by media type, if any.
@@ -46,9 +47,14 @@ class Operation:
     errors: tuple[str, ...] = ("Unavailable",)
     tag: str = "maps"
     scope: str | None = MAPS
+    is_picture: bool = False
     status: int = 200
     repeated: Json | None = None
     body: Json | None = None
+
+    def in_private_catalogue(self) -> "Operation":
+        """Return the operation as it is in a private catalogue."""
+        return replace(self, scope=MAPS) if self.is_picture else self
 
     def as_json(self) -> Json:
         """Return the operation as it appears in the document."""

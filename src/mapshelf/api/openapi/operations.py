@@ -41,7 +41,7 @@ TAGS: Final = [
 ]
 
 
-def paths(filters: Sequence[Filter], writers: Sequence[Writer]) -> Json:
+def paths(filters: Sequence[Filter], writers: Sequence[Writer], *, private: bool) -> Json:
     """Return all operations by path, with the filters and formats in these tables."""
     reading = {**_lists(filters), **_maps(writers), **_others()}
     operations = {path: {"get": operation} for path, operation in reading.items()}
@@ -50,7 +50,10 @@ def paths(filters: Sequence[Filter], writers: Sequence[Writer]) -> Json:
     for path, methods in others.items():
         operations[path] = operations.get(path, {}) | methods
     return {
-        path: {method: operation.as_json() for method, operation in methods.items()}
+        path: {
+            method: (operation.in_private_catalogue() if private else operation).as_json()
+            for method, operation in methods.items()
+        }
         for path, methods in operations.items()
     }
 
@@ -196,6 +199,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "PictureNotModified",
             errors,
             scope=None,
+            is_picture=True,
         ),
         "/maps/{ID}/diff/{OTHER}": Operation(
             "compareMaps",
@@ -231,6 +235,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "PictureNotModified",
             errors,
             scope=None,
+            is_picture=True,
         ),
         "/thumbnails/{ID}.{picture}": Operation(
             "getThumbnail",
@@ -249,6 +254,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "PictureNotModified",
             errors,
             scope=None,
+            is_picture=True,
         ),
     }
 
