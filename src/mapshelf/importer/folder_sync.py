@@ -340,7 +340,7 @@ class FolderSync:
                 "%d %s in %s %s missing; keeping %s, because a disk may be unmounted",
                 kept,
                 noun(kept, "file"),
-                folder,
+                printable(str(folder)),
                 noun(kept, "is", "are"),
                 noun(kept, "its map", "their maps"),
             )
