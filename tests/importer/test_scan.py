@@ -196,3 +196,18 @@ def test_a_member_is_gone_if_a_link_was_left_in_the_place_of_its_archive(tmp_pat
     archive.rename(tmp_path / "away.zip")
     archive.symlink_to("away.zip")
     assert is_gone(os.fsencode(archive / "a" / "1.mm"))
+
+
+def test_a_file_that_a_folder_replaced_is_gone_and_so_is_one_whose_folder_a_file_replaced(
+    tmp_path: Path,
+) -> None:
+    flat = tmp_path / "Flat.mindnode"
+    (folder := document(tmp_path / "Trip.mindnode", "contents.xml")).rename(flat)
+    assert is_gone(os.fsencode(flat))
+    assert not is_gone(os.fsencode(flat / "contents.xml"))
+    folder.touch()
+    assert not is_gone(os.fsencode(folder))
+    assert is_gone(os.fsencode(folder / "contents.xml"))
+    archive = tmp_path / "maps.ZIP"
+    archive.touch()
+    assert not is_gone(os.fsencode(archive / "Trip.mindnode" / "contents.xml"))

@@ -268,7 +268,8 @@ class FolderSync:
                 for source in self._known_below(folder)
                 if os.fsdecode(source.path) not in lost.present
             )
-            behind = {one: lost.link_away(one.path) for one in known if is_gone(one.path)}
+            away = (one for one in known if is_gone(one.path) and not lost.has_other_form(one.path))
+            behind = {one: lost.link_away(one.path) for one in away}
             missing = [source for source, link in behind.items() if link is None]
             linked |= {link for link in behind.values() if link is not None}
             gone = [one for one in missing if not lost.may_be_unmounted(one.path)]

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
+from mapshelf.importer.documents import OTHER_FORM, Found, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.report import ImportReport, printable
@@ -145,6 +146,8 @@ class _Import:
         pending = iter(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
+            found = (Found(candidate.path, candidate.name) for candidate in page)
+            sources |= take_other_forms(self._store, found, sources, self._lost.present)
             self._unpublished |= self._unpublished_of(page, sources)
             for candidate in page:
                 source = sources.get(os.fsencode(candidate.path))
@@ -152,7 +155,10 @@ class _Import:
                     known = source is not None and source.modified != UNREAD
                     gone = source is not None and source.is_gone
                     former = source.digest if source and known else None
-                    reading = _Reading(candidate.name, known, gone, candidate.folder, former)
+                    converted = source is not None and source.size == OTHER_FORM
+                    reading = _Reading(
+                        candidate.name, known, gone, candidate.folder, former, converted
+                    )
                     self._reading[candidate.path] = reading
                     yield candidate.path
                 else:
@@ -220,6 +226,8 @@ class _Import:
         """Return the unchanged files that have the content that a changed file had."""
         if reading.gone or reading.former in (None, source.digest):
             return frozenset()
+        if reading.converted:
+            return frozenset()  # it may contain the same as before
         if source.path not in self._unpublished:
             return frozenset()  # a map that is published inherited nothing
         return self._equal.unchanged(reading.former) - {source.path}
@@ -290,6 +298,7 @@ class _Reading:
         gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
         former: digest of the file at this path when it was last read, ``None`` if it is not known.
+        converted: whether it is a document that was a folder then and is a file now, or back.
     """
 
     name: str
@@ -297,3 +306,4 @@ class _Reading:
     gone: bool
     folder: str
     former: bytes | None
+    converted: bool
