@@ -91,7 +91,7 @@ class FolderSync:
     def sync(self) -> bool:
         """Synchronize once; return whether to do so again soon: not all files have been read.
 
-        Some may still be written, or were added or moved during the scan. Any of them may be a
+        Some may still be written, or were added or moved since the scan began. Any of them may be a
         missing one, moved. So meanwhile only the maps of files are removed that have been missing
         for longer: any that was complete by then has been read.
 
@@ -120,9 +120,10 @@ class FolderSync:
         all_read = len(complete) == len(present) and not (gone and _has_more(reachable, lost))
         missed_before = math.inf if all_read else began - MIN_AGE
         copies = self._remove([one for one in gone if self._missed[one.path] < missed_before], lost)
-        self._imported = {candidate for candidate in complete if candidate.path not in copies}
+        unread = {*copies, *report.vanished}
+        self._imported = {candidate for candidate in complete if candidate.path not in unread}
         self._purging.purge_due(reachable, lost)
-        return bool(copies) or not all_read
+        return bool(unread) or not all_read
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.

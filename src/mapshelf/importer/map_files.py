@@ -14,7 +14,7 @@ from mapshelf.importer.documents import OTHER_FORM, Found, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.report import ImportReport, printable
-from mapshelf.importer.scan import Candidate, folder_of, storable_time
+from mapshelf.importer.scan import Candidate, folder_of, is_archive, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store.contract import Imports, Maps, MapWriter, Sources
@@ -132,7 +132,7 @@ class _Import:
         for result in reader.read(self._to_read(candidates), self._folder_of, self._write):
             reading = self._reading.pop(result.path)
             if isinstance(result, RefusedFile):
-                self._report.note(Verdict.REFUSED, printable(result.path), result.reason)
+                self._note_unread(result, reading)
                 continue
             self._drafts[result.path] = self._draft(result, reading)
             self._bytes += len(result.content) + sum(map(len, result.images.values()))
@@ -140,6 +140,14 @@ class _Import:
             if late or len(self._drafts) >= BATCH_SIZE or self._bytes >= BATCH_BYTES:
                 self._write()
         self._write()
+
+    def _note_unread(self, refused: RefusedFile, reading: "_Reading") -> None:
+        """Report a file that was not read. One of a folder that is gone again was not refused."""
+        of_folder = reading.folder and not is_archive(reading.folder)
+        if of_folder and is_gone(os.fsencode(refused.path)):
+            self._report.note_vanished(refused.path)
+        else:
+            self._report.note(Verdict.REFUSED, printable(refused.path), refused.reason)
 
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; report the others as unchanged."""

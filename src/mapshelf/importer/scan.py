@@ -96,7 +96,8 @@ def scan(
             try:
                 status = os.stat(path)
             except OSError as error:
-                report.note(Verdict.REFUSED, printable(path), _reason(error))
+                if path == top or not _vanished(error):
+                    report.note(Verdict.REFUSED, printable(path), _reason(error))
                 continue
             whole = os.path.dirname(path) if is_in_document(path) else path
             name = os.path.relpath(path, top if whole != top else os.path.dirname(top))
@@ -111,7 +112,8 @@ def _files(path: str, report: ImportReport) -> Iterator[str]:
         return
 
     def refuse(folder: str, error: OSError | UnreadableFile) -> None:
-        report.note(Verdict.REFUSED, printable(folder), _reason(error))
+        if folder == path or not _vanished(error):
+            report.note(Verdict.REFUSED, printable(folder), _reason(error))
 
     for found in walk(path, refuse):
         found.folders[:] = sorted(name for name in found.folders if not name.startswith("."))
@@ -207,6 +209,11 @@ def _leads_through_link(path: bytes) -> bool:
 def _is_in_archive(path: str) -> bool:
     parts = split_path(path)
     return parts is not None and is_archive(parts[0])
+
+
+def _vanished(error: OSError | UnreadableFile) -> bool:
+    """Return whether a file or folder was deleted or renamed since it was found."""
+    return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 
 def _looks_like_a_map(name: str, path: str) -> bool:
