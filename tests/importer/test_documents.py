@@ -233,6 +233,28 @@ def test_a_document_that_changes_name_and_form_is_not_published(
     assert kept(store) == [private]
 
 
+@pytest.mark.parametrize("name", ["contents.xml", "CONTENTS.xml"])
+def test_what_else_was_in_the_folder_of_a_document_does_not_hide_its_map(
+    store: Store, reader: SandboxedReader, trip: Path, name: str
+) -> None:
+    main_file = write(trip, "folder")
+    main_file.rename(trip / name)
+    folder_sync = FolderSync(store, reader, [trip.parent])
+    folder_sync.sync()
+    private = make_private(store)
+    others = [
+        Source(os.fsencode(trip / f"{first}{n}.mm"), f"{first}{n}.mm", 1, 1, bytes(32))
+        for first in "az"
+        for n in range(150)
+    ]
+    store.put_maps([MapDraft(title="Other", source=one) for one in others])
+    store.remove_sources([one.path for one in others])
+    write(trip, "zip", "Naples")
+    folder_sync.sync()
+    (found,) = kept(store)
+    assert (found.id, found.visibility) == (private.id, Visibility.PRIVATE)
+
+
 def test_files_that_have_one_form_cost_nothing(
     store: Store, reader: SandboxedReader, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

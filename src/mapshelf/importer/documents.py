@@ -15,13 +15,13 @@ from mapshelf.model import Source
 from mapshelf.readers import READERS
 from mapshelf.store.contract import Sources
 
-FOLDER_DOCUMENTS: Final = tuple(
-    f"{suffix}/{reader.main}" for reader in READERS if reader.main for suffix in reader.suffixes
-)
-"""Path suffixes, in lower case, of the file that holds the map in a bundle."""
+_MAINS: Final = {
+    suffix: reader.main for reader in READERS if reader.main for suffix in reader.suffixes
+}
+"""The file that holds the map in a bundle, by the extension of the document, in lower case."""
 
-_SUFFIXES: Final = tuple(suffix for reader in READERS if reader.main for suffix in reader.suffixes)
-"""Extensions, in lower case, of documents that may be a folder."""
+_SUFFIXES: Final = tuple(_MAINS)
+_MAIN_SUFFIXES: Final = tuple(f"{suffix}/{main}" for suffix, main in _MAINS.items())
 
 OTHER_FORM: Final = -2
 """Size of a known source whose document had the other form when it was read: no file has it."""
@@ -32,7 +32,7 @@ _MOST: Final = 100
 
 def is_in_document(path: str) -> bool:
     """Return whether a file holds the map of a bundle."""
-    return path.replace(os.sep, "/").lower().endswith(FOLDER_DOCUMENTS)
+    return path.replace(os.sep, "/").lower().endswith(_MAIN_SUFFIXES)
 
 
 class Documents:
@@ -114,18 +114,28 @@ def _may_be_converted(found: Found, known: Mapping[bytes, Source]) -> bool:
 
 def _other_forms(store: Sources, new: list[Found]) -> Iterator[tuple[Found, list[Source]]]:
     """Yield files with the sources at the paths that their documents have in the other form."""
-    mains = [one for one in new if is_in_document(one.path)]
-    folders = {one: os.fsencode(os.path.dirname(one.path)) for one in mains}
-    files = store.sources(list(folders.values()))
-    for one in new:
-        if one not in folders:
+    others = {one: os.fsencode(_other_path(one.path)) for one in new}
+    known = store.sources(list(others.values()))
+    for one, other in others.items():
+        if other in known:
+            yield one, [known[other]]
+        elif not is_in_document(one.path):
             yield one, _in_folder(store, os.fsencode(one.path))
-        elif folders[one] in files:
-            yield one, [files[folders[one]]]
+
+
+def _other_path(path: str) -> str:
+    """Return the path that a document usually has in its other form."""
+    if is_in_document(path):
+        return os.path.dirname(path)
+    main = next(main for suffix, main in _MAINS.items() if path.lower().endswith(suffix))
+    return os.path.join(path, main)
 
 
 def _in_folder(store: Sources, path: bytes) -> list[Source]:
-    """Return the sources that held the map of a document when it was a folder."""
+    """Return the sources that held the map of a document when it was a folder.
+
+    Their names may have capital letters.
+    """
     below = store.sources_below(path, b"", _MOST, missing=True)
     mains = (one for one in below if is_in_document(os.fsdecode(one.path)))
     return [one for one in mains if os.path.dirname(one.path) == path]
