@@ -35,6 +35,34 @@ def is_in_document(path: str) -> bool:
     return path.replace(os.sep, "/").lower().endswith(_MAIN_SUFFIXES)
 
 
+def in_present_form(source: Source) -> Source:
+    """Return the source of a document as it is there now, if that is in its other form."""
+    path = os.fsdecode(source.path)
+    if is_in_document(path):
+        document = os.path.dirname(path)
+        if os.path.isfile(document) and not os.path.islink(document):
+            return _converted(source, document, os.path.dirname(source.name))
+    elif main := _main_in(path):
+        place = os.path.join(path, main)
+        return _converted(source, place, os.path.join(source.name, main))
+    return source
+
+
+def _main_in(path: str) -> str | None:
+    """Return the name of the file that holds the map if a document is a folder."""
+    if not path.lower().endswith(_SUFFIXES) or os.path.islink(path):
+        return None
+    try:
+        names = sorted(os.listdir(path))
+    except OSError:  # it is no folder, or closed
+        return None
+    return next((name for name in names if is_in_document(os.path.join(path, name))), None)
+
+
+def _converted(source: Source, path: str, name: str) -> Source:
+    return replace(source, path=os.fsencode(path), name=name, size=OTHER_FORM)
+
+
 class Documents:
     """The documents among files that are there.
 
@@ -98,8 +126,7 @@ def take_other_forms(
             away = [other for other in away if not other.is_gone]
         if away:
             latest = min(away, key=lambda other: other.is_gone)
-            moved = replace(latest, path=path, name=one.name, size=OTHER_FORM)
-            store.move_source(latest.path, moved)
+            store.move_source(latest.path, _converted(latest, one.path, one.name))
     # Another process may have moved some of them.
     return store.sources([os.fsencode(one.path) for one in new])
 
