@@ -19,7 +19,7 @@ SEED: Final = 20260101
 CHANGES: Final = 5000
 """Changes simulated for each size."""
 
-BUILDER: Final = 900_000_000
+BUILDER: Final = 430_000_000
 """Further bytes of memory of a builder: the index that it writes, and the words that it caches."""
 
 MIN_BUILD_INTERVAL: Final = 0.1

@@ -15,10 +15,9 @@ from mapshelf.formats.outline_codec import (
     LONGEST_TEXT,
     decode_outline,
     encode_outline,
-    may_have,
     outline_passages,
-    outline_picture,
 )
+from mapshelf.formats.outline_lookup import may_have, outline_picture
 from mapshelf.formats.outline_size import LARGEST
 from mapshelf.model import (
     Attachment,

@@ -15,7 +15,8 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from mapshelf.errors import PreviewChanged, UnreadableFile
-from mapshelf.formats.outline_codec import decode_outline, encode_outline, outline_picture
+from mapshelf.formats.outline_codec import decode_outline, encode_outline
+from mapshelf.formats.outline_lookup import outline_picture
 from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import READERS, Limits, Reader, preview_png, read
 from mapshelf.readers.parsing.content import Content

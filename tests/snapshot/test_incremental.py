@@ -9,7 +9,7 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -85,7 +85,7 @@ def lowered(**limits: int) -> Iterator[None]:
     limit=st.sampled_from([1, 3, 1000]),
     posting=st.sampled_from([0, 1, 1024]),
     many=st.sampled_from([0, 3, 2048]),
-    small=st.sampled_from([0, 8_192]),
+    small=st.sampled_from([0, 32_768]),
 )
 def test_an_updated_snapshot_equals_a_rebuilt_one(
     steps: list[list[tuple[str, MapDraft]] | set[str] | str],
@@ -192,12 +192,16 @@ def test_changes_that_were_applied_ahead_are_not_forgotten(tmp_path: Path, then:
         prove_lists(world.snapshot(), world.listed())
 
 
-def test_large_maps_that_keep_changing_do_not_delay_others(tmp_path: Path) -> None:
-    large = MapDraft(title="large", outline=outline(*WORDS))
-    with (
-        lowered(SMALL_OUTLINE=0, SIZE_AT_ONCE=0, SECONDS_OF_LARGE=-1),
-        world_in(tmp_path) as world,
-    ):
+@pytest.mark.parametrize(
+    ("topics", "limits"),
+    [(WORDS, {"SMALL_OUTLINE": 0, "SIZE_AT_ONCE": 0}), (("tea " * 150_000,), {})],
+    ids=["large", "large when it is unpacked"],
+)
+def test_large_maps_that_keep_changing_do_not_delay_others(
+    tmp_path: Path, topics: Sequence[str], limits: dict[str, int]
+) -> None:
+    large = MapDraft(title="large", outline=outline(*topics))
+    with lowered(SECONDS_OF_LARGE=-1, **limits), world_in(tmp_path) as world:
         world.put(MapDraft(id="secret", title="secret"))
         world.put(*(replace(large, id=f"large{n}") for n in range(5)))
         world.published()

@@ -21,7 +21,7 @@ from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
 from mapshelf.api.topic_pictures import MOST_PICTURES, PICTURE_SECONDS, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound, TooLarge
-from mapshelf.formats.outline_codec import may_have
+from mapshelf.formats.outline_lookup import may_have
 from mapshelf.formats.outline_size import is_large
 from mapshelf.model import Outline
 from mapshelf.query import number_up_to, read_parameters

@@ -23,7 +23,7 @@ from mapshelf.api.http import Headers, Request, Response, body_response, provisi
 from mapshelf.api.topic_pictures import TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound, StoreDamaged
-from mapshelf.formats.outline_codec import outline_picture
+from mapshelf.formats.outline_lookup import outline_picture
 from mapshelf.formats.outline_size import is_large
 from mapshelf.model import SYSTEM_USER, UNCATEGORISED
 from mapshelf.query import read_parameters

@@ -10,9 +10,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from mapshelf.errors import TooLarge
 from mapshelf.formats.outline_codec import LONGEST_TEXT, Passages
-from mapshelf.formats.outline_size import LARGEST
+from mapshelf.formats.outline_size import MOST_DECODED, size_up_to
 from mapshelf.model import ListedMap, Map
 from mapshelf.query import FILTERS, NOT, MapQuery
 from mapshelf.search.deadline import Deadline
@@ -85,10 +84,10 @@ class UnpublishedMaps:
 
     def _passages(self, one: Map, most: int) -> tuple[Passages | None, int]:
         """Return the texts of a map, ``None`` if it is too large to decode, and their size."""
-        try:
-            passages = passages_of(one, self._store.outline(one.file_id), most)
-        except TooLarge:
-            return None, LARGEST
+        outline = self._store.outline(one.file_id)
+        if outline and size_up_to(outline, MOST_DECODED) > MOST_DECODED:
+            return None, MOST_SEARCHED
+        passages = passages_of(one, outline, most)
         return passages, passages.size
 
     def _passes(self, one: ListedMap) -> bool:

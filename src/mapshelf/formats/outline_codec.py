@@ -5,20 +5,17 @@ recursion limits of pickle and json. Deflate reduces the size to a fifth, which 
 outlines are most of the data in a store.
 """
 
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
 
 import orjson
 
-from mapshelf.errors import StoreDamaged, TooLarge
+from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_bytes import decoding_errors, unpacked
-from mapshelf.formats.outline_size import LARGE, LARGEST, check_size
+from mapshelf.formats.outline_size import LARGEST, check_size
 from mapshelf.model import (
     Attachment,
     Boundary,
@@ -46,15 +43,6 @@ LONGEST_TEXT: Final = 512 << 10
 """Maximum number of characters of a map that are searched, from its beginning. The largest map of
 people that we know has 402,000. The worst text of this length, within ``MOST_VARIANTS`` in
 ``text/word_forms.py``, takes three seconds and 260 MB to index."""
-
-_TOPICS: Final = b',"topics":['
-"""Precedes the rows of the topics, which are the last value."""
-
-_SHEETS: Final = b',"sheets":['
-"""Follows the metadata. Inside a text, its quotation marks would be escaped."""
-
-_TEXT: Final = re.compile(rb'\[-?\d+,"(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*"),"')
-"""Index of the text in the row of a topic, after its parent and its id."""
 
 _PLAIN_ARROW: Final = 4
 """Number of values in the row of an arrow to a topic; further values follow."""
@@ -153,75 +141,6 @@ def outline_texts(data: bytes) -> list[str]:
         StoreDamaged: as ``decode_outline``.
     """
     return [row[2] for row in orjson.loads(zlib.decompress(data))["topics"]]
-
-
-@decoding_errors()
-def first_texts(data: bytes, most: int) -> list[str]:
-    """Return the texts of the first topics in ``data``, without decoding the others.
-
-    Raises:
-        StoreDamaged: as ``decode_outline``.
-    """
-    beginning = zlib.decompressobj().decompress(data, LARGE)
-    _, _, topics = beginning.partition(_TOPICS)
-    texts = islice((found[1] for found in _TEXT.finditer(topics)), most)
-    return [str(orjson.loads(text)) for text in texts]
-
-
-@decoding_errors()
-def outline_picture(data: bytes) -> str:
-    """Return ``Outline.picture`` of the outline in ``data``, empty if that is too large to decode.
-
-    Raises:
-        StoreDamaged: as ``decode_outline``.
-    """
-    facts = _metadata(data)
-    if "picture" not in facts:
-        with suppress(TooLarge):
-            facts = orjson.loads(unpacked(data))
-    return str(facts.get("picture", ""))
-
-
-def _metadata(data: bytes) -> dict[str, Any]:
-    """Return the metadata at the beginning of ``data``, without decoding the rest.
-
-    It is empty if it is too long. Decoding a whole outline may take a tenth of a second, in which
-    Python does nothing else.
-    """
-    beginning = zlib.decompressobj().decompress(data, LARGE)
-    facts, found, _ = beginning.partition(_SHEETS)
-    known: dict[str, Any] = orjson.loads(facts + b"}") if found else {}
-    return known
-
-
-@decoding_errors()
-def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
-    """Return whether an outline may contain a topic and a sheet, without decoding it.
-
-    There are no false negatives, and few false positives.
-
-    Args:
-        data: the outline, encoded.
-        topic_id: empty for any.
-        sheet: its number, from 1; 0 for any.
-
-    Raises:
-        StoreDamaged: as ``decode_outline``.
-        TooLarge: it is larger than any that is stored now.
-    """
-    if not (topic_id or sheet):
-        return True
-    document = unpacked(data)
-    head, _, topics = document.partition(_TOPICS)
-    known = orjson.loads(head + b"}").get("sheets")
-    if known is not None and sheet > len(known):
-        return False
-    try:
-        wanted = orjson.dumps(topic_id)
-    except TypeError:  # a lone surrogate
-        return False
-    # Inside a text, the quotation marks around the id would be escaped.
-    return not topic_id or re.search(rb"\[-?\d+," + re.escape(wanted) + b",", topics) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,11 @@ people that we examined has 0.8 MB, but a small file whose topics share a text c
 """
 
 
+MOST_DECODED: Final = 4 << 20
+"""Uncompressed size in bytes of the largest outline that is decoded in a process that serves
+others. Decoding one of ``LARGEST`` may take seconds, in which Python does nothing else."""
+
+
 def check_size(size: int, most: int = LARGEST) -> None:
     """Check the uncompressed size of an outline, in bytes, or the least that it can be.
 

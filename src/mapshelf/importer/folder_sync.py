@@ -4,7 +4,6 @@ Each run compares the folders with the sources in the store, so one run catches 
 was stopped or killed. Nothing is ever written to the folders.
 """
 
-import heapq
 import logging
 import math
 import os
@@ -17,7 +16,7 @@ from typing import Final
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.equal_files import UNREAD, distance_from
+from mapshelf.importer.equal_files import UNREAD, FilesByName
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
@@ -35,9 +34,6 @@ MIN_AGE: Final = 1.0
 
 PAGE_SIZE: Final = 1000
 """Sources requested from the store at a time."""
-
-MOST_COPIES: Final = 10
-"""Copies of a missing file that may be the file itself, moved."""
 
 log = logging.getLogger(__name__)
 
@@ -310,19 +306,20 @@ class FolderSync:
         Synchronizing programs, and moving files to another disk, do that. Returns the paths of the
         copies by those of the files.
         """
-        copies: dict[bytes, list[Source]] = {}
+        copies: dict[bytes, FilesByName] = {}
         moved: dict[bytes, str] = {}
         for missing in self._unpublished(gone):
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
-                copies[missing.digest] = [one for one in equal if os.fsdecode(one.path) in present]
+                there = (one for one in equal if os.fsdecode(one.path) in present)
+                copies[missing.digest] = FilesByName(sorted(there, key=lambda one: one.is_gone))
             left = copies[missing.digest]
-            likely = heapq.nsmallest(MOST_COPIES, left, key=distance_from(missing))
-            unread = [replace(one, modified=UNREAD) for one in likely]
+            likely = {one.path: one for one in left.nearest_few(os.path.basename(missing.path))}
+            unread = [replace(one, modified=UNREAD) for one in likely.values()]
             found = self._store.adopt_copy(missing, unread) if unread else None
             if found:
                 moved[missing.path] = os.fsdecode(found.path)
-                copies[missing.digest] = [one for one in left if one.path != found.path]
+                left.drop(likely[found.path])
         return moved
 
     def _unpublished(self, gone: list[Source]) -> Iterator[Source]:

@@ -11,7 +11,7 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_maps import FoundMap, find_map
-from mapshelf.formats.outline_codec import first_texts
+from mapshelf.formats.outline_lookup import first_texts
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.page_resources import PageResources

@@ -39,11 +39,13 @@ _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
     f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
-    f" ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END AND {UNTOUCHED}"
+    " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id"
+    f" AND i.digest = s.digest) END AND {UNTOUCHED}"
 )
-"""The map of a copy that nobody has touched. It inherited that it is not published, perhaps from
-another equal file, or new maps are not published. Or it inherited nothing, but has the name of the
-missing file: moving a private file must not publish what it will contain."""
+"""The map of a copy that nobody has touched, whose file is still as it was. It inherited that it is
+not published, perhaps from another equal file, or new maps are not published. Or it inherited
+nothing, but has the name of the missing file: moving a private file must not publish what it will
+contain."""
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-from mapshelf.errors import StoreError
+from mapshelf.errors import StoreDamaged, StoreError
+from mapshelf.formats.outline_size import size_up_to
 from mapshelf.model import Change
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.store.contract import ChangeFeed
@@ -22,11 +23,13 @@ CHANGES_PER_SNAPSHOT: Final = 20_000
 """Number of changes after which a snapshot is published even if there are more, so that users see
 the progress of a long import."""
 
-SMALL_OUTLINE: Final = 8_192
-"""Size of an outline, compressed and in bytes, up to which a map takes milliseconds."""
+SMALL_OUTLINE: Final = 32_768
+"""Size of an outline, uncompressed and in bytes, up to which a map takes milliseconds. The size in
+the store says little: texts that repeat themselves are a thousand times as large."""
 
-SIZE_AT_ONCE: Final = 1 << 18
-"""Total size of outlines, compressed and in bytes, that are applied without a look at the time."""
+SIZE_AT_ONCE: Final = 1 << 20
+"""Total size of outlines, uncompressed and in bytes, that are applied at once, without looking at
+the time."""
 
 SECONDS_OF_LARGE: Final = 1.0
 """Seconds spent on large maps while other changes wait to be published."""
@@ -77,7 +80,7 @@ def pieces_of(changes: Sequence[Change]) -> Iterator[list[Change]]:
     piece: list[Change] = []
     size = 0
     for change in changes:
-        length = len(change.outline or b"")
+        length = _size_up_to(change, SIZE_AT_ONCE)
         if piece and size + length > SIZE_AT_ONCE:
             yield piece
             piece, size = [], 0
@@ -173,4 +176,12 @@ def _apply_ahead(
 
 
 def _is_small(change: Change) -> bool:
-    return change.map is None or len(change.outline or b"") <= SMALL_OUTLINE
+    return change.map is None or _size_up_to(change, SMALL_OUTLINE) <= SMALL_OUTLINE
+
+
+def _size_up_to(change: Change, most: int) -> int:
+    """Return the uncompressed size of an outline in bytes; if larger, ``most + 1``."""
+    try:
+        return size_up_to(change.outline, most) if change.outline else 0
+    except StoreDamaged:  # it cannot be read: the topics are left out of the search
+        return 0
