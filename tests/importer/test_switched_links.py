@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.model import Map, MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.store import Store
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store, open_store
+from mapshelf.store.transfer import transfer_catalogue
 from tests.cli.test_commands import write_map
 
 pytestmark = pytest.mark.process
@@ -111,6 +114,26 @@ def test_private_maps_stay_so_with_their_ids_when_a_served_link_is_switched(
     serve(link, owner=owner)
     (back,) = [one for one in store.maps(0, 9) if one.title == "Back"]
     assert (back.id, back.visibility) == (before[0].id, Visibility.PRIVATE)
+
+
+def test_a_link_may_be_switched_while_the_catalogue_is_moved(
+    store: Store, reader: SandboxedReader, tmp_path: Path, serve: Serve
+) -> None:
+    v1, v2 = tmp_path / "v1", tmp_path / "v2"
+    for name in ("a.mm", "b.mm"):
+        old_map(v1 / name, "Secret")
+        old_map(v2 / name, "Edited", 9)
+    link = point(tmp_path / "current", v1)
+    serve(link)
+    before = make_private(store)
+    with closing(open_store(sqlite_url(tmp_path / "moved"))) as moved:
+        transfer_catalogue(store, moved, lambda _: None)
+        point(link, v2)
+        FolderSync(moved, reader, [link]).sync()
+        found = moved.maps(0, 9)
+    assert [(one.id, one.title, one.visibility) for one in found] == [
+        (one.id, "Edited", Visibility.PRIVATE) for one in before
+    ]
 
 
 def test_a_switch_is_noticed_while_the_service_runs(

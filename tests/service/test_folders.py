@@ -622,6 +622,32 @@ def test_a_map_begun_from_a_removed_template_is_published_while_that_is_there(
     assert [one.title for one in store.maps(0, 10)] == (["Project"] if there else [])
 
 
+@pytest.mark.parametrize("state", ["private", "removed"])
+def test_a_copy_is_not_published_after_a_restart_with_private_visibility(
+    store: Store, folder: Path, state: str
+) -> None:
+    template, project = old_map(folder / "template.mm", "Template"), folder / "project.mm"
+    ann = store.add_user("ann")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        (found,) = store.maps(0, 10)
+        if state == "private":
+            store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        else:
+            store.remove_map(found.file_id, ann.id)
+        shutil.copy2(template, project)
+        folder_sync.sync()
+        private = SyncOptions(Attribution(visibility=Visibility.PRIVATE))
+        folder_sync = FolderSync(store, reader, [folder], private)
+        for title in ("Project", "Project, edited"):
+            old_map(project, title)
+            folder_sync.sync()
+            shown = {one.title: one.visibility for one in store.maps(0, 10)}
+            assert shown.pop(title) is Visibility.PRIVATE
+            assert shown == ({"Template": Visibility.PRIVATE} if state == "private" else {})
+
+
 def test_the_log_says_how_many_new_files_are_not_published(
     store: Store, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

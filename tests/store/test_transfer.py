@@ -27,6 +27,8 @@ from mapshelf.model import (
     Passkey,
     Program,
     Reason,
+    Refusal,
+    RefusalKind,
     ReparsedMap,
     Role,
     Source,
@@ -63,16 +65,12 @@ NOT_TRANSFERRED: Final = (
     "refresh_tokens",
     "device_requests",
     "audit",
-    "refusals",
-    "imported_folders",
-    "served_folders",
     "marks",
 )
 """Tables that a transfer leaves out. Pending counts are applied beforehand; visits, salts, failures
 and uploads are short-lived; every catalogue has its own token version. Links, sessions and refresh
-tokens are valid in one catalogue only: in two, each could be used twice. The audit log and the
-notes on files and folders stay with the catalogue they describe. Only the last revision mark is
-transferred, with the counters."""
+tokens are valid in one catalogue only: in two, each could be used twice. The audit log stays with
+the catalogue it describes. Only the last revision mark is transferred, with the counters."""
 
 New = Callable[[str], Store]
 
@@ -133,6 +131,18 @@ def fill(store: Store) -> None:
     for n, secret in enumerate((None, b"\xff" * 32)):
         uris = ("http://localhost/", "com.example:/ü")[n:]
         store.add_program(Program(f"p{n}", "Prögram", secret, uris, n > 0, n))
+    fill_with_folders(store)
+
+
+def fill_with_folders(store: Store) -> None:
+    """Write what is known of folders, and of files that are no maps."""
+    for n in range(2):
+        store.note_place(b"/maps/current %d" % n, b"/maps/\xff\x00v%d" % n)
+        assert store.begin_import(b"/maps/\xff%d" % n, has_maps=False)
+    store.finish_import(b"/maps/\xff0")
+    refused = Refusal("/maps/ü.mm", "nöt a map", RefusalKind.REFUSED, 3)
+    store.note_refusals([refused, replace(refused, path="/maps/é", kind=RefusalKind.SKIPPED)])
+    store.dismiss_refusals(RefusalKind.REFUSED, LATER)
 
 
 def fill_with_copies(store: Store) -> None:
@@ -330,6 +340,29 @@ def test_revoked_credentials_are_revoked_in_the_copy_too(new: New, kinds: list[s
     assert [one.id for one in there.passkeys(ann.id)] == [b"\1"]
     assert there.find_credentials([b"\2" * 32]) == {}
     assert there.check() == []
+
+
+@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
+def test_what_is_known_of_folders_moves_with_the_catalogue(new: New, kinds: list[str]) -> None:
+    origin, there = new(kinds[0]), new(kinds[1])
+    fill_with_folders(origin)
+    transfer_catalogue(origin, there, quietly)
+    assert there.place_of(b"/maps/current 1") == b"/maps/\xff\x00v1"
+    assert not there.begin_import(b"/maps/\xff0", has_maps=False), "its first import has ended"
+    assert there.begin_import(b"/maps/\xff1", has_maps=True), "this one goes on"
+    refused = there.refusals_below("/maps", "", ALL)
+    assert there.note_refusals(refused) == [], "they are known"
+    assert [one.path for one in there.open_refusals(RefusalKind.SKIPPED, ALL)] == ["/maps/é"]
+    assert there.open_refusals(RefusalKind.REFUSED, ALL) == [], "it was dismissed"
+    # A repeated transfer has the last word: this is where the files of the maps are.
+    origin.note_place(b"/maps/current 1", b"/maps/v2")
+    origin.forget_refusals([one.path for one in refused])
+    there.note_place(b"/maps/current 9", b"/maps/v9")
+    transfer_catalogue(origin, there, quietly)
+    assert list(differences(origin, there)) == []
+    assert there.place_of(b"/maps/current 1") == b"/maps/v2"
+    assert there.place_of(b"/maps/current 9") is None
+    assert there.refusals_below("/maps", "", ALL) == []
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])

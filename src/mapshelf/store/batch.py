@@ -207,7 +207,7 @@ class Batch:
         if inherited is None or draft.source is None:
             return
         self._rows.inheritance.write_mark(inherited.mark_row(found, draft.source.digest))
-        if row := inherited.removed_row(found.file_id):
+        if row := inherited.removed_row(found):
             self._rows.inheritance.write_removed(row)
 
     def _renamed_tags(self) -> Mapping[str, str]:

@@ -14,7 +14,9 @@ map without such a mark stays as it is, because who decided that cannot be seen 
 Operators may let new maps begin unpublished (``MapDraft.initial_visibility``). Then a copy has a
 mark, too, even if it inherits nothing because it is as hidden already, or because another equal map
 is published: it may be the file of an unpublished map, moved (see ``copied_files``). The mark says
-what the copy was in the beginning, so nothing is shown to more people because of it.
+what the copy was in the beginning, so nothing is shown to more people because of it. Neither is it
+if the operator asks for that only later: a copy that begins another map is at most as visible as
+new maps are by then.
 
 A file may also have been read while it was being copied. If it becomes a copy soon after its map
 was added, the map inherits like a new one, unless people have done something with it.
@@ -147,11 +149,16 @@ class Inherited(NamedTuple):
         """
         return (found.file_id, self.original, digest, found.visibility.value)
 
-    def removed_row(self, file_id: int) -> Row | None:
-        """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed."""
-        return (
-            None if self.before is None else (file_id, self.before, self.removed, self.removed_by)
-        )
+    def removed_row(self, found: Map) -> Row | None:
+        """Return the row of ``tables.REMOVED`` for a map, ``None`` if it is not removed.
+
+        Whoever restores it does not say that it is to be more visible than ``found``, which is the
+        map as it would be without that.
+        """
+        if self.before is None:
+            return None
+        before = _strictest(Visibility(self.before), found.visibility)
+        return (found.file_id, before.value, self.removed, self.removed_by)
 
 
 class Inheritance(Protocol):
@@ -195,17 +202,23 @@ def as_inherited(found: Map, inherited: Inherited | None) -> Map:
 def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
     """Return a map as it would be if it had inherited nothing, if its draft begins another map.
 
-    That is the case if its content changes, and the file it inherited from is still there.
+    That is the case if its content changes, and the file it inherited from is still there. The map
+    is no more visible then than the new maps of the draft are, and no less than it was.
     """
     if not draft.originals or draft.source is None or found.visibility is Visibility.PUBLISHED:
         return found
     rows = read(_ORIGINALS, (found.file_id, draft.source.digest))
-    otherwise = [visibility for path, visibility in rows if path in draft.originals]
-    if not otherwise:
+    marked = [Visibility(visibility) for path, visibility in rows if path in draft.originals]
+    if not marked:
         return found
     read("DELETE FROM removed WHERE file_id = ? RETURNING file_id", (found.file_id,))
     forget_inherited(read, found.file_id)
-    return replace(found, visibility=Visibility(otherwise[0]))
+    begun = _strictest(marked[0], draft.initial_visibility or Visibility.PUBLISHED)
+    return replace(found, visibility=min(begun, found.visibility, key=_STRICTNESS.index))
+
+
+def _strictest(*some: Visibility) -> Visibility:
+    return max(some, key=_STRICTNESS.index)
 
 
 def forget_inherited(read: Read, file_id: int) -> None:

@@ -222,6 +222,17 @@ COLLECTED_MAPS: Final = Table(
     ("collection_id", "file_id"),
     of_maps=True,
 )
+SERVED_FOLDERS: Final = Table("served_folders", ("digest", "place"), ("digest",))
+IMPORTED_FOLDERS: Final = Table("imported_folders", ("digest", "finished"), ("digest",))
+REFUSALS: Final = Table(
+    "refusals",
+    ("digest", "path", "reason", "kind", "modified", "noted", "dismissed"),
+    ("digest",),
+)
+
+OF_FOLDERS: Final = (SERVED_FOLDERS, IMPORTED_FOLDERS, REFUSALS)
+"""What is known of folders and files without maps. Sources have canonical paths: unless it is known
+where a served link led, their maps are not found again once it leads elsewhere."""
 
 OF_PEOPLE: Final = (COLLECTIONS, COLLECTION_DECISIONS, COLLECTION_REPORTS, SAVED_SEARCHES)
 """Tables whose rows users add and delete without changing a map."""
@@ -230,6 +241,7 @@ SMALL_TABLES: Final = (
     *(CATEGORIES, SOFTWARE, LICENCE_TYPES, RENAMED_TAGS),
     *(USERS, TOKENS, PROGRAMS, IDENTITIES, PASSKEYS),
     *OF_PEOPLE,
+    *OF_FOLDERS,
 )
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),

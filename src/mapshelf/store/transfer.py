@@ -27,6 +27,7 @@ from mapshelf.store.tables import (
     IMAGES,
     INHERITED,
     MAPS,
+    OF_FOLDERS,
     OF_PEOPLE,
     OUTDATED,
     OUTLINES,
@@ -57,10 +58,11 @@ LARGE_ROWS_AT_ONCE: Final = 100
 
 LEAVING: Final = (
     *(TOKENS, IDENTITIES, PASSKEYS, PROGRAMS),
-    *(*OF_PEOPLE, RENAMED_TAGS),
+    *(*OF_PEOPLE, *OF_FOLDERS, RENAMED_TAGS),
 )
 """Tables of small rows that can be deleted. Most of them grant access, so a repeated transfer must
-not keep rows that have been revoked since."""
+not keep rows that have been revoked since. Where a served link led in the target says nothing about
+the files of the source."""
 
 _UNNOTICED: Final = (
     *(SOURCES, OUTDATED, INHERITED, FORMER_CONTENTS),

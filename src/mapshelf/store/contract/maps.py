@@ -97,11 +97,13 @@ class MapWriter(Protocol):
         contain, if that is stricter. What it has from there, no draft with ``originals`` undoes.
 
         A map that inherits the removal of another is removed too, at the same time and by the same
-        user. A new map whose ``initial_visibility`` is stricter than what it would inherit keeps
-        that, and is a copy nevertheless (``Sources.adopt_copy``). A draft with ``originals`` undoes
-        what a map inherited from one of these, if it changes its content, and neither users nor
-        administrators have changed the map, nor has a draft said its ``visibility``; it inherits
-        like a new map then.
+        user; restoring it makes it no more visible than it would be otherwise. A new map whose
+        ``initial_visibility`` is stricter than what it would inherit keeps that, and is a copy
+        nevertheless (``Sources.adopt_copy``). A draft with ``originals`` undoes what a map
+        inherited from one of these, if it changes its content, and neither users nor administrators
+        have changed the map, nor has a draft said its ``visibility``; it inherits like a new map
+        then. By that, a map MUST NOT become more visible than a new map without equal ones was when
+        it was added, nor than the ``initial_visibility`` of the draft.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that
