@@ -237,7 +237,7 @@ class FolderSync:
                 log.warning("refused %s: %s", one.path, one.reason)
         if report.unpublished:
             log.info(
-                "files that are not published, like the maps with their content: %d",
+                "files that are not published, like the maps with their content or place: %d",
                 report.unpublished,
             )
         where = f"; see {self._options.page}" if refused and self._options.page else ""
