@@ -14,6 +14,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from mapshelf.importer.documents import Documents
 from mapshelf.importer.scan import is_gone, link_in
 
 
@@ -40,13 +41,26 @@ class LostFiles:
                 process has seen, by their paths.
         """
         self.present = present
+        self._documents = Documents(present)
         self._folders = folders
         self._devices = devices
         self._away: dict[Path, bool] = {}
 
     def is_lost(self, path: bytes) -> bool:
         """Return whether a known file was deleted or moved, as far as that can be told."""
-        return is_gone(path) and not self.link_away(path) and not self.may_be_unmounted(path)
+        return (
+            is_gone(path)
+            and not self.has_other_form(path)
+            and not self.link_away(path)
+            and not self.may_be_unmounted(path)
+        )
+
+    def has_other_form(self, path: bytes) -> bool:
+        """Return whether a file is a document that is ``present``, but in its other form.
+
+        It has changed, even if that cannot be read yet.
+        """
+        return self._documents.has_other_form(path)
 
     def link_away(self, path: bytes) -> bytes | None:
         """Return the link through which the path of a file leads to one that is not ``present``.
