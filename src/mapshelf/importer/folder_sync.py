@@ -18,7 +18,7 @@ from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD, distance_from
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
 from mapshelf.importer.progress import ImportProgress
@@ -79,7 +79,7 @@ class FolderSync:
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
-        self._devices: dict[str, int] = {}
+        self._seen = SeenFolders()
         self._missed: dict[bytes, float] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
@@ -173,11 +173,12 @@ class FolderSync:
         return candidate in self._last_scan or age > MIN_AGE
 
     def _lost_files(self, present: set[Candidate], reachable: list[Path]) -> LostFiles:
-        self._devices |= {candidate.path: candidate.device for candidate in present}
+        self._seen.see(present)
         return LostFiles(
             {candidate.path for candidate in present},
             {folder: folder in reachable for folder in self._folders},
-            self._devices,
+            self._seen,
+            self._store.unpublished_sources,
         )
 
     def _import(
