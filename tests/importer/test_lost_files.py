@@ -261,7 +261,7 @@ def test_published_maps_move_even_if_an_empty_folder_is_left(
 
 
 def test_a_served_folder_in_another_one_may_be_moved_with_a_link_left_in_its_place(
-    store: Store, reader: SandboxedReader, here: Path
+    store: Store, reader: SandboxedReader, here: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("a", "secret"):
         old_map(here / "inner" / f"{name}.mm", name)
@@ -272,6 +272,7 @@ def test_a_served_folder_in_another_one_may_be_moved_with_a_link_left_in_its_pla
     moved = (here / "inner").rename(here / "moved")
     (here / "inner").symlink_to(moved)
     synchronization.sync()
+    assert "until a restart" not in caplog.text
     for _ in range(2):
         FolderSync(store, reader, [here, here / "inner"]).sync()
         assert store.maps(0, 10) == before
@@ -302,7 +303,7 @@ def test_maps_behind_a_link_stay_while_what_it_leads_to_is_away(
 def mounted(folder: Path, *options: str) -> Iterator[None]:
     """Mount a disk, an empty one unless there are ``options``."""
     folder.mkdir(exist_ok=True)
-    words = ["mount", *(options or ("-t", "tmpfs", "none")), folder]
+    words = ["mount", *(options or ("-t", "tmpfs", "none")), str(folder)]
     if os.geteuid() != 0 or subprocess.run(words, check=False).returncode:
         pytest.skip("this machine does not allow mounting a disk")
     try:

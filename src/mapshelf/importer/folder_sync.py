@@ -139,6 +139,8 @@ class FolderSync:
 
     def _log_moved(self, given: Path) -> None:
         place = self._given[given]
+        if not set(self._folders).isdisjoint(place.parents):
+            return  # it is like any other folder in the outer one
         if resolve_path(place) != str(place):
             log.warning(
                 "%s is behind a symbolic link now; its maps stay as they are until a restart",

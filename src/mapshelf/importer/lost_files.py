@@ -7,7 +7,8 @@ moved one were decided by different rules, the copy would get the map, and the f
 published as a new one when it comes back, whatever its owner had set.
 
 Where this process has seen files, their disk is disconnected if the folder is on another one now.
-Elsewhere it may be disconnected if the folder is empty, as mount points are.
+Elsewhere it may be disconnected if the folder is empty, as mount points are. So the maps of a
+folder that was emptied while nothing followed it stay until it is deleted.
 """
 
 import os
@@ -35,19 +36,18 @@ class SeenFolders:
             found[os.path.dirname(one.path), one.device].add(one.path)
         for (folder, device), paths in found.items():
             self._note(folder, device, paths)
-        places = {one: os.path.join(one, "") for one in self._seen}
-        for folder, place in places.items():
-            if not os.path.isdir(folder) and not self.may_come_back(place):
+        for folder in [one for one in self._seen if not os.path.isdir(one)]:
+            if not self.may_come_back(os.path.join(folder, "")):
                 del self._seen[folder]
 
     def look(self, path: str) -> bool:
         """Return whether a file is there; note it if it is."""
         folder = os.path.dirname(path)
         device = _device(folder)
-        found = device is not None and os.path.isfile(path)
-        if device is not None and found:
-            self._note(folder, device, {path})
-        return found
+        if device is None or not os.path.isfile(path):
+            return False
+        self._note(folder, device, {path})
+        return True
 
     def is_away(self, path: str) -> bool:
         """Return whether the folder of a path, when files were seen in it, was on another disk."""
@@ -55,7 +55,7 @@ class SeenFolders:
         return device is not None and device != _device(folder)
 
     def may_come_back(self, path: str) -> bool:
-        """Return the same if that folder is empty: another place on its disk may be mounted."""
+        """Return whether that is so or the folder is empty, as an unmounted one may be."""
         return self.is_away(path) or _is_empty(self.nearest(path)[0])
 
     def nearest(self, path: str) -> tuple[str, int | None]:
@@ -122,7 +122,7 @@ class LostFiles:
     def may_be_unmounted(self, path: bytes) -> bool:
         """Return whether a file that is not there may be on a disk that is disconnected."""
         target = _target(path)
-        closed = self._is_closed(os.fsdecode(path)) or self._is_closed(target)
+        closed = any(map(self._is_closed, {os.fsdecode(path), target}))
         return closed or self._seen.is_away(target) or self._unseen_empty(target) is not None
 
     def may_come_back(self, path: bytes) -> bool:
