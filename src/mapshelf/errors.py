@@ -343,6 +343,10 @@ class BrokenFile(UnreadableFile):
     """The file is a mind map that is damaged or violates the rules of its format."""
 
 
+class TooSlow(UnreadableFile):
+    """Parsing a file took more processor time than is allowed."""
+
+
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
 

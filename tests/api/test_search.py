@@ -311,6 +311,15 @@ def test_suggestions_are_titles_and_then_topics(serving: Serving) -> None:
     assert suggested(service, "nothing") == []
 
 
+def test_finding_topics_to_suggest_has_a_limit(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = serving(MapDraft(title="Tea", outline=outline_of("r", *["teapot " * 9] * 99)))
+    assert len(suggested(service, "te")) == 2
+    monkeypatch.setattr(search, "SUGGEST_SECONDS", 0.0)
+    assert suggested(service, "tea") == [("Tea", "title")]
+
+
 # -- corrections -------------------------------------------------------------------------------
 
 

@@ -11,13 +11,16 @@ import sys
 import zipfile
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
+from mapshelf.cli import import_command, main
 from mapshelf.errors import MapshelfError, SnapshotUnavailable, StoreDamaged, StoreUnavailable
 from mapshelf.formats.ndjson_records import LONGEST_LINE
 from mapshelf.importer import records
+from mapshelf.importer.map_files import import_maps
 from mapshelf.model import Map, RefusalKind
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
@@ -140,6 +143,27 @@ def test_import_of_a_renamed_file_keeps_its_map(mapshelf: Mapshelf, tmp_path: Pa
     (after,) = mapshelf.exported()
     assert after["ID"] == before["ID"]
     assert after["Category"] == "Science"
+
+
+def test_a_named_file_costs_no_query_for_each_other_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each folder that files are from costs a query for each new file."""
+    inner = write_map(tmp_path / "maps" / "inner" / "a.mm", "A").parent
+    files = [write_map(tmp_path / f"{n}.mm", f"Map {n}") for n in range(3)]
+    archive = tmp_path / "maps.zip"
+    with zipfile.ZipFile(archive, "w") as written:
+        written.write(files[0], "in.mm")
+    given: list[object] = []
+
+    def note(*values: Any, folders: list[str], **others: Any) -> None:
+        given.extend(folders)
+        import_maps(*values, folders=folders, **others)
+
+    monkeypatch.setattr(import_command, "import_maps", note)
+    words = ["import", *files, inner, archive, inner.parent, "--data", tmp_path / "data"]
+    assert main(list(map(str, words))) == 0
+    assert given == [str(inner.parent), str(archive)]
 
 
 def test_import_refuses_files_that_are_no_maps_and_goes_on(

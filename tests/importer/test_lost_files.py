@@ -4,19 +4,19 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from mapshelf.cli import main
+from mapshelf.cli import import_command, main
 from mapshelf.importer import folder_sync
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import Candidate, scan
-from mapshelf.model import Map, MapDetails, Visibility
-from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.model import Map, MapDetails, RefusalKind, Visibility
+from mapshelf.readers.sandboxed_reader import FolderOf, Result, SandboxedReader
 from mapshelf.store import Store
 from tests.cli.test_commands import write_map
 
@@ -481,3 +481,71 @@ def test_a_file_that_is_written_all_the_time_does_not_keep_maps_of_deleted_files
     os.utime(busy, (time.time() + 7200, time.time() + 7200))
     assert synchronization.sync()
     assert [one.title for one in store.maps(0, 100)] == ["Keep"]
+
+
+class LateReader(SandboxedReader):
+    """Reads files after something has happened to them."""
+
+    def __init__(self, happen: Callable[[], object]) -> None:
+        super().__init__(workers=1)
+        self.happen = happen
+
+    def read(
+        self,
+        paths: Iterable[str],
+        folder_of: FolderOf = lambda _: "",
+        on_delay: Callable[[], None] = lambda: None,
+    ) -> Iterator[Result]:
+        """See ``SandboxedReader``."""
+        some = list(paths)
+        self.happen()
+        return super().read(some, folder_of, on_delay)
+
+
+@pytest.mark.parametrize("way", ["renamed", "deleted", "a folder now", "back at once"])
+def test_a_file_that_is_gone_before_it_is_read_is_not_refused(
+    store: Store, here: Path, caplog: pytest.LogCaptureFixture, way: str
+) -> None:
+    path = old_map(here / "a.mm", "A")
+    away = here / "away"
+
+    def vanish() -> None:
+        path.rename(away)
+        if way == "a folder now":
+            path.mkdir()
+
+    with LateReader(vanish) as reader:
+        synchronization = FolderSync(store, reader, [here])
+        assert synchronization.sync(), "soon again"
+        if way == "renamed":
+            away.rename(here / "b.mm")
+        elif way == "back at once":
+            away.rename(path)
+        reader.happen = lambda: None
+        assert not synchronization.sync()
+    titles = {one.title for one in store.maps(0, 10)}
+    assert titles == ({"Keep", "A"} if way in {"renamed", "back at once"} else {"Keep"})
+    assert store.count_open_refusals()[RefusalKind.REFUSED] == 0
+    assert "refused " not in caplog.text
+
+
+def test_import_says_how_many_files_were_gone_before_they_were_read(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = old_map(here / "a.mm", "A")
+    late = LateReader(path.unlink)
+    monkeypatch.setattr(import_command, "SandboxedReader", lambda: late)
+    assert main(["import", str(here), "--data", str(here.parent / "data")]) == 0
+    said = capsys.readouterr()
+    assert "added 1, changed 0, unchanged 0, refused 0" in said.out
+    assert said.err == "mapshelf: 1 file was deleted or renamed before being read\n"
+
+
+def test_a_named_file_that_is_gone_before_it_is_read_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = old_map(here / "a.mm", "A")
+    late = LateReader(path.unlink)
+    monkeypatch.setattr(import_command, "SandboxedReader", lambda: late)
+    assert main(["import", str(path), "--data", str(here.parent / "data")]) == 1
+    assert f"refused {path}: it cannot be opened: No such file" in capsys.readouterr().err

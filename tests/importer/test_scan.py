@@ -196,3 +196,42 @@ def test_a_member_is_gone_if_a_link_was_left_in_the_place_of_its_archive(tmp_pat
     archive.rename(tmp_path / "away.zip")
     archive.symlink_to("away.zip")
     assert is_gone(os.fsencode(archive / "a" / "1.mm"))
+
+
+def test_a_file_that_a_folder_replaced_is_gone_and_so_is_one_whose_folder_a_file_replaced(
+    tmp_path: Path,
+) -> None:
+    flat = tmp_path / "Flat.mindnode"
+    (folder := document(tmp_path / "Trip.mindnode", "contents.xml")).rename(flat)
+    assert is_gone(os.fsencode(flat))
+    assert not is_gone(os.fsencode(flat / "contents.xml"))
+    folder.touch()
+    assert not is_gone(os.fsencode(folder))
+    assert is_gone(os.fsencode(folder / "contents.xml"))
+    archive = tmp_path / "maps.ZIP"
+    archive.touch()
+    assert not is_gone(os.fsencode(archive / "Trip.mindnode" / "contents.xml"))
+
+
+@pytest.mark.parametrize("name", ["b.mm", "below"])
+def test_what_vanishes_during_the_scan_is_not_refused(tmp_path: Path, name: str) -> None:
+    for place in ("a.mm", "b.mm", "below/c.mm"):
+        path = tmp_path / place
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    report = ImportReport()
+    candidates = scan([tmp_path], report)
+    assert next(candidates).name == "a.mm"
+    (tmp_path / name).rename(tmp_path / "away")
+    if name == "below":
+        (tmp_path / name).touch()
+    assert len(list(candidates)) == 1
+    assert report.refusals == []
+
+
+def test_what_is_named_and_not_there_is_refused(tmp_path: Path) -> None:
+    report = ImportReport()
+    assert list(scan([tmp_path / "none.mm"], report)) == []
+    assert report.refusals == [
+        (str(tmp_path / "none.mm"), "it cannot be opened: No such file or directory")
+    ]

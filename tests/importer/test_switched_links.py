@@ -2,6 +2,7 @@
 
 import logging
 import os
+import plistlib
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -255,3 +256,30 @@ def test_files_that_a_folder_lacks_come_back_with_another_switch(
     serve(link)
     (back,) = store.maps(0, 9)
     assert (back.id, back.title, back.visibility) == (before["b.mm"].id, "Back", Visibility.PRIVATE)
+
+
+@pytest.mark.parametrize("also", ["former", "only"])
+@pytest.mark.parametrize("folder_first", [True, False])
+def test_a_document_in_another_form_behind_a_switched_link_is_not_published(
+    store: Store, tmp_path: Path, serve: Serve, *, folder_first: bool, also: str
+) -> None:
+    v1, v2 = tmp_path / "v1", tmp_path / "v2"
+    for number, place in enumerate((v1, v2)):
+        document = place / "Trip.mindnode"
+        main_file = document / "contents.xml" if folder_first == (place == v1) else document
+        main_file.parent.mkdir(parents=True, exist_ok=True)
+        tree = {"mindMap": {"mainNodes": [{"title": f"Secret {number}"}]}}
+        main_file.write_bytes(plistlib.dumps(tree))
+        os.utime(main_file, (LONG_AGO, LONG_AGO))
+    link = point(tmp_path / "current", v1)
+    others = [v1] if also == "former" else []
+    serve(link, *others)
+    (private,) = make_private(store)
+    point(link, v2)
+    serve(link, *others)
+    found = {one.title: one for one in store.maps(0, 9)}
+    assert {one.visibility for one in found.values()} == {Visibility.PRIVATE}
+    assert found["Secret 0" if others else "Secret 1"].id == private.id
+    assert len(found) == 1 + len(others)
+    (name,) = known(store, v2)
+    assert name == ("Trip.mindnode" if folder_first else "Trip.mindnode/contents.xml")

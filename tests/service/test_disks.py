@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
+from tests.disks import mounted, small_disk
 from tests.service.processes import children
 
 pytestmark = pytest.mark.process
@@ -19,21 +19,8 @@ pytestmark = pytest.mark.process
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 8 MB in memory."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0 or not _mounted("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder):
-        pytest.skip("this test needs permission to mount a disk")
-    try:
+    with small_disk(tmp_path / "disk", 8) as folder:
         yield folder
-    finally:
-        assert _mounted("umount", "--lazy", folder)
-
-
-def _mounted(*words: str | Path) -> bool:
-    try:
-        return subprocess.run(words, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -67,7 +54,7 @@ def refusals(mapshelf: Mapshelf) -> None:
 def test_a_read_only_disk_is_reported_in_a_line(disk: Path) -> None:
     mapshelf = Mapshelf(disk / "data")
     mapshelf.run("user", "add", "ann")
-    assert _mounted("mount", "-o", "remount,ro", disk)
+    assert mounted("mount", "-o", "remount,ro", disk)
     refusals(mapshelf)
 
 

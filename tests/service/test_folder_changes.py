@@ -1,6 +1,8 @@
 """Changes in followed folders are reported, also in folders that were away meanwhile."""
 
+import os
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -78,3 +80,32 @@ def test_a_folder_that_comes_back_is_watched_again(changes: Iterator[bool], tmp_
     settle(changes)
     (folder / "b.mm").touch()
     assert is_reported(changes)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its names are UTF-8")
+def test_a_folder_whose_path_is_not_utf_8_does_not_stop_the_watch_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(folder_changes, "SHORT_INTERVAL", 0.1)
+    foreign = tmp_path / os.fsdecode(b"m\xfcller")
+    folders = [foreign, tmp_path / "maps"]
+    for folder in folders:
+        folder.mkdir()
+    stop = threading.Event()
+    changes = folder_changes.folder_changes(folders, stop)
+    assert not next(changes)
+    assert caplog.messages == [
+        f"no change notifications: {tmp_path}/m\\xfcller is not UTF-8;"
+        " the folder is scanned every 30 s"
+    ]
+    (folders[1] / "a.mm").touch()
+    assert is_reported(changes)
+    settle(changes)
+    move(foreign)
+    assert is_reported(changes), "the folder is another"
+    stop.set()
+    assert not any(changes)
+    alone = folder_changes.folder_changes([foreign], stop := threading.Event())
+    assert not any(islice(alone, 3))
+    stop.set()
+    assert not any(alone)

@@ -621,6 +621,7 @@ def test_outlines_that_an_older_node_writes_are_outdated(untouched: str) -> None
 
 
 UNDONE = (
+    "DROP TABLE former_places",
     "ALTER TABLE users DROP COLUMN skeleton",
     "DROP TABLE additions",
     "DROP TABLE served_folders",

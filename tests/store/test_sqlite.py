@@ -285,6 +285,7 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
 
 
 UNDONE = (
+    "DROP TABLE former_places",
     "DROP INDEX users_skeleton",
     "ALTER TABLE users DROP COLUMN skeleton",
     "DROP TABLE additions",

@@ -41,7 +41,7 @@ from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store, transfer
-from mapshelf.store.tables import INHERITED, OUTDATED, TABLES
+from mapshelf.store.tables import FORMER_PLACES, INHERITED, OUTDATED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 from tests.store.contract.suite import LATER, random_writes
 from tests.store.drafts import complete, outline, source, upload
@@ -116,6 +116,7 @@ def fill(store: Store) -> None:
     store.delete_maps([one.id for one in store.maps(0, ALL)[-400::7]])
     store.remove_sources([source(f"{n}.mm").path for n in range(0, 450, 9)])
     fill_with_copies(store)
+    fill_with_places(store)
     outdated = [(found.file_id,) for found in store.maps(0, ALL)[-4:-2]]
     store.write_rows({OUTDATED: outdated}, store.catalogue_counters())
     store.add_user("Bob")
@@ -152,6 +153,19 @@ def fill_with_copies(store: Store) -> None:
     store.put_maps(drafts[1:])
     for number in range(2):
         store.put_maps([replace(drafts[0], source=replace(equal[0], digest=bytes([number]) * 32))])
+
+
+def fill_with_places(store: Store) -> None:
+    """Write places that files have left: of maps that are there, and of one that is not."""
+    files = [source(f"left/{n}.mm", digest=bytes([n]) * 32) for n in range(3)]
+    private = Visibility.PRIVATE
+    store.put_maps([MapDraft(title="left", source=one, visibility=private) for one in files])
+    for one in files:
+        assert store.move_source(one.path, replace(one, path=one.path + b"\xff"))
+    gone = files[0].path + b"\xff"
+    store.remove_sources([gone])
+    assert store.purge_missing(list(store.sources([gone]).values()), LATER) == 1
+    assert len(store.rows(FORMER_PLACES, None, ALL)) == 4
 
 
 def fill_with_uploads(store: Store) -> None:
@@ -264,6 +278,9 @@ def fill_more(store: Store) -> None:
     store.put_maps([MapDraft(id=first, views=99, outline=outline("new"))])
     store.put_maps([MapDraft(id=second, source=Source(source("1.mm").path, "1.mm", 9, 9, b"x"))])
     store.put_maps([MapDraft(title="again", source=source("0.mm"))])
+    for old, new in ((b"left/1.mm\xff", b"left/2.mm"), (b"left/2.mm\xff", b"left/0.mm")):
+        assert store.move_source(b"/maps/" + old, source(path=b"/maps/" + new))
+    store.delete_maps([one.id for one in store.maps(0, ALL) if one.title == "left"][:1])
     store.replace_outlines([ReparsedMap(store.outdated(0, 1)[0].file_id)])
     store.delete_maps(["Complete"])
     store.put_maps([MapDraft(id="Complete", title="back")])

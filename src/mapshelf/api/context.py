@@ -18,7 +18,7 @@ from mapshelf.api.owners import Owners
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
-from mapshelf.api.upload_reader import UploadReader
+from mapshelf.api.upload_reader import PatientReader
 from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind
@@ -84,7 +84,7 @@ class Context:
     render_worker: RenderWorker
     image_worker: ImageWorker
     formula_worker: FormulaWorker
-    upload_reader: UploadReader
+    upload_reader: PatientReader
     former_outlines: FormerOutlines
     visits: VisitCounter
     health: NodeHealth
@@ -145,7 +145,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         render_worker=RenderWorker(thumbnails, documents.turn),
         image_worker=ImageWorker(thumbnails),
         formula_worker=FormulaWorker(thumbnails),
-        upload_reader=UploadReader(),
+        upload_reader=PatientReader(),
         former_outlines=FormerOutlines(documents, queues.former_versions),
         visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
         health=NodeHealth(snapshot, settings, store),

@@ -5,6 +5,7 @@ second of work: a client that would wait longer gets an error and must try again
 take seconds, a client also gets this error if its task does not start in time (``WorkQueue``).
 """
 
+from mapshelf.api.upload_queue import UploadQueue
 from mapshelf.api.work_queue import WorkQueue
 
 
@@ -16,7 +17,8 @@ class Queues:
         long_searches: searches for the topics in one map, and the rest of those that take long.
         lookups: maps that are not in the snapshot.
         writing: changes by people, except of files.
-        uploads: files to parse and publish, which may take seconds each.
+        uploads: files to parse and publish.
+        long_uploads: those of them that take over a second of processor time.
         own_maps: lists of people's own maps, which are searched without an index.
         files: outlines and files of the API, and large pages of signed-in users.
         pages: pages of the library and of small maps, and their assets.
@@ -41,7 +43,8 @@ class Queues:
         self.long_searches = WorkQueue("long searches", threads=1, waiting=16)
         self.lookups = WorkQueue("lookups", threads=1, waiting=256)
         self.writing = WorkQueue("writing", threads=1, waiting=64)
-        self.uploads = WorkQueue("uploads", threads=1, waiting=16)
+        self.long_uploads = WorkQueue("long uploads", threads=1, waiting=8)
+        self.uploads = UploadQueue("uploads", 1, 16, self.long_uploads)
         self.own_maps = WorkQueue("own maps", threads=1, waiting=32)
         self.files = WorkQueue("files", threads=1, waiting=32)
         self.pages = WorkQueue("pages", threads=1, waiting=24)

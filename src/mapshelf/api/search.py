@@ -19,6 +19,7 @@ from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import outline_texts
 from mapshelf.formats.outline_size import size_up_to
 from mapshelf.query import MapQuery, parse_query
+from mapshelf.search.deadline import Deadline
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line
 from mapshelf.snapshot.format.records import record_ids
@@ -39,6 +40,9 @@ SUGGEST_OUTLINE_BYTES: Final = 131_072
 SUGGEST_TOPICS: Final = 50  # topics matched word by word for one response: another millisecond
 
 LONGEST_SUGGESTION: Final = 120  # characters; a longer topic does not help a person who types
+
+SUGGEST_SECONDS: Final = 0.05
+"""Seconds of processor time for finding topics. Only hostile ones take more than milliseconds."""
 
 log = logging.getLogger(__name__)
 
@@ -142,6 +146,8 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
     hits = snapshot.search(best, b"", correct=False)
     records = hits.records if len(hits.highlighter) else []
+    deadline = Deadline(SUGGEST_SECONDS)
+    all_languages = hits.highlighter.until(deadline)
     bytes_left, topics_left = SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
 
     def read(record: Record) -> list[str]:
@@ -151,12 +157,12 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
         return texts
 
     for record, texts in zip(records, topics_of_open(store, records, read), strict=True):
-        highlighter = hits.highlighter.within(record.details.language)
-        for topic in highlighter.candidates(texts)[:topics_left]:
+        highlighter = all_languages.within(record.details.language)
+        short = [text for one in texts if len(text := " ".join(one.split())) <= LONGEST_SUGGESTION]
+        for text in highlighter.candidates(short)[:topics_left]:
+            if deadline.is_over():
+                return
             topics_left -= 1
-            text = " ".join(topic.split())
-            if len(text) > LONGEST_SUGGESTION:
-                continue
             if len(highlighter.matched_terms(text)) == len(highlighter):
                 yield text
 

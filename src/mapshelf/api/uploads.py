@@ -26,7 +26,7 @@ from mapshelf.api.map_writing import (
     with_map,
 )
 from mapshelf.api.quotas import check_quotas, check_uploads
-from mapshelf.api.upload_reader import ReadUpload, UploadReader, digest_of
+from mapshelf.api.upload_reader import PatientReader, ReadUpload, digest_of
 from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, UnreadableFile
@@ -58,6 +58,11 @@ class SentFile:
 
     name: str
     content: BinaryIO
+
+    def read(self) -> bytes:
+        """Return the content, also if it has been read before."""
+        self.content.seek(0)
+        return self.content.read()
 
 
 async def publish_map(context: Context, request: Request) -> Response:
@@ -104,7 +109,7 @@ def idempotency_key(request: Request) -> bytes | None:
 class Publisher:
     """Parses and publishes files, in a thread."""
 
-    def __init__(self, store: Store, settings: Settings, reader: UploadReader) -> None:
+    def __init__(self, store: Store, settings: Settings, reader: PatientReader) -> None:
         self._store = store
         self._settings = settings
         self._reader = reader
@@ -135,7 +140,7 @@ class Publisher:
             StoreUnavailable: the store cannot be reached.
         """
         details = details_of(said, self._store)
-        content = file.content.read()
+        content = file.read()
         known = self._store.uploaded(digest_of(content), user.id, key)
         if known is not None:
             return known, False
@@ -157,7 +162,7 @@ class Publisher:
         versions = store.versions(found.file_id)
         if not versions:
             raise Conflict("This map was not uploaded: its file belongs to a folder.")
-        return self._replaced(file.name or versions[0].name, file.content.read(), found, user)
+        return self._replaced(file.name or versions[0].name, file.read(), found, user)
 
     def restore(self, number: int, store: Store, found: Map, user: User) -> Map:
         """Restore the file of an earlier version of a map, and return the map.

@@ -19,7 +19,7 @@ from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport
-from mapshelf.importer.scan import resolve_path, scan
+from mapshelf.importer.scan import ARCHIVE_SUFFIX, resolve_path, scan
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 
@@ -88,7 +88,7 @@ def _import_maps(
     before = len(report.refusals)  # those of records, which are not files
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
-        folders = [resolve_path(path) for path in paths]
+        folders = _folders_of(paths)
         seen = SeenFolders()
         seen.see(candidates)
         reader.expect(len(candidates))
@@ -111,10 +111,27 @@ def _import_maps(
     remember(store, paths, refusals_of(of_files))
 
 
+def _folders_of(paths: list[Path]) -> list[str]:
+    """Return the folders and archives among ``paths``, without those inside others.
+
+    Each of them costs a query for each new file: there may be thousands of named files.
+    """
+    named = sorted({Path(resolve_path(path)) for path in paths})
+    folders: list[Path] = []
+    for one in named:
+        inside = bool(folders) and one.is_relative_to(folders[-1])
+        if not inside and (one.is_dir() or one.suffix.lower() == ARCHIVE_SUFFIX):
+            folders.append(one)
+    return [str(one) for one in folders]
+
+
 def _print_report(report: ImportReport) -> None:
     print(report.summary())
     for name, reason in report.refusals:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
+    if count := len(report.vanished):
+        files = f"{count} {noun(count, 'file was', 'files were')}"
+        print(f"mapshelf: {files} deleted or renamed before being read", file=sys.stderr)
     for key, count in report.ignored.items():
         records = f"{count} {noun(count, 'record')}"
         print(f"mapshelf: ignored the unknown key {key!r} of {records}", file=sys.stderr)

@@ -8,7 +8,7 @@ with a content that many have are looked at once in an import, and what is taken
 import os
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -149,9 +149,9 @@ class _Equal:
         self._away = [one for one in absent if not one.is_gone]
         self._moved = self._lost_among(self._away)
         self._missing = [one for one in absent if one.is_gone]
-        self._missing_in: dict[str, _Lost] = {}
+        self._missing_in: dict[str, FilesByName] = {}
 
-    def lost(self, folder: str) -> "Iterator[_Lost]":
+    def lost(self, folder: str) -> "Iterator[FilesByName]":
         """Yield the files that one in ``folder`` may be, the likeliest first."""
         yield self._moved
         if missing := self.missing_in(folder):
@@ -164,7 +164,7 @@ class _Equal:
         points = (self._files.mount_point(one.path) for one in self._away[:MOST_GONE])
         return frozenset(islice(dict.fromkeys(filter(None, points)), FEW))
 
-    def missing_in(self, folder: str) -> "_Lost | None":
+    def missing_in(self, folder: str) -> "FilesByName | None":
         """Return the files that had been missing from ``folder``, ``None`` if there are none."""
         if not folder or not self._missing:
             return None
@@ -176,13 +176,13 @@ class _Equal:
             self._missing_in[folder] = self._lost_among(self._missing[first:end])
         return self._missing_in[folder]
 
-    def _lost_among(self, sources: Iterable[Source]) -> "_Lost":
+    def _lost_among(self, sources: Iterable[Source]) -> "FilesByName":
         some = islice(sources, MOST_GONE)
-        return _Lost(one for one in some if self._files.is_lost(one.path))
+        return FilesByName(one for one in some if self._files.is_lost(one.path))
 
 
-class _Lost:
-    """Files that are lost, in the order in which others are recognised as them."""
+class FilesByName:
+    """Files with one content, in the order in which one is recognised as another."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         # The first entry of a plain dictionary takes long to find after many were deleted.
@@ -206,12 +206,6 @@ class _Lost:
         """Remove a file that was taken, or is there again."""
         del self._left[source.path]
         del self._named[os.path.basename(source.path)][source.path]
-
-
-def distance_from(source: Source) -> Callable[[Source], tuple[bool, bool]]:
-    """Return a sort key for equal files: not missing ones come first, then those with its name."""
-    name = os.path.basename(source.path)
-    return lambda known: (known.is_gone, os.path.basename(known.path) != name)
 
 
 def _is_unchanged(source: Source) -> bool:

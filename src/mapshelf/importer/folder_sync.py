@@ -4,7 +4,6 @@ Each run compares the folders with the sources in the store, so one run catches 
 was stopped or killed. Nothing is ever written to the folders.
 """
 
-import heapq
 import logging
 import math
 import os
@@ -17,7 +16,7 @@ from typing import Final
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.equal_files import UNREAD, distance_from
+from mapshelf.importer.equal_files import UNREAD, FilesByName
 from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
@@ -35,9 +34,6 @@ MIN_AGE: Final = 1.0
 
 PAGE_SIZE: Final = 1000
 """Sources requested from the store at a time."""
-
-MOST_COPIES: Final = 10
-"""Copies of a missing file that may be the file itself, moved."""
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +87,7 @@ class FolderSync:
     def sync(self) -> bool:
         """Synchronize once; return whether to do so again soon: not all files have been read.
 
-        Some may still be written, or were added or moved during the scan. Any of them may be a
+        Some may still be written, or were added or moved since the scan began. Any of them may be a
         missing one, moved. So meanwhile only the maps of files are removed that have been missing
         for longer: any that was complete by then has been read.
 
@@ -120,9 +116,10 @@ class FolderSync:
         all_read = len(complete) == len(present) and not (gone and _has_more(reachable, lost))
         missed_before = math.inf if all_read else began - MIN_AGE
         copies = self._remove([one for one in gone if self._missed[one.path] < missed_before], lost)
-        self._imported = {candidate for candidate in complete if candidate.path not in copies}
+        unread = {*copies, *report.vanished}
+        self._imported = {candidate for candidate in complete if candidate.path not in unread}
         self._purging.purge_due(reachable, lost)
-        return bool(copies) or not all_read
+        return bool(unread) or not all_read
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
@@ -243,7 +240,7 @@ class FolderSync:
                 log.warning("refused %s: %s", one.path, one.reason)
         if report.unpublished:
             log.info(
-                "files that are not published, like the maps with their content: %d",
+                "files that are not published, like the maps with their content or place: %d",
                 report.unpublished,
             )
         where = f"; see {self._options.page}" if refused and self._options.page else ""
@@ -271,7 +268,8 @@ class FolderSync:
                 for source in self._known_below(folder)
                 if os.fsdecode(source.path) not in lost.present
             )
-            behind = {one: lost.link_away(one.path) for one in known if is_gone(one.path)}
+            away = (one for one in known if is_gone(one.path) and not lost.has_other_form(one.path))
+            behind = {one: lost.link_away(one.path) for one in away}
             missing = [source for source, link in behind.items() if link is None]
             linked |= {link for link in behind.values() if link is not None}
             gone = [one for one in missing if not lost.may_be_unmounted(one.path)]
@@ -311,19 +309,20 @@ class FolderSync:
         Synchronizing programs, and moving files to another disk, do that. Returns the paths of the
         copies by those of the files.
         """
-        copies: dict[bytes, list[Source]] = {}
+        copies: dict[bytes, FilesByName] = {}
         moved: dict[bytes, str] = {}
         for missing in self._unpublished(gone):
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
-                copies[missing.digest] = [one for one in equal if os.fsdecode(one.path) in present]
+                there = (one for one in equal if os.fsdecode(one.path) in present)
+                copies[missing.digest] = FilesByName(sorted(there, key=lambda one: one.is_gone))
             left = copies[missing.digest]
-            likely = heapq.nsmallest(MOST_COPIES, left, key=distance_from(missing))
-            unread = [replace(one, modified=UNREAD) for one in likely]
+            likely = {one.path: one for one in left.nearest_few(os.path.basename(missing.path))}
+            unread = [replace(one, modified=UNREAD) for one in likely.values()]
             found = self._store.adopt_copy(missing, unread) if unread else None
             if found:
                 moved[missing.path] = os.fsdecode(found.path)
-                copies[missing.digest] = [one for one in left if one.path != found.path]
+                left.drop(likely[found.path])
         return moved
 
     def _unpublished(self, gone: list[Source]) -> Iterator[Source]:
@@ -343,7 +342,7 @@ class FolderSync:
                 "%d %s in %s %s missing; keeping %s, because a disk may be unmounted",
                 kept,
                 noun(kept, "file"),
-                folder,
+                printable(str(folder)),
                 noun(kept, "is", "are"),
                 noun(kept, "its map", "their maps"),
             )

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
+from mapshelf.importer.documents import Documents
 from mapshelf.importer.scan import Candidate, is_gone, link_in
 
 
@@ -98,15 +99,23 @@ class LostFiles:
             unpublished: see ``store.contract.Sources.unpublished_sources``.
         """
         self.present = present
+        self._documents = Documents(present)
         self._folders = folders
         self._seen = seen
         self._unpublished = unpublished
 
     def is_lost(self, path: bytes) -> bool:
         """Return whether a known file was deleted or moved, as far as that can be told."""
-        if not is_gone(path) or self.link_away(path):
+        if not is_gone(path) or self.has_other_form(path) or self.link_away(path):
             return False
         return not self.may_be_unmounted(path) or self._may_have_moved(path)
+
+    def has_other_form(self, path: bytes) -> bool:
+        """Return whether a file is a document that is ``present``, but in its other form.
+
+        It has changed, even if that cannot be read yet.
+        """
+        return self._documents.has_other_form(path)
 
     def link_away(self, path: bytes) -> bytes | None:
         """Return the link through which the path of a file leads to one that is not ``present``.

@@ -10,10 +10,11 @@ from typing import Final, NamedTuple, Protocol
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
+from mapshelf.importer.documents import OTHER_FORM, Found, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.report import ImportReport, printable
-from mapshelf.importer.scan import Candidate, folder_of, storable_time
+from mapshelf.importer.scan import Candidate, folder_of, is_archive, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store.contract import Imports, Maps, MapWriter, Sources
@@ -131,7 +132,7 @@ class _Import:
         for result in reader.read(self._to_read(candidates), self._folder_of, self._write):
             reading = self._reading.pop(result.path)
             if isinstance(result, RefusedFile):
-                self._report.note(Verdict.REFUSED, printable(result.path), result.reason)
+                self._note_unread(result, reading)
                 continue
             self._drafts[result.path] = self._draft(result, reading)
             self._bytes += len(result.content) + sum(map(len, result.images.values()))
@@ -140,11 +141,21 @@ class _Import:
                 self._write()
         self._write()
 
+    def _note_unread(self, refused: RefusedFile, reading: "_Reading") -> None:
+        """Report a file that was not read. One of a folder that is gone again was not refused."""
+        of_folder = reading.folder and not is_archive(reading.folder)
+        if of_folder and is_gone(os.fsencode(refused.path)):
+            self._report.note_vanished(refused.path)
+        else:
+            self._report.note(Verdict.REFUSED, printable(refused.path), refused.reason)
+
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; report the others as unchanged."""
         pending = iter(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
+            found = (Found(candidate.path, candidate.name) for candidate in page)
+            sources |= take_other_forms(self._store, found, sources, self._lost.present)
             self._unpublished |= self._unpublished_of(page, sources)
             for candidate in page:
                 source = sources.get(os.fsencode(candidate.path))
@@ -152,7 +163,10 @@ class _Import:
                     known = source is not None and source.modified != UNREAD
                     gone = source is not None and source.is_gone
                     former = source.digest if source and known else None
-                    reading = _Reading(candidate.name, known, gone, candidate.folder, former)
+                    converted = source is not None and source.size == OTHER_FORM
+                    reading = _Reading(
+                        candidate.name, known, gone, candidate.folder, former, converted
+                    )
                     self._reading[candidate.path] = reading
                     yield candidate.path
                 else:
@@ -220,6 +234,8 @@ class _Import:
         """Return the unchanged files that have the content that a changed file had."""
         if reading.gone or reading.former in (None, source.digest):
             return frozenset()
+        if reading.converted:
+            return frozenset()  # it may contain the same as before
         if source.path not in self._unpublished:
             return frozenset()  # a map that is published inherited nothing
         return self._equal.unchanged(reading.former) - {source.path}
@@ -290,6 +306,7 @@ class _Reading:
         gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
         former: digest of the file at this path when it was last read, ``None`` if it is not known.
+        converted: whether it is a document that was a folder then and is a file now, or back.
     """
 
     name: str
@@ -297,3 +314,4 @@ class _Reading:
     gone: bool
     folder: str
     former: bytes | None
+    converted: bool

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Protocol
 
+from mapshelf.importer.documents import in_present_form
 from mapshelf.importer.equal_files import UNREAD, UNREAD_SIZE
 from mapshelf.importer.scan import is_gone, resolve_path
 from mapshelf.model import MapDraft, Source, Visibility
@@ -108,7 +109,7 @@ class _Switch:
     def _moved(self, source: Source) -> Source:
         """Return what a source is in the new place, where its file may be another one."""
         path = self._now + source.path.removeprefix(self._former)
-        return replace(source, path=path, size=UNREAD_SIZE)
+        return in_present_form(replace(source, path=path, size=UNREAD_SIZE))
 
 
 def _is_missing(source: Source) -> bool:

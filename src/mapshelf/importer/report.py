@@ -21,6 +21,8 @@ class ImportReport:
         counts: how many files or records got each verdict.
         refusals: refused files or records, and why.
         skipped: files that turned out not to be maps, and why; they are not counted.
+        vanished: paths of files that were deleted or renamed before they were read; they are not
+            counted.
         ignored: unknown keys of records, and how often they occurred.
         unpublished: how many maps inherited that they are not published.
         notify: called after each file or record, to show progress.
@@ -30,6 +32,7 @@ class ImportReport:
     counts: Counter[Verdict] = field(default_factory=Counter)
     refusals: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     unpublished: int = 0
 
@@ -43,6 +46,11 @@ class ImportReport:
     def skip(self, name: str, reason: str) -> None:
         """Record a file that is not a map and need not be one."""
         self.skipped.append((name, reason))
+
+    def note_vanished(self, path: str) -> None:
+        """Record a file that was deleted or renamed before it was read."""
+        self.vanished.append(path)
+        self.notify()
 
     @property
     def maps(self) -> int:

@@ -6,9 +6,8 @@ skipped unless it begins like a map. A file given explicitly is always a candida
 determines the actual format from the content.
 
 Some documents are folders that look like files (macOS bundles). Such a document is represented by
-the file in it that holds the map, so that no other module needs to handle bundles. Symbolic links
-in folders are not followed, because they may point to files that the operator did not intend to
-publish.
+the file in it that holds the map (see ``documents``). Symbolic links in folders are not followed,
+because they may point to files that the operator did not intend to publish.
 """
 
 import os
@@ -19,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from mapshelf.errors import UnreadableFile
+from mapshelf.importer.documents import is_in_document
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.walk import walk
 from mapshelf.model import Source, Verdict
@@ -32,11 +32,6 @@ SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.suffix
 
 SHARED_SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
 """Extensions shared with other formats: such a file must begin like a map."""
-
-FOLDER_DOCUMENTS: Final = tuple(
-    f"{suffix}/{reader.main}" for reader in READERS if reader.main for suffix in reader.suffixes
-)
-"""Path suffixes, in lower case, of the file that holds the map in a bundle."""
 
 _HEAD: Final = 64 * KIB
 """Bytes that decide whether a file with a shared extension begins like a map."""
@@ -91,7 +86,7 @@ def scan(
     seen: set[str] = set()
     for named in paths:
         top = resolve_path(named)
-        if members and Path(top).suffix.lower() == ARCHIVE_SUFFIX:
+        if members and is_archive(top):
             yield from _scan_archive(top, members, report)
             continue
         for path in _files(top, report):
@@ -102,9 +97,10 @@ def scan(
                 device = os.stat(os.path.dirname(path)).st_dev
                 status = os.stat(path)
             except OSError as error:
-                report.note(Verdict.REFUSED, printable(path), _reason(error))
+                if path == top or not _vanished(error):
+                    report.note(Verdict.REFUSED, printable(path), _reason(error))
                 continue
-            whole = os.path.dirname(path) if _is_in_document(path) else path
+            whole = os.path.dirname(path) if is_in_document(path) else path
             name = os.path.relpath(path, top if whole != top else os.path.dirname(top))
             modified = storable_time(status.st_mtime_ns)
             folder = top if path != top else ""
@@ -117,11 +113,12 @@ def _files(path: str, report: ImportReport) -> Iterator[str]:
         return
 
     def refuse(folder: str, error: OSError | UnreadableFile) -> None:
-        report.note(Verdict.REFUSED, printable(folder), _reason(error))
+        if folder == path or not _vanished(error):
+            report.note(Verdict.REFUSED, printable(folder), _reason(error))
 
     for found in walk(path, refuse):
         found.folders[:] = sorted(name for name in found.folders if not name.startswith("."))
-        main = [name for name in found.names if _is_in_document(os.path.join(found.path, name))]
+        main = [name for name in found.names if is_in_document(os.path.join(found.path, name))]
         if main:  # other files of a document are not maps of their own
             found.folders.clear()
         for name in main or sorted(found.names):
@@ -138,7 +135,7 @@ def _files(path: str, report: ImportReport) -> Iterator[str]:
 def folder_of(path: str) -> str:
     """Return the name of the folder that contains a map, ignoring bundles."""
     place = Path(path).parent
-    return place.parent.name if _is_in_document(path) else place.name
+    return place.parent.name if is_in_document(path) else place.name
 
 
 def resolve_path(named: Path) -> str:
@@ -163,7 +160,7 @@ def _scan_archive(archive: str, members: ListMembers, report: ImportReport) -> I
 
 
 def _maps_among(members: list[Member]) -> Iterator[Member]:
-    main = {member.name for member in members if _is_in_document(member.name)}
+    main = {member.name for member in members if is_in_document(member.name)}
     documents = {PurePosixPath(name).parent for name in main}
     for member in members:
         path = PurePosixPath(member.name)
@@ -178,19 +175,25 @@ def _maps_among(members: list[Member]) -> Iterator[Member]:
 def is_gone(path: bytes) -> bool:
     """Return whether the file with this canonical ``path`` certainly is not there any more.
 
-    On errors it may be there. A member of an archive is there as long as the archive is. What is
-    found through a symbolic link is another file: since the path became canonical, its file or
-    folder was moved, and a link was left in its place.
+    On errors it may be there. A member of an archive is there as long as the archive is. A folder
+    that took the place of the file, or a file that took the place of its folder, is something else.
+    What is found through a symbolic link is another file: since the path became canonical, its file
+    or folder was moved, and a link was left in its place.
     """
     try:
-        os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return True
     except NotADirectoryError:
-        return split_path(os.fsdecode(path)) is None or _leads_through_link(path)
+        return not _is_in_archive(os.fsdecode(path)) or _leads_through_link(path)
     except OSError:
-        pass
-    return _leads_through_link(path)
+        return _leads_through_link(path)
+    return stat.S_ISDIR(status.st_mode) or _leads_through_link(path)
+
+
+def is_archive(path: str) -> bool:
+    """Return whether a given file is scanned like a folder."""
+    return Path(path).suffix.lower() == ARCHIVE_SUFFIX
 
 
 def link_in(path: bytes) -> bytes | None:
@@ -204,9 +207,14 @@ def _leads_through_link(path: bytes) -> bool:
     return link_in(path) is not None
 
 
-def _is_in_document(path: str) -> bool:
-    """Return whether a file holds the map of a bundle."""
-    return path.replace(os.sep, "/").lower().endswith(FOLDER_DOCUMENTS)
+def _is_in_archive(path: str) -> bool:
+    parts = split_path(path)
+    return parts is not None and is_archive(parts[0])
+
+
+def _vanished(error: OSError | UnreadableFile) -> bool:
+    """Return whether a file or folder was deleted or renamed since it was found."""
+    return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 
 def _looks_like_a_map(name: str, path: str) -> bool:

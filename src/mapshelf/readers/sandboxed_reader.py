@@ -27,7 +27,7 @@ from typing import Final, NamedTuple, Self
 
 from pebble import ProcessExpired
 
-from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, TooLarge, TooSlow, UnreadableFile
 from mapshelf.formats.map_links import map_links
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapLink, Outline
@@ -309,7 +309,8 @@ class SandboxedReader:
                 path, f"reading it took longer than {self._limits.wall_seconds:g} seconds"
             )
         except ProcessExpired as error:
-            return RefusedFile(path, self._cause_of_death(error.exitcode))
+            kind = TooSlow if error.exitcode == -signal.SIGPROF else UnreadableFile
+            return RefusedFile(path, self._cause_of_death(error.exitcode), kind)
         except MemoryError:
             return RefusedFile(path, "reading it takes more memory than is allowed")
         except BrokenProcessPool:

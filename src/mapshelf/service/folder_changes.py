@@ -2,6 +2,9 @@
 
 The system notifies of changes in the folders that were there when a watch began. If a folder is
 removed and comes back, or another is put in its place, the watch must begin again.
+
+watchfiles cannot watch a folder whose path is not UTF-8. Changes in it are found by the scans of
+all folders at long intervals.
 """
 
 import logging
@@ -35,6 +38,9 @@ log = logging.getLogger(__name__)
 def folder_changes(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
     """Yield at least every second whether something has changed, until asked to stop."""
     told = again = False
+    for folder in folders:
+        if not _is_watchable(folder):
+            _warn_of_path(folder)
     while not stop.is_set():
         try:
             yield from _watched(folders, stop, again=again)
@@ -63,8 +69,9 @@ def _watched(folders: list[Path], stop: threading.Event, *, again: bool) -> Iter
     """
     began = list(map(_identity, folders))
     present = [folder for folder, one in zip(folders, began, strict=True) if one]
-    roots = {(Change.deleted, str(folder)) for folder in present}
-    for changes in _watch(present, stop) if present else _nothing(stop):
+    watched = list(filter(_is_watchable, present))
+    roots = {(Change.deleted, str(folder)) for folder in watched}
+    for changes in _watch(watched, stop) if watched else _nothing(stop):
         yield again or bool(changes)
         again = False
         # A new folder may get the number of the removed one, so both are checked.
@@ -83,6 +90,15 @@ def _watch(folders: list[Path], stop: threading.Event) -> Iterator[set[tuple[Cha
         stop_event=stop,
         raise_interrupt=False,
     )
+
+
+def _is_watchable(folder: Path) -> bool:
+    """Return whether the path of a folder is UTF-8."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _nothing(stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
@@ -108,3 +124,8 @@ def _silence(stop: threading.Event, seconds: float) -> Iterator[bool]:
 def _warn_of_scanning(error: Exception) -> None:
     text = "no change notifications; folders are scanned every %d s: %s"
     log.warning(text, LONG_INTERVAL, printable(str(error)))
+
+
+def _warn_of_path(folder: Path) -> None:
+    text = "no change notifications: %s is not UTF-8; the folder is scanned every %d s"
+    log.warning(text, printable(str(folder)), LONG_INTERVAL)

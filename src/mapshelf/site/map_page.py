@@ -126,10 +126,10 @@ class MapPageStore(Maps, Links, MapsOfPeople, Protocol):
 
 
 def known_of(
-    record: Record,
-    snapshot: Snapshot,
     store: MapPageStore,
     addresses: Addresses,
+    record: Record,
+    snapshot: Snapshot,
     visibility: Visibility,
 ) -> Known:
     """Return the data about a map.

@@ -225,12 +225,12 @@ class Pages:
         return data_response(b"application/atom+xml; charset=utf-8", body)
 
     def _map(self, found: FoundMap, *, embedded: bool) -> Response | Deferred:
-        store, record = self._context.store.get(), found.record
-        known = known_of(record, found.snapshot, store, self._addresses, found.visibility)
-        encoded = store.outline(record.file_id)
+        store, facts = self._context.store.get(), (found.record, found.snapshot, found.visibility)
+        encoded = store.outline(found.record.file_id)
         if encoded and is_large(encoded):
-            make = partial(self._large_map, known, record.file_id, embedded=embedded)
+            make = partial(self._large_map, *facts, embedded=embedded)
             return Deferred(self._queues.documents, make, lasting=True)
+        known = known_of(store, self._addresses, *facts)
         content = None
         complete = True
         if encoded:
@@ -244,9 +244,13 @@ class Pages:
     def _map_body(self, content: PageContent | None, known: Known, embedded: bool) -> bytes:
         return map_body(content, known, self._addresses, self._templates, embedded=embedded)
 
-    def _large_map(self, known: Known, file_id: int, *, embedded: bool) -> Response:
-        headers = _map_headers(embedded)
-        outline = self._context.store.get().outline(file_id)
+    def _large_map(
+        self, record: Record, snapshot: Snapshot, visibility: Visibility, *, embedded: bool
+    ) -> Response:
+        store, headers = self._context.store.get(), _map_headers(embedded)
+        # Not before: it may have thousands of links, and many requests may wait.
+        known = known_of(store, self._addresses, record, snapshot, visibility)
+        outline = store.outline(record.file_id)
         try:
             if outline:
                 facts = (known, self._context.settings.base_url, self._common, embedded)

@@ -196,22 +196,11 @@ class Batch:
 
     def _as_inherited(self, found: Map, draft: MapDraft) -> Map:
         """Return an existing map with the visibility that it inherits, if any."""
-        inherited = self._inherited(found, draft)
+        inherited = self._rows.inheritance.of(draft)
+        if inherited is None or not inherited.is_stricter_than(found.visibility):
+            return found
         self._keep_inherited(found, inherited, draft)
         return as_inherited(found, inherited)
-
-    def _inherited(self, found: Map, draft: MapDraft) -> Inherited | None:
-        inherited = self._rows.inheritance.of(draft)
-        return inherited if inherited and inherited.is_stricter_than(found.visibility) else None
-
-    def _copied(self, new: Map, draft: MapDraft) -> Inherited | None:
-        """Return of what a new map is a copy that is unpublished because new maps are, if any.
-
-        Nobody has decided about it, so it must be known as a copy: if it is the file of the other
-        map, moved, that map is to move to it.
-        """
-        undecided = draft.visibility is None and new.visibility is not Visibility.PUBLISHED
-        return self._rows.inheritance.of(draft) if undecided else None
 
     def _keep_inherited(self, found: Map, inherited: Inherited | None, draft: MapDraft) -> None:
         """Record that a map inherits, from which one, and who removed that, if it is removed."""
@@ -241,9 +230,13 @@ class Batch:
         new = created(
             draft, file_id=file_id, public_id=public_id, now=self._now, references=references
         )
-        inherited = self._inherited(new, draft)
+        found = self._rows.inheritance.of_new(draft)
+        inherited = found if found and found.is_stricter_than(new.visibility) else None
         self._write(as_inherited(new, inherited), draft)
-        self._keep_inherited(new, inherited or self._copied(new, draft), draft)
+        # Nobody has decided about a new map that is unpublished because all are. So it must be
+        # known as a copy: if it is the file of the other map, moved, that map is to move to it.
+        undecided = draft.visibility is None and new.visibility is not Visibility.PUBLISHED
+        self._keep_inherited(new, inherited or (found if undecided else None), draft)
         if keys_of(draft):
             self._rows.inheritance.write_addition((file_id, self._now))
         self._keep_source(file_id, draft)

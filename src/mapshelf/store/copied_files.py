@@ -11,6 +11,7 @@ from typing import Final
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.former_contents import pass_on_former_contents
+from mapshelf.store.former_places import note_former_place, pass_on_former_places
 from mapshelf.store.inherited_visibility import UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
@@ -39,11 +40,13 @@ _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
     f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
-    f" ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id) END AND {UNTOUCHED}"
+    " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id"
+    f" AND i.digest = s.digest) END AND {UNTOUCHED}"
 )
-"""The map of a copy that nobody has touched. It inherited that it is not published, perhaps from
-another equal file, or new maps are not published. Or it inherited nothing, but has the name of the
-missing file: moving a private file must not publish what it will contain."""
+"""The map of a copy that nobody has touched, whose file is still as it was. It inherited that it is
+not published, perhaps from another equal file, or new maps are not published. Or it inherited
+nothing, but has the name of the missing file: moving a private file must not publish what it will
+contain."""
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
@@ -67,6 +70,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
             found = database.rows(_COPY, (missing.digest, copy.path, *kept, named_alike))
             if found:
                 _adopt(database, kept, found[0])
+                note_former_place(database.rows, kept[0], missing.path)
                 database.execute(_MOVE, (copy.path, copy.name, copy.size, copy.modified, *file))
                 return copy
     return None
@@ -75,6 +79,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
     database.lock_maps((kept[0], dropped[0]))
     pass_on_former_contents(database.rows, dropped[0], kept[0])
+    pass_on_former_places(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()
     database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))

@@ -2,7 +2,9 @@
 
 Synchronizing programs, and ``mv`` between file systems, copy a file and delete the original later.
 So a copy of a file whose map is not published must not be published as a new map, unless another
-map with the same content is published: then everybody can see it anyway.
+map with the same content is published: then everybody can see it anyway. What is in the folders
+that are imported together decides that, and if nothing is, what is in any folder: the file may have
+been moved out of one that another process follows.
 
 A copy may also be the beginning of another map. Once it has another content while the original is
 still there, what it inherited from that no longer concerns it. So a map keeps a mark in the table
@@ -28,7 +30,7 @@ from mapshelf.model import GONE, HOUR, SYSTEM_USER, Map, MapDraft, Source, Visib
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
-_EFFECTIVE: Final = (
+EFFECTIVE: Final = (
     "CASE WHEN r.file_id IS NULL THEN coalesce(g.visibility, m.visibility) ELSE 'removed' END"
 )
 """The visibility of a map, or the one that it gets back if its file is missing."""
@@ -41,16 +43,16 @@ _WITH_CONTENT: Final = (
 """The files with a content. One that had it formerly counts like a missing one."""
 
 FIND_INHERITED: Final = (
-    f"SELECT {_EFFECTIVE}, m.file_id, r.visibility, r.removed, r.removed_by"
+    f"SELECT {EFFECTIVE}, m.file_id, r.visibility, r.removed, r.removed_by"
     f" FROM ({_WITH_CONTENT}) AS s"
     " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN missing AS g ON g.file_id = m.file_id"
     " WHERE CASE m.visibility"
-    f" WHEN 'published' THEN s.modified <> {GONE} ELSE {_EFFECTIVE} <> 'published' END"
+    f" WHEN 'published' THEN s.modified <> {GONE} ELSE {EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
-    f" ORDER BY {_EFFECTIVE} <> 'published', formerly,"
-    f" CASE {_EFFECTIVE} WHEN 'removed' THEN 1 WHEN 'private' THEN 2 ELSE 3 END,"
+    f" ORDER BY {EFFECTIVE} <> 'published', formerly,"
+    f" CASE {EFFECTIVE} WHEN 'removed' THEN 1 WHEN 'private' THEN 2 ELSE 3 END,"
     " m.file_id LIMIT 1"
 )
 """The columns of ``Inherited``; the names in braces stand for the parts of ``keys_of``.
@@ -98,6 +100,9 @@ _CHANGED_NEW_UNTOUCHED: Final = (
 )
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
+
+EVERYWHERE: Final = b""
+"""The beginning of all paths, as a folder in ``keys_of``."""
 
 _STRICTNESS: Final = (
     Visibility.PUBLISHED,
@@ -164,6 +169,9 @@ class Inheritance(Protocol):
 
         Because of a published one, nothing is inherited.
         """
+
+    def of_new(self, draft: MapDraft) -> Inherited | None:
+        """Like ``of``, if the file of this draft is new at its place; see ``former_places``."""
 
     def write_removed(self, row: Row) -> None:
         """Write a row of ``tables.REMOVED`` for a map."""
@@ -236,20 +244,26 @@ def keys_of(draft: MapDraft) -> list[Row]:
     """Return what decides what a new map inherits: digest, folder and owner, for each folder.
 
     Empty if it inherits nothing, because its file is not from a folder. Nobody is the owner of the
-    maps of ``SYSTEM_USER``, so these inherit from the folders that are imported together.
+    maps of ``SYSTEM_USER``, so these inherit from the folders that are imported together, or else
+    from ``EVERYWHERE``, which comes first: if nothing is found there, nothing is in a folder.
     """
     if draft.source is None or draft.folder is None:
         return []
     owner = name_key(draft.owner or SYSTEM_USER)
     if owner != name_key(SYSTEM_USER):
         return [(draft.source.digest, draft.folder, owner)]
-    folders = sorted({draft.folder, *draft.other_folders})
+    folders = [EVERYWHERE, *sorted({draft.folder, *draft.other_folders})]
     return [(draft.source.digest, folder, "") for folder in folders]
 
 
 def strictest(found: Mapping[Row, Inherited], draft: MapDraft) -> Inherited | None:
-    """Return what ``keys_of(draft)`` find: a published map, if any, or else the strictest."""
-    some = [found[key] for key in keys_of(draft) if key in found]
+    """Return what ``keys_of(draft)`` find: a published map, if any, or else the strictest.
+
+    What is found ``EVERYWHERE`` only counts if nothing is found nearer.
+    """
+    keys = [key for key in keys_of(draft) if key in found]
+    near = [key for key in keys if key[1] != EVERYWHERE]
+    some = [found[key] for key in near or keys]
     published = (one for one in some if one.visibility is Visibility.PUBLISHED)
     if shown := next(published, None):
         return shown

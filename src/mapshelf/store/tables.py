@@ -203,6 +203,7 @@ ADDITIONS: Final = Table("additions", ("file_id", "added"), ("file_id",), of_map
 FORMER_CONTENTS: Final = Table(
     "former_contents", ("file_id", "digest", "since"), ("file_id", "digest"), of_maps=True
 )
+FORMER_PLACES: Final = Table("former_places", ("digest", "file_id", "visibility"), ("digest",))
 DECISIONS: Final = Table(
     "decisions",
     ("id", "file_id", "kind", "user_id", "visibility", "noted", "decided", "decided_by"),
@@ -249,7 +250,7 @@ TABLES_OF_MAPS: Final = (
     *(DECISIONS, REPORTS),
     COLLECTED_MAPS,
 )
-TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
+TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, FORMER_PLACES, DELETED)
 """All tables that a transfer copies, ordered so that rows only refer to earlier tables.
 ``tests/store/test_transfer.py`` says why it leaves out the others."""
 

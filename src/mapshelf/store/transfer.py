@@ -22,6 +22,7 @@ from mapshelf.store.tables import (
     DELETED,
     FILES,
     FORMER_CONTENTS,
+    FORMER_PLACES,
     IDENTITIES,
     IMAGES,
     INHERITED,
@@ -95,6 +96,9 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
             target.write_rows({table: some}, so_far)
     _copy_maps(source, target, counters, progress)
     _copy_unequal(source, target, counters)
+    _delete_gone(source, target, FORMER_PLACES)
+    for some in _pages(source, FORMER_PLACES):  # they may refer to maps
+        target.write_rows({FORMER_PLACES: some}, counters)
     if source.catalogue_counters() != counters:
         raise Conflict("the catalogue was changed while it was being copied; migrate again")
     target.write_rows({}, counters)

@@ -21,6 +21,7 @@ from tests.store.contract.copied_files import CopiedFilesContract
 from tests.store.contract.credential_check import CredentialCheckContract
 from tests.store.contract.figures import FiguresContract
 from tests.store.contract.former_contents import FormerContentsContract
+from tests.store.contract.former_places import FormerPlacesContract
 from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, ReparsingContract
 from tests.store.contract.imports import ImportsContract
@@ -55,6 +56,7 @@ class StoreContract(
     MissingMapsContract,
     CopiedFilesContract,
     FormerContentsContract,
+    FormerPlacesContract,
     FiguresContract,
     ImportsContract,
     TagsContract,

@@ -464,6 +464,9 @@ class CopiedFilesContract(PeopleSuite):
     ) -> None:
         secret = put(store, draft(FILE, owner="system"))
         store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        # What is public elsewhere only counts if nothing is known in these folders.
+        shown = source("1.mm", path=b"/shown/1.mm", digest=SAME)
+        assert put(store, draft(shown, b"/shown/", "bob")).visibility is Visibility.PUBLISHED
         for number, (others, expected) in enumerate(
             [
                 ((b"/maps/",), Visibility.PRIVATE),
@@ -475,6 +478,30 @@ class CopiedFilesContract(PeopleSuite):
             file = source("1.mm", path=folder + b"1.mm", digest=SAME)
             new = replace(draft(file, folder, "system"), other_folders=others)
             assert put(store, new).visibility is expected
+
+    @pytest.mark.parametrize("state", ["present", "missing", "changed", "removed"])
+    def test_files_without_an_owner_are_copies_of_those_in_any_folder(
+        self, store: Store, original: Map, bob: int, state: str
+    ) -> None:
+        """A file may have been moved out of a folder that another process follows."""
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        if state == "missing":
+            store.remove_sources([FILE.path])
+        elif state == "changed":
+            store.put_maps([draft(replace(FILE, digest=b"n" * 32))])
+        elif state == "removed":
+            store.remove_map(original.file_id, bob)
+        copies = [source("1.mm", path=b"/far%d/1.mm" % number, digest=SAME) for number in range(3)]
+        found = copied(store, draft(copies[0], b"/far0/", "system"))
+        assert (found.visibility if found else None) is (
+            None if state == "removed" else Visibility.PRIVATE
+        )
+        ((_, known, *_),) = store.rows(INHERITED, None, ALL)
+        assert known == original.file_id
+        # Whoever gives it to somebody says whose it is. What is public then, is.
+        shown = put(store, draft(copies[1], b"/far1/", "zoe"))
+        assert shown.visibility is Visibility.PUBLISHED
+        assert put(store, draft(copies[2], b"/far2/", "system")).visibility is Visibility.PUBLISHED
 
     def test_the_outcome_says_what_is_not_published(self, store: Store, original: Map) -> None:
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
@@ -661,6 +688,24 @@ class CopiedFilesContract(PeopleSuite):
         copy = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
         kept = put(store, copy)
         assert store.adopt_copy(FILE, [COPY]) is None
+        assert present(store)[kept.id].visibility is Visibility.PRIVATE
+
+    def test_a_map_does_not_move_to_a_copy_that_has_another_content_now(
+        self, store: Store, original: Map
+    ) -> None:
+        """What was begun from a template was saved over an older file, which is deleted then."""
+        del original
+        own = b"n" * 32
+        old = source("a/old.mm", digest=b"o" * 32)
+        unlisted = put(store, draft(old)).file_id
+        store.edit_map(unlisted, MapDetails(visibility=Visibility.UNLISTED))
+        begun = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
+        put(store, begun)
+        mine = replace(COPY, digest=own)
+        kept = put(store, replace(begun, source=mine))
+        saved = replace(old, digest=own)
+        put(store, draft(saved))
+        assert store.adopt_copy(saved, [mine]) is None
         assert present(store)[kept.id].visibility is Visibility.PRIVATE
 
     @pytest.mark.parametrize("initial", ["unlisted", "private"])

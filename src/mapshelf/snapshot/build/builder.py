@@ -115,6 +115,7 @@ class Builder:
         The old snapshot is kept up to date until the compacted one replaces it. Each step applies
         only a few changes, so that new changes do not wait long.
         """
+        self._working.text.make_room()
         if self.is_merging and self._working.text.end_merging():
             self._publish()
         if self._compacted is None:

@@ -1,6 +1,7 @@
 """Write the search index while snapshots are being built, and link it into snapshots."""
 
 import logging
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,8 +35,16 @@ SEGMENTS_MERGED: Final = 8
 LONGEST_MERGE: Final = 3600.0
 """Seconds after which nobody waits for the merges of a new index any more."""
 
+ALMOST_FULL: Final = 32 << 20
+"""Free bytes of a disk below which a merge may have filled it."""
+
 META: Final = "meta.json"
 """The file of Tantivy that lists the segments."""
+
+SEGMENT_NAME: Final = 32
+"""Characters of the names of segments, with which the names of their files begin."""
+
+_SEGMENT_FILE: Final = re.compile(rf"[0-9a-f]{{{SEGMENT_NAME}}}\..+")
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +70,6 @@ class Portions:
             self._size = portion_of(self._expected, max(SAMPLE * SEGMENTS_MERGED, documents))
         return self._added % self._size == 0
 
-    @property
-    def are_several(self) -> bool:
-        """Whether the expected documents become more than one segment."""
-        return self._size < self._expected
-
 
 class TextIndexWriter:
     """The index while snapshots are being built, in a folder of its own.
@@ -85,7 +89,7 @@ class TextIndexWriter:
             self._index = tantivy.Index(self._schema, path=str(directory))
             self._writer = self._index.writer(MEMORY_FOR_NEW if new else MEMORY, num_threads=1)
         self._new = new
-        self._committed = False
+        self._committed = new is None
         self._merged_until = 0.0
         self.size = 0
         """Number of documents in the last published index, including deleted ones."""
@@ -120,7 +124,7 @@ class TextIndexWriter:
         """
         with translated():
             self._commit()
-            if self._new and self._new.are_several:
+            if self._has_many_segments():
                 self._await_merges()
             else:
                 self._settle()
@@ -136,8 +140,7 @@ class TextIndexWriter:
 
         Each search visits each segment, so it is worth publishing the index again then.
         """
-        sizes = _sizes(self._directory / META)
-        if 2 * max(sizes, default=0) < sum(sizes) and monotonic() < self._merged_until:
+        if self._has_many_segments() and monotonic() < self._merged_until:
             return False
         with translated():
             self._commit()
@@ -146,17 +149,50 @@ class TextIndexWriter:
         return True
 
     def resume_merging(self) -> None:
-        """Go on with the merges of an index that was new when the last builder ended."""
-        sizes = _sizes(self._directory / META)
-        if len(sizes) >= SEGMENTS_MERGED and 2 * max(sizes) < sum(sizes):
+        """Go on with the merges of an index that was new when the last builder ended.
+
+        They may be what filled the disk, so there must be room for them.
+        """
+        size = sum(path.stat().st_size for path in self._directory.iterdir())
+        has_room = shutil.disk_usage(self._directory).free > size + ALMOST_FULL
+        if has_room and self._has_many_segments():
             with translated():
                 self._writer.commit()  # begins merges, even without changes
             self._await_merges()
+
+    def make_room(self) -> None:
+        """If the disk is almost full, delete what merges have left that had no room.
+
+        Otherwise that would stay until the next publication, which may have no room either.
+        """
+        if (
+            self._committed
+            and shutil.disk_usage(self._directory).free < ALMOST_FULL
+            and self._leftovers()
+        ):
+            with translated():
+                self._writer.wait_merging_threads()  # it may be what they are writing
+                for path in self._leftovers():
+                    path.unlink()  # Tantivy would need some room to delete it
+                self._writer = self._index.writer(MEMORY, num_threads=1)
+            self._merged_until = 0.0
+
+    def _leftovers(self) -> list[Path]:
+        """Return the files of segments that are not part of the committed index."""
+        meta = self._directory / META
+        names = {segment["segment_id"].replace("-", "") for segment in _segments(meta)}
+        files = (path for path in self._directory.iterdir() if _SEGMENT_FILE.fullmatch(path.name))
+        return [path for path in files if path.name[:SEGMENT_NAME] not in names]
 
     def close(self) -> None:
         """Wait for merges in the background, and close the index."""
         with translated():
             self._writer.wait_merging_threads()
+
+    def _has_many_segments(self) -> bool:
+        """Return whether no segment has most documents yet, and merges will change that."""
+        sizes = _sizes(self._directory / META)
+        return len(sizes) >= SEGMENTS_MERGED and 2 * max(sizes) < sum(sizes)
 
     def _settle(self) -> None:
         """Go on with less memory; merges must have been done, or be small."""

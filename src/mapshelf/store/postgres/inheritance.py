@@ -1,12 +1,13 @@
 """What the maps of a batch inherit in PostgreSQL, read and written for all drafts at once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Final
 
 from mapshelf.model import MapDraft, Source
 from mapshelf.store.former_contents import note_former_content
+from mapshelf.store.former_places import inherited_at_places, with_place
 from mapshelf.store.inherited_visibility import (
     FIND_INHERITED,
     Inherited,
@@ -36,7 +37,7 @@ class PostgresInheritance:
     batch changes, was public until now. ``known`` are the maps that the drafts refer to.
     """
 
-    def __init__(self, link: Link, drafts: Iterable[MapDraft], known: Sequence[int]) -> None:
+    def __init__(self, link: Link, drafts: Sequence[MapDraft], known: Sequence[int]) -> None:
         self._link = link
         self._known = known
         self._found: dict[Row, Inherited] = {}
@@ -49,10 +50,15 @@ class PostgresInheritance:
             columns = map(list, zip(*keys, strict=True))
             for row in link.rows(SELECT_INHERITED, tuple(columns)):
                 self._found[row[:3]] = inherited_of_row(row[3:])
+        self._places = inherited_at_places(self._read, drafts)
 
     def of(self, draft: MapDraft) -> Inherited | None:
         """See ``Inheritance``."""
         return strictest(self._found, draft)
+
+    def of_new(self, draft: MapDraft) -> Inherited | None:
+        """See ``Inheritance``."""
+        return with_place(self.of(draft), self._places, draft)
 
     def write_removed(self, row: Row) -> None:
         """See ``Inheritance``."""

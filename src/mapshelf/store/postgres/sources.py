@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
+from mapshelf.store.former_places import note_former_place
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
@@ -61,20 +62,22 @@ class PostgresSources(DatabaseUser):
             at = "sha256(path) = sha256(%s)"
 
             def found(path: bytes) -> list[Row]:
-                return link.rows(f"SELECT modified FROM sources WHERE {at}", (path,))
+                return link.rows(f"SELECT modified, file_id FROM sources WHERE {at}", (path,))
 
             taken = found(new.path) if new.path != old else []
-            if not found(old) or (taken and taken[0] != (GONE,)):
+            if not found(old) or (taken and taken[0][0] != GONE):
                 return False
-            if taken:
+            for _, file_id in taken:
                 given = path_without_file(new.path, found)
                 link.execute(f"UPDATE sources SET path = %s WHERE {at}", (given, new.path))
+                note_former_place(link.shared_rows, file_id, new.path)
             moved = link.rows(
                 "UPDATE sources SET path = %s, name = %s, size = %s, modified = %s, digest = %s"
                 f" WHERE {at} RETURNING file_id",
                 (new.path, new.name, new.size, new.modified, new.digest, old),
             )
             for (file_id,) in moved:
+                note_former_place(link.shared_rows, file_id, old)
                 link.execute(
                     "UPDATE maps SET revision = %s WHERE file_id = %s",
                     (counters.next_revision(), file_id),

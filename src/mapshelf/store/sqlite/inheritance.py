@@ -1,13 +1,15 @@
 """What the maps of a batch inherit in SQLite."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import apsw
 
 from mapshelf.model import MapDraft, Source
 from mapshelf.store.former_contents import note_former_content
+from mapshelf.store.former_places import inherited_at_places, with_place
 from mapshelf.store.inherited_visibility import (
+    EVERYWHERE,
     FIND_INHERITED,
     Inherited,
     forget_inherited,
@@ -30,16 +32,28 @@ class SQLiteInheritance:
     published map with the same content: whether that comes first must not matter.
     """
 
-    def __init__(self, database: apsw.Connection, drafts: Iterable[MapDraft]) -> None:
+    def __init__(self, database: apsw.Connection, drafts: Sequence[MapDraft]) -> None:
         self._database = database
         self._found: dict[Row, Inherited] = {}
-        for key in dict.fromkeys(key for draft in drafts for key in keys_of(draft)):
-            for row in database.execute(SELECT_INHERITED, key):
-                self._found[key] = inherited_of_row(row)
+        for keys in dict.fromkeys(tuple(keys_of(draft)) for draft in drafts):
+            self._find(keys)
+        self._places = inherited_at_places(self._read, drafts)
+
+    def _find(self, keys: Iterable[Row]) -> None:
+        for key in keys:
+            rows = self._read(SELECT_INHERITED, key)
+            if rows:
+                self._found[key] = inherited_of_row(rows[0])
+            elif key[1] == EVERYWHERE:
+                return
 
     def of(self, draft: MapDraft) -> Inherited | None:
         """See ``Inheritance``."""
         return strictest(self._found, draft)
+
+    def of_new(self, draft: MapDraft) -> Inherited | None:
+        """See ``Inheritance``."""
+        return with_place(self.of(draft), self._places, draft)
 
     def write_removed(self, row: Row) -> None:
         """See ``Inheritance``."""

@@ -37,6 +37,7 @@ MIGRATIONS: Final = (
     "sqlite_0021.sql",
     "sqlite_0022.sql",
     "sqlite_0023.sql",
+    "sqlite_0024.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 

@@ -6,6 +6,7 @@ import apsw
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
+from mapshelf.store.former_places import note_former_place
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
@@ -50,23 +51,28 @@ class SQLiteSources(DatabaseUser):
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""
         with self._database.writing() as database:
-            query = "SELECT modified FROM sources WHERE path = ?"
+            query = "SELECT modified, file_id FROM sources WHERE path = ?"
+
+            def read(sql: str, values: Row) -> list[Row]:
+                return database.execute(sql, values).fetchall()
 
             def found(path: bytes) -> list[Row]:
-                return database.execute(query, (path,)).fetchall()
+                return read(query, (path,))
 
             taken = found(new.path) if new.path != old else []
-            if not found(old) or (taken and taken[0] != (GONE,)):
+            if not found(old) or (taken and taken[0][0] != GONE):
                 return False
-            if taken:
+            for _, file_id in taken:
                 given = path_without_file(new.path, found)
                 database.execute("UPDATE sources SET path = ? WHERE path = ?", (given, new.path))
-            moved: list[Row] = database.execute(
+                note_former_place(read, file_id, new.path)
+            moved = read(
                 "UPDATE sources SET path = ?, name = ?, size = ?, modified = ?, digest = ?"
                 " WHERE path = ? RETURNING file_id",
                 (new.path, new.name, new.size, new.modified, new.digest, old),
-            ).fetchall()
+            )
             for (file_id,) in moved:
+                note_former_place(read, file_id, old)
                 database.execute(
                     "UPDATE maps SET revision = ? WHERE file_id = ?",
                     (next_revision(database), file_id),

@@ -1,0 +1,201 @@
+"""Tests of what files inherit that are new at the places of others."""
+
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+
+from mapshelf.model import DecisionKind, Map, MapDetails, MapDraft, Source, Visibility
+from mapshelf.store import Store, former_places
+from mapshelf.store.tables import FORMER_PLACES, INHERITED
+from tests.store.clock import Clock
+from tests.store.contract.copied_files import COPY, FILE, SAME, copied, draft, shown_titles
+from tests.store.contract.publishing import PeopleSuite
+from tests.store.contract.suite import ALL, present, put
+from tests.store.drafts import source
+
+PRIVATE = MapDetails(visibility=Visibility.PRIVATE)
+PUBLISHED = MapDetails(visibility=Visibility.PUBLISHED)
+OTHER = b"o" * 32
+
+MOVED = source("moved.mm", digest=SAME)
+"""``FILE`` at another place."""
+
+
+def new(file: Source = FILE, digest: bytes = OTHER, owner: str = "bob") -> MapDraft:
+    """Return the draft of another file at the place of ``file``."""
+    return draft(replace(file, digest=digest), owner=owner)
+
+
+def place(file: Source) -> bytes:
+    return sha256(file.path).digest()
+
+
+class FormerPlacesContract(PeopleSuite):
+    """Files in places that the files of other maps have left."""
+
+    @pytest.fixture
+    def known(self, store: Store, ann: int) -> Map:
+        """A map of ann's, of ``FILE``."""
+        return put(store, draft(FILE))
+
+    @pytest.mark.parametrize("state", ["unlisted", "private", "hidden", "removed", "missing"])
+    def test_a_file_in_the_place_of_an_unpublished_one_is_not_published(
+        self, store: Store, known: Map, bob: int, state: str
+    ) -> None:
+        """Its disk may be back, with what has been written there meanwhile."""
+        assert store.move_source(FILE.path, MOVED)
+        expected = Visibility.UNLISTED if state == "unlisted" else Visibility.PRIVATE
+        if state == "hidden":
+            store.decide(known.file_id, DecisionKind.HIDE, bob)
+        elif state == "removed":
+            store.remove_map(known.file_id, bob)
+        else:
+            store.edit_map(known.file_id, MapDetails(visibility=expected))
+        if state == "missing":
+            store.remove_sources([MOVED.path])
+        (outcome,) = store.put_maps([new()])
+        assert outcome.unpublished
+        found = store.find_map(outcome.id)
+        if state == "removed":
+            assert [one.removed_by for one in store.removed_maps(None)] == ["bob", "bob"]
+        else:
+            assert found
+            assert found.visibility is expected
+        # It is no copy that may become another map, even if it had been equal.
+        for digest in (SAME, b"n" * 32, SAME):
+            store.put_maps([replace(new(digest=digest), originals=frozenset([MOVED.path]))])
+        assert shown_titles(store) == []
+        assert store.check() == []
+
+    def test_what_people_decide_about_a_file_in_a_former_place_stays(
+        self, store: Store, known: Map
+    ) -> None:
+        store.edit_map(known.file_id, PRIVATE)
+        store.move_source(FILE.path, MOVED)
+        found = put(store, new())
+        assert store.rows(INHERITED, None, ALL) == [(found.file_id, 0, OTHER, "published")]
+        store.edit_map(found.file_id, PUBLISHED)
+        assert store.rows(INHERITED, None, ALL) == []
+        assert put(store, new(digest=b"n" * 32)).visibility is Visibility.PUBLISHED
+
+    def test_a_file_in_the_place_of_a_published_one_is_published(
+        self, store: Store, known: Map
+    ) -> None:
+        store.move_source(FILE.path, MOVED)
+        assert put(store, new()).visibility is Visibility.PUBLISHED
+        # The last one counts.
+        second = source("second.mm", digest=OTHER)
+        store.move_source(FILE.path, second)
+        store.edit_map(known.file_id, PRIVATE)
+        assert put(store, new(digest=b"3" * 32)).visibility is Visibility.PUBLISHED
+        assert put(store, replace(new(MOVED), folder=None)).visibility is Visibility.PRIVATE
+        # One that is given without a folder is somebody's upload or record.
+        store.move_source(MOVED.path, source("far.mm", digest=OTHER))
+        assert put(store, replace(new(MOVED), folder=None)).visibility is Visibility.PUBLISHED
+
+    def test_the_strictest_of_place_and_content_and_what_new_maps_have_counts(
+        self, store: Store, known: Map
+    ) -> None:
+        levels = [Visibility(name) for name in ("published", "unlisted", "private")]
+        for number in range(27):
+            at, by, first = number % 3, number // 3 % 3, number // 9
+            files = [
+                source(f"{number}/{name}.mm", digest=bytes([number, index]) * 16)
+                for index, name in enumerate(("place", "original"))
+            ]
+            for file, level in zip(files, (at, by), strict=True):
+                found = put(store, draft(file))
+                store.edit_map(found.file_id, MapDetails(visibility=levels[level]))
+            store.move_source(files[0].path, replace(files[0], path=b"/moved/%d" % number))
+            again = new(files[0], files[1].digest)
+            again = replace(again, initial_visibility=levels[first])
+            assert put(store, again).visibility is levels[max(at, by, first)], (at, by, first)
+            # Without the place, a copy may begin another map.
+            begun = replace(again, source=replace(files[0], digest=bytes([number, 9]) * 16))
+            begun = replace(begun, originals=frozenset([files[1].path]))
+            expected = max(at, by, first) if at else first
+            assert put(store, begun).visibility is levels[expected], (at, by, first)
+
+    def test_a_file_in_the_place_of_one_that_moved_to_a_copy_is_not_published(
+        self, store: Store, known: Map
+    ) -> None:
+        store.edit_map(known.file_id, PRIVATE)
+        put(store, draft(COPY))
+        elsewhere = source("c/1.mm", digest=SAME)
+        store.move_source(COPY.path, elsewhere)
+        assert store.adopt_copy(FILE, [elsewhere]) == elsewhere
+        assert sorted(store.rows(FORMER_PLACES, None, ALL)) == sorted(
+            (place(file), known.file_id, None) for file in (FILE, COPY)
+        )
+        for file in (FILE, COPY):
+            assert put(store, new(file)).visibility is Visibility.PRIVATE
+
+    def test_a_file_in_a_place_that_was_given_to_another_is_not_published(
+        self, store: Store, known: Map
+    ) -> None:
+        """Another file was moved to the place of a missing one."""
+        store.edit_map(known.file_id, PRIVATE)
+        store.remove_sources([FILE.path])
+        other = put(store, draft(source("other.mm")))
+        assert store.move_source(source("other.mm").path, replace(FILE, digest=OTHER))
+        assert put(store, new()).id == other.id
+        store.delete_maps([other.id])
+        assert put(store, new()).visibility is Visibility.PRIVATE
+
+    @pytest.mark.parametrize("state", ["published", "unlisted", "private", "removed"])
+    def test_the_places_of_a_map_that_was_missing_for_long_are_remembered(
+        self, store: Store, known: Map, clock: Clock, ann: int, state: str
+    ) -> None:
+        store.move_source(FILE.path, MOVED)
+        if state == "removed":
+            store.remove_map(known.file_id, ann)
+        else:
+            store.edit_map(known.file_id, MapDetails(visibility=Visibility(state)))
+        store.remove_sources([MOVED.path])
+        missing = store.sources([MOVED.path])[MOVED.path]
+        assert store.purge_missing([missing], clock.now + 1) == 1
+        kept = "private" if state == "removed" else state
+        assert sorted(store.rows(FORMER_PLACES, None, ALL)) == (
+            []
+            if state == "published"
+            else sorted((place(file), None, kept) for file in (FILE, MOVED))
+        )
+        for file in (FILE, MOVED):
+            (outcome,) = store.put_maps([new(file)])
+            assert present(store)[outcome.id].visibility is Visibility(kept)
+        # The next map at a place counts from then on.
+        for found in present(store).values():
+            store.edit_map(found.file_id, PUBLISHED)
+        store.move_source(FILE.path, source("x.mm", digest=OTHER))
+        assert put(store, new()).visibility is Visibility.PUBLISHED
+        assert store.check() == []
+
+    def test_nothing_is_remembered_of_maps_that_are_deleted(self, store: Store, known: Map) -> None:
+        store.edit_map(known.file_id, PRIVATE)
+        store.move_source(FILE.path, MOVED)
+        store.delete_maps([known.id])
+        assert store.rows(FORMER_PLACES, None, ALL) == []
+        assert put(store, new()).visibility is Visibility.PUBLISHED
+
+    def test_there_is_one_row_for_each_place(self, store: Store, known: Map) -> None:
+        for _ in range(3):
+            store.move_source(FILE.path, MOVED)
+            store.move_source(MOVED.path, FILE)
+        assert len(store.rows(FORMER_PLACES, None, ALL)) == 2
+        store.edit_map(known.file_id, PRIVATE)
+        assert put(store, new(FILE, SAME, "ann")).id == known.id
+        assert copied(store, new(MOVED)) is not None
+
+    def test_many_places_are_looked_up_at_once(
+        self, store: Store, known: Map, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(former_places, "PLACES_AT_ONCE", 3)
+        files = [source(f"{number}.mm", digest=bytes([number]) * 32) for number in range(20)]
+        for number, found in enumerate(map(draft, files)):
+            if number % 2:
+                store.edit_map(put(store, found).file_id, PRIVATE)
+        for file in files[1::2]:
+            store.move_source(file.path, replace(file, path=file.path + b".moved"))
+        outcomes = store.put_maps([new(file) for file in files])
+        assert [one.unpublished for one in outcomes] == [bool(number % 2) for number in range(20)]
