@@ -9,7 +9,7 @@ import pytest
 
 from mapshelf.formats.ndjson_records import format_size, size_of
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
@@ -28,7 +28,8 @@ EXAMPLES: Final = Path(__file__).parents[1] / "examples"
 def imported(shelf: Shelf, *paths: Path) -> ImportReport:
     report = ImportReport()
     with SandboxedReader(workers=1) as reader:
-        found, lost = scan(paths, ImportReport()), LostFiles(set(), {}, {})
+        lost = LostFiles(set(), {}, SeenFolders(), shelf.store.unpublished_sources)
+        found = scan(paths, ImportReport())
         import_maps(shelf.store, found, reader, Attribution(), report, lost=lost)
     return report
 

@@ -75,13 +75,13 @@ def test_a_disk_that_is_mounted_in_a_served_folder_may_come_back(
     synchronization.sync()
     before = make_private(store, file)
     disk = file.parent.rename(folder.with_name("disk"))
-    file.parent.mkdir()
+    old_map(file.parent / "notes.txt", "This folder is not empty, so the file counts as lost.")
     copy = Path(shutil.copy2(disk / file.name, folder / "copy.mm"))
     if not running:
         synchronization = FolderSync(store, reader, [folder])
     synchronization.sync()
     assert map_of(store, copy) == before
-    file.parent.rmdir()
+    shutil.rmtree(file.parent)
     disk.rename(file.parent)
     for number, title in enumerate(("Secret, edited", "Secret", "Secret, edited again")):
         old_map(file, title, number)
@@ -153,12 +153,12 @@ def test_a_private_file_that_is_back_after_its_map_was_deleted_is_not_published(
     if state == "private":
         make_private(store, file)
     disk = file.parent.rename(folder.with_name("disk"))
-    file.parent.mkdir()
+    old_map(file.parent / "notes.txt", "Nothing is deleted while the folder of the disk is empty.")
     synchronization.sync()
     clock.now += 31 * DAY
     synchronization.sync()
     assert store.sources([os.fsencode(file)]) == {}, "the map is deleted"
-    file.parent.rmdir()
+    shutil.rmtree(file.parent)
     disk.rename(file.parent)
     old_map(file, "File, edited", 9)
     synchronization.sync()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.reparsing import reparse_outlines
 from mapshelf.importer.report import ImportReport
@@ -27,7 +27,8 @@ LINKING = (
 
 def imported(store: Store, reader: SandboxedReader, *paths: Path) -> dict[str, int]:
     candidates = list(scan(paths, ImportReport(), reader.members))
-    lost = LostFiles({one.path for one in candidates}, {}, {})
+    present = {one.path for one in candidates}
+    lost = LostFiles(present, {}, SeenFolders(), store.unpublished_sources)
     import_maps(store, candidates, reader, Attribution(), ImportReport(), lost=lost)
     return {found.title: found.file_id for found in store.maps(0, 99)}
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def there(tmp_path: Path) -> Path:
 
 def old_map(path: Path, title: str, seconds: int = 0) -> Path:
     """Write a map that has not changed for a long time."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True, parents=True)
     write_map(path, title)
     os.utime(path, (LONG_AGO + seconds, LONG_AGO + seconds))
     return path
@@ -219,22 +220,184 @@ def test_what_is_moved_out_of_a_folder_that_is_not_served_any_more_is_not_publis
     assert found.visibility is Visibility.PRIVATE
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+@pytest.mark.parametrize("way", ["import", "serve"])
+def test_a_copy_does_not_get_the_map_of_a_file_in_an_empty_folder_further_in(
+    store: Store, reader: SandboxedReader, here: Path, way: str
+) -> None:
+    """A disk may be mounted there that is disconnected, whatever else is in the outer folder."""
+    file = old_map(here / "inner" / "secret.mm", "Secret")
+    FolderSync(store, reader, [here / "inner"]).sync()
+    before = make_private(store, file)
+    disk = file.parent.rename(here.with_name("disk"))
+    file.parent.mkdir()
+    copy = Path(shutil.copy2(disk / file.name, here / "draft.mm"))
+    take(way, store, reader, here)
+    copied = map_of(store, copy)
+    assert copied
+    assert copied.id != before.id
+    assert copied.visibility is Visibility.PRIVATE
+    assert map_of(store, file) == before, "it is not removed"
+    file.parent.rmdir()
+    disk.rename(file.parent)
+    FolderSync(store, reader, [here]).sync()
+    assert map_of(store, file) == before
+
+
+@pytest.mark.parametrize("way", ["import", "serve"])
+def test_published_maps_move_even_if_an_empty_folder_is_left(
+    store: Store, reader: SandboxedReader, here: Path, tmp_path: Path, way: str
+) -> None:
+    """The only folder in another one is moved, or all files of a folder in the served one are."""
+    moved = [here / "below" / "a.mm", tmp_path / "srv" / "maps" / "b.mm"]
+    (tmp_path / "srv").mkdir()
+    for path in moved:
+        old_map(path, path.stem)
+        FolderSync(store, reader, [path.parent]).sync()
+    before = [map_of(store, path) for path in moved]
+    now = [moved[0].rename(here / "c.mm"), moved[1].parent.rename(here / "maps") / "b.mm"]
+    take(way, store, reader, here)
+    assert [map_of(store, path) for path in now] == before
+    assert len(store.maps(0, 10)) == 3
+
+
+def test_a_served_folder_in_another_one_may_be_moved_with_a_link_left_in_its_place(
+    store: Store, reader: SandboxedReader, here: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a", "secret"):
+        old_map(here / "inner" / f"{name}.mm", name)
+    synchronization = FolderSync(store, reader, [here, here / "inner"])
+    synchronization.sync()
+    make_private(store, here / "inner" / "secret.mm")
+    before = store.maps(0, 10)
+    moved = (here / "inner").rename(here / "moved")
+    (here / "inner").symlink_to(moved)
+    synchronization.sync()
+    assert "until a restart" not in caplog.text
+    for _ in range(2):
+        FolderSync(store, reader, [here, here / "inner"]).sync()
+        assert store.maps(0, 10) == before
+        assert len(store.sources_below(os.fsencode(moved), b"", 10)) == 2
+
+
+def test_maps_behind_a_link_stay_while_what_it_leads_to_is_away(
+    store: Store, reader: SandboxedReader, here: Path, there: Path
+) -> None:
+    file = old_map(here / "alice" / "secret.mm", "Secret")
+    FolderSync(store, reader, [here]).sync()
+    before = store.maps(0, 10)
+    file.parent.rename(there / "alice")
+    file.parent.symlink_to(there / "alice")
+    disk = there.rename(there.with_name("disk"))
+    there.mkdir()
+    synchronization = FolderSync(store, reader, [here])
+    for _ in range(2):
+        synchronization.sync()
+    assert store.maps(0, 10) == before
+    there.rmdir()
+    disk.rename(there)
+    synchronization.sync()
+    assert store.maps(0, 10) == before
+
+
+@contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    """Mount a disk, an empty one unless there are ``options``."""
+    folder.mkdir(exist_ok=True)
+    words = ["mount", *(options or ("-t", "tmpfs", "none")), str(folder)]
+    if os.geteuid() != 0 or subprocess.run(words, check=False).returncode:
+        pytest.skip("this machine does not allow mounting a disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_maps_behind_a_link_stay_while_the_disk_that_it_leads_to_is_disconnected(
+    store: Store, reader: SandboxedReader, here: Path, there: Path
+) -> None:
+    file = old_map(here / "alice" / "secret.mm", "Secret")
+    synchronization = FolderSync(store, reader, [here])
+    synchronization.sync()
+    before = store.maps(0, 10)
+    with mounted(there):
+        shutil.move(file.parent, there / "alice")
+        file.parent.symlink_to(there / "alice")
+        synchronization.sync()
+    old_map(there / "other.mm", "Other")
+    synchronization.sync()
+    assert store.maps(0, 10) == before
+
+
+def test_a_file_that_is_written_to_a_mount_point_does_not_make_those_of_the_disk_lost(
+    store: Store, reader: SandboxedReader, here: Path
+) -> None:
+    file = here / "disk" / "secret.mm"
+    synchronization = FolderSync(store, reader, [here])
+    with mounted(file.parent):
+        old_map(file, "Secret")
+        copy = fresh_copy(file, here / "draft.mm")
+        synchronization.sync()
+        before = make_private(store, file)
+    old_map(file.with_name("stray.mm"), "Stray")
+    for _ in range(2):
+        synchronization.sync()
+    copied = map_of(store, copy)
+    assert copied
+    assert (copied.id != before.id, copied.visibility) == (True, Visibility.PRIVATE)
+    assert map_of(store, file) == before
+
+
+def test_what_was_deleted_or_renamed_on_a_disk_is_noticed_when_that_is_connected_again(
+    store: Store, reader: SandboxedReader, here: Path, tmp_path: Path
+) -> None:
+    """It may have another number then."""
+    disk, saved = here / "disk", tmp_path / "saved"
+    synchronization = FolderSync(store, reader, [here])
+    with mounted(disk):
+        for name in ("stays", "old", "renamed"):
+            old_map(disk / f"{name}.mm", name)
+        shutil.copytree(disk, saved)
+        synchronization.sync()
+        renamed = map_of(store, disk / "renamed.mm")
+    synchronization.sync()
+    assert len(store.maps(0, 10)) == 4
+    with mounted(tmp_path / "another"), mounted(disk):
+        shutil.copy2(saved / "stays.mm", disk)
+        shutil.copy2(saved / "renamed.mm", disk / "new.mm")
+        for _ in range(2):
+            synchronization.sync()
+        assert map_of(store, disk / "new.mm") == renamed
+        assert {one.title for one in store.maps(0, 10)} == {"Keep", "stays", "renamed"}
+
+
+def test_files_on_a_file_system_that_gives_them_other_numbers_are_followed(
+    store: Store, reader: SandboxedReader, here: Path, tmp_path: Path
+) -> None:
+    with mounted(tmp_path / "lower"), mounted(tmp_path / "upper"):
+        for name in ("upper", "work"):
+            (tmp_path / "upper" / name).mkdir()
+        old_map(tmp_path / "lower" / "a.mm", "A")
+        old_map(tmp_path / "lower" / "b.mm", "B")
+        layers = f"lowerdir={tmp_path}/lower,upperdir={tmp_path}/upper/upper"
+        options = f"{layers},workdir={tmp_path}/upper/work"
+        with mounted(here, "-t", "overlay", "overlay", "-o", options):
+            synchronization = FolderSync(store, reader, [here])
+            synchronization.sync()
+            (here / "a.mm").unlink()
+            synchronization.sync()
+            assert [one.title for one in store.maps(0, 10)] == ["B"]
+
+
 def test_a_copy_does_not_get_the_map_of_a_file_that_was_seen_on_another_disk(
     store: Store, reader: SandboxedReader, here: Path, tmp_path: Path
 ) -> None:
-    disk = here / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode:
-        pytest.skip("this machine does not allow mounting a disk")
-    try:
-        file = old_map(disk / "secret.mm", "Secret")
+    file = here / "disk" / "secret.mm"
+    synchronization = FolderSync(store, reader, [here])
+    with mounted(file.parent):
+        old_map(file, "Secret")
         saved = Path(shutil.copy2(file, tmp_path / "saved"))
-        synchronization = FolderSync(store, reader, [here])
         synchronization.sync()
         before = make_private(store, file)
-    finally:
-        subprocess.run(["umount", disk], check=True)
     copy = Path(shutil.copy2(saved, here / "draft.mm"))
     synchronization.sync()
     begin_another_map(store, synchronization, copy)

@@ -227,3 +227,45 @@ def test_a_folder_that_is_away_is_not_asked_for_missing_maps(
     FolderSync(store, reader, [path.parent, folder]).sync()
     assert asked == [os.fsencode(folder)]
     assert is_known(store, path)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_map_is_not_deleted_while_its_folder_is_empty(
+    store: SQLiteStore, miss: Miss, reader: SandboxedReader, folder: Path
+) -> None:
+    """A disk may be mounted on a folder in the served one, too."""
+    kept, deleted = folder / "disk" / "secret.mm", folder / "gone" / "secret2.mm"
+    for path in (kept, deleted):
+        path.parent.mkdir()
+        miss(path)
+    deleted.parent.rmdir()
+    folder_sync = FolderSync(store, reader, [folder])
+    for _ in range(2):
+        folder_sync.sync()
+    assert is_known(store, kept)
+    assert not is_known(store, deleted)
+    (kept.parent / "notes.txt").write_text("The disk is mounted.")
+    folder_sync.sync()
+    assert not is_known(store, kept)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_map_is_not_deleted_from_a_folder_that_has_become_empty(
+    store: SQLiteStore, clock: Clock, reader: SandboxedReader, folder: Path
+) -> None:
+    """A folder may be mounted there that is on the same disk, so its number says nothing."""
+    path = old_map(folder / "secret.mm", "secret")
+    folder_sync = FolderSync(store, reader, [folder])
+    folder_sync.sync()
+    clock.now -= 31 * DAY
+    store.remove_sources([os.fsencode(path)])
+    clock.now += 31 * DAY
+    disk = folder.rename(folder.with_name("away"))
+    folder.mkdir()
+    for _ in range(2):
+        folder_sync.sync()
+    assert is_known(store, path)
+    folder.rmdir()
+    disk.rename(folder)
+    FolderSync(store, reader, [folder]).sync()
+    assert {one.title for one in store.maps(0, 10)} == {"Keep", "secret"}

@@ -11,7 +11,7 @@ import pytest
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer import reparsing
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.reparsing import reparse_outlines
 from mapshelf.importer.report import ImportReport
@@ -44,7 +44,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def imported(store: Store, reader: SandboxedReader, folder: Path) -> list[Map]:
-    found, lost = list(scan([folder], ImportReport())), LostFiles(set(), {}, {})
+    found = list(scan([folder], ImportReport()))
+    lost = LostFiles(set(), {}, SeenFolders(), store.unpublished_sources)
     import_maps(store, found, reader, Attribution(), ImportReport(), lost=lost)
     return store.maps(0, 99)
 

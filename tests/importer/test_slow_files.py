@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
@@ -33,7 +33,7 @@ def test_maps_that_were_read_do_not_wait_for_a_slow_file(tmp_path: Path) -> None
     try:
         with SandboxedReader(workers=1, limits=limits, readers=hostile_readers) as reader:
             found = list(scan([tmp_path], ImportReport()))
-            lost = LostFiles(set(), {}, {})
+            lost = LostFiles(set(), {}, SeenFolders(), store.unpublished_sources)
             import_maps(store, sorted(found, key=str), reader, Attribution(), report, lost=lost)
     finally:
         store.close()

@@ -11,7 +11,7 @@ import pytest
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
@@ -299,7 +299,7 @@ def test_linked_files_depend_on_the_imported_path(maps: Path, reader: SandboxedR
                 reader,
                 Attribution(),
                 ImportReport(),
-                lost=LostFiles(set(), {}, {}),
+                lost=LostFiles(set(), {}, SeenFolders(), store.unpublished_sources),
             )
             return [store.image(one.file_id, digest) == RED for one in store.maps(0, 9)]
 

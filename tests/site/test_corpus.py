@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
@@ -113,7 +113,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
         report = ImportReport()
         with SandboxedReader() as reader:
             found = scan(chosen_files(), report)
-            lost = LostFiles(set(), {}, {})
+            lost = LostFiles(set(), {}, SeenFolders(), full.store.unpublished_sources)
             import_maps(full.store, found, reader, Attribution("corpus"), report, lost=lost)
         assert report.counts[Verdict.ADDED] > examples(LOOKED_AT) * 0.9
         full.publish()

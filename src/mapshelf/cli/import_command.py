@@ -13,7 +13,7 @@ from mapshelf.durable import open_private
 from mapshelf.errors import UnreadableFile
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, import_maps
 from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
@@ -89,6 +89,8 @@ def _import_maps(
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
         folders = _folders_of(paths)
+        seen = SeenFolders()
+        seen.see(candidates)
         reader.expect(len(candidates))
         progress.follow(report, "Reading maps", len(candidates))
         import_maps(
@@ -101,7 +103,8 @@ def _import_maps(
             lost=LostFiles(
                 {candidate.path for candidate in candidates},
                 {Path(folder): os.access(folder, os.R_OK | os.X_OK) for folder in folders},
-                {candidate.path: candidate.device for candidate in candidates},
+                seen,
+                store.unpublished_sources,
             ),
         )
     of_files = ImportReport(refusals=report.refusals[before:], skipped=report.skipped)

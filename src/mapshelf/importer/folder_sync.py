@@ -17,7 +17,7 @@ from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD, FilesByName
-from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
 from mapshelf.importer.progress import ImportProgress
@@ -75,7 +75,7 @@ class FolderSync:
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
-        self._devices: dict[str, int] = {}
+        self._seen = SeenFolders()
         self._missed: dict[bytes, float] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
@@ -136,6 +136,8 @@ class FolderSync:
 
     def _log_moved(self, given: Path) -> None:
         place = self._given[given]
+        if not set(self._folders).isdisjoint(place.parents):
+            return  # it is like any other folder in the outer one
         if resolve_path(place) != str(place):
             log.warning(
                 "%s is behind a symbolic link now; its maps stay as they are until a restart",
@@ -170,11 +172,12 @@ class FolderSync:
         return candidate in self._last_scan or age > MIN_AGE
 
     def _lost_files(self, present: set[Candidate], reachable: list[Path]) -> LostFiles:
-        self._devices |= {candidate.path: candidate.device for candidate in present}
+        self._seen.see(present)
         return LostFiles(
             {candidate.path for candidate in present},
             {folder: folder in reachable for folder in self._folders},
-            self._devices,
+            self._seen,
+            self._store.unpublished_sources,
         )
 
     def _import(

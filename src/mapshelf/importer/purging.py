@@ -31,9 +31,6 @@ FILES_AT_ONCE: Final = 2000
 MOST_SECONDS: Final = 1.0
 """Seconds after which a deletion of many maps is interrupted, because new files are waiting."""
 
-_START: Final = (b"", b"")
-"""The folder and the path of a file that come before all others."""
-
 log = logging.getLogger(__name__)
 
 
@@ -47,7 +44,7 @@ class Purging:
     def __init__(self, store: Sources) -> None:
         self._store = store
         self._due = time.monotonic() + INTERVAL
-        self._done = _START
+        self._done = b""
 
     def purge_due(self, folders: list[Path], lost: LostFiles) -> None:
         """Delete maps in ``folders`` that are due, unless that was done recently.
@@ -59,30 +56,26 @@ class Purging:
         if began < self._due:
             return
         before, count = milliseconds() - UNDOABLE, 0
-        for folder, sources in self._missing(sorted(map(os.fsencode, folders)), lost, before):
-            sure = [one for one in sources if lost.is_lost(one.path)]
+        for sources in self._missing(folders, lost, before):
+            gone = [one for one in sources if lost.is_lost(one.path)]
+            sure = [one for one in gone if not lost.may_come_back(one.path)]
             count += self._store.purge_missing(sure, before)
-            self._done = (folder, sources[-1].path)
+            self._done = sources[-1].path
             if time.monotonic() >= began + MOST_SECONDS:
                 break
         else:
-            self._done = _START
+            self._done = b""
             self._due = time.monotonic() + INTERVAL
         if count:
             maps = noun(count, "map whose file was", "maps whose files were")
             log.info("deleted %d %s gone long ago", count, maps)
 
-    def _missing(
-        self, folders: list[bytes], lost: LostFiles, before: int
-    ) -> Iterator[tuple[bytes, list[Source]]]:
-        """Yield the files of this round that are left, a few at a time, with their folder."""
-        latest, path = self._done
-        for folder in folders:
-            # No file of a folder that is away is lost, and there may be very many.
-            if folder < latest or lost.may_be_unmounted(os.path.join(folder, b"")):
+    def _missing(self, folders: list[Path], lost: LostFiles, before: int) -> Iterator[list[Source]]:
+        """Yield the files of this round that are left, a few at a time, in the order of paths."""
+        for prefix in sorted(os.path.join(os.fsencode(folder), b"") for folder in folders):
+            # No map of a folder that is away is deleted, and there may be very many.
+            if lost.may_come_back(prefix + b"file"):
                 continue
-            after = path if folder == latest else b""
-            while page := self._store.long_missing(folder, before, after, FILES_AT_ONCE):
+            while page := self._store.long_missing(prefix[:-1], before, self._done, FILES_AT_ONCE):
                 for start in range(0, len(page), MAPS_AT_ONCE):
-                    yield folder, page[start : start + MAPS_AT_ONCE]
-                after = page[-1].path
+                    yield page[start : start + MAPS_AT_ONCE]

@@ -52,7 +52,7 @@ class Candidate:
         name: path relative to the given folder, or the name of a file that was given itself.
         size: bytes.
         modified: modification time, see ``storable_time``.
-        device: number of its file system.
+        device: number of the file system of its folder; on overlayfs, its own may be another one.
         folder: the given folder or archive, empty if the file itself was given. Pictures next to a
             map are only read from there (``readers.linked_images``).
     """
@@ -94,6 +94,7 @@ def scan(
                 continue
             seen.add(path)
             try:
+                device = os.stat(os.path.dirname(path)).st_dev
                 status = os.stat(path)
             except OSError as error:
                 if path == top or not _vanished(error):
@@ -103,7 +104,7 @@ def scan(
             name = os.path.relpath(path, top if whole != top else os.path.dirname(top))
             modified = storable_time(status.st_mtime_ns)
             folder = top if path != top else ""
-            yield Candidate(path, printable(name), status.st_size, modified, status.st_dev, folder)
+            yield Candidate(path, printable(name), status.st_size, modified, device, folder)
 
 
 def _files(path: str, report: ImportReport) -> Iterator[str]:
