@@ -51,7 +51,7 @@ def write(document: Path, form: str, title: str = "Rome") -> Path:
         main.write_bytes(data)
     elif form == "zip":
         with zipfile.ZipFile(document, "w") as archive:
-            archive.writestr("contents.xml", data)
+            archive.writestr(zipfile.ZipInfo("contents.xml"), data)  # the same bytes each time
     else:
         document.write_bytes(data)
     os.utime(main, (LONG_AGO, LONG_AGO + len(title)))

@@ -4,22 +4,17 @@ Whether a file was moved is a guess: its disk may be disconnected, or another pr
 folder. Wrong guesses may cost a map its id, but nothing more.
 """
 
-import os
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import purging
 from mapshelf.importer.folder_sync import FolderSync
-from mapshelf.model import DAY, MapDetails, Visibility
+from mapshelf.model import MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
-from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.importer.test_lost_files import make_private, map_of, old_map, take
-from tests.store.clock import Clock
 
 pytestmark = pytest.mark.process
 
@@ -132,39 +127,3 @@ def test_a_file_where_a_private_one_was_is_not_published(
     synchronization.sync()
     assert shown(store) - {"Public"} == {"Keep", "New and public"}
     assert visibility_of(store, file) is Visibility.PRIVATE
-
-
-@pytest.mark.parametrize("state", ["private", "published"])
-def test_a_private_file_that_is_back_after_its_map_was_deleted_is_not_published(
-    tmp_path: Path,
-    reader: SandboxedReader,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    state: str,
-) -> None:
-    monkeypatch.setattr(purging, "INTERVAL", 0.0)
-    clock = Clock(int(time.time() * 1000) - 31 * DAY)
-    store = SQLiteStore(tmp_path / "catalogue.db", clock)
-    file = old_map(folder / "disk" / "file.mm", "File")
-    synchronization = FolderSync(store, reader, [folder])
-    synchronization.sync()
-    before = map_of(store, file)
-    assert before
-    if state == "private":
-        make_private(store, file)
-    disk = file.parent.rename(folder.with_name("disk"))
-    old_map(file.parent / "notes.txt", "Nothing is deleted while the folder of the disk is empty.")
-    synchronization.sync()
-    clock.now += 31 * DAY
-    synchronization.sync()
-    assert store.sources([os.fsencode(file)]) == {}, "the map is deleted"
-    shutil.rmtree(file.parent)
-    disk.rename(file.parent)
-    old_map(file, "File, edited", 9)
-    synchronization.sync()
-    assert visibility_of(store, file) is Visibility(state)
-    back = map_of(store, file)
-    assert back
-    assert back.id != before.id
-    assert store.check() == []
-    store.close()

@@ -127,6 +127,12 @@ def _folders_of(paths: list[Path]) -> list[str]:
 
 def _print_report(report: ImportReport) -> None:
     print(report.summary())
+    if report.unpublished:
+        print(
+            "mapshelf: files that are not published, like the maps with their content or place:"
+            f" {report.unpublished}",
+            file=sys.stderr,
+        )
     for name, reason in report.refusals:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
     if count := len(report.vanished):

@@ -11,7 +11,7 @@ from typing import Final
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.former_contents import pass_on_former_contents
-from mapshelf.store.former_places import note_former_place, pass_on_former_places
+from mapshelf.store.former_places import note_former_place
 from mapshelf.store.inherited_visibility import UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
@@ -70,7 +70,7 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
             found = database.rows(_COPY, (missing.digest, copy.path, *kept, named_alike))
             if found:
                 _adopt(database, kept, found[0])
-                note_former_place(database.rows, kept[0], missing.path)
+                note_former_place(database.rows, kept[0], missing.path, database.now)
                 database.execute(_MOVE, (copy.path, copy.name, copy.size, copy.modified, *file))
                 return copy
     return None
@@ -79,7 +79,6 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
     database.lock_maps((kept[0], dropped[0]))
     pass_on_former_contents(database.rows, dropped[0], kept[0])
-    pass_on_former_places(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()
     database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))

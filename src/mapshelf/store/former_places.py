@@ -2,21 +2,22 @@
 
 Whether a file is a known one, moved, is a guess: its disk may be disconnected, or another process
 may follow its folder. A wrong guess may cost a map its id, but must not publish anything. So if a
-file is new where the file of another map was, its map inherits from that, like a copy, whatever the
-new file contains: it may be the file that was there, back with its disk.
+file is new where the file of an unpublished map was until lately, its map inherits from that, like
+a copy, whatever the new file contains: it may be the file that was there, back with its disk.
 
 What a map inherits from its place it keeps until somebody decides about it. It does not get rid of
 that by becoming another map, as a copy does: a file is still in its place when it changes.
 
-The last map at a place counts. If it is deleted because its file has been missing for long, its
-visibility is remembered instead; if a user or an administrator deletes it, nothing is.
+Many files are new in places that others have left because programs suggest the same name for each.
+So a place counts for a while only, and only if the map was unpublished when its file left. One that
+only inherited that does not count, or such names would hide files for ever.
 """
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Final
 
-from mapshelf.model import MapDraft, Visibility
+from mapshelf.model import MapDraft
 from mapshelf.store.inherited_visibility import EFFECTIVE, Inherited, inherited_of_row
 from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
@@ -34,52 +35,32 @@ _STATES: Final = (
 """What ``EFFECTIVE`` needs."""
 
 _FIND: Final = (
-    f"SELECT * FROM (SELECT p.digest, coalesce(p.visibility, {EFFECTIVE}) AS effective,"
-    f" {_NO_MAP} AS original, r.visibility, r.removed, r.removed_by FROM former_places AS p"
-    f" LEFT JOIN maps AS m ON m.file_id = p.file_id {_STATES} WHERE p.digest IN ({{}})) AS found"
-    " WHERE effective <> 'published'"
+    f"SELECT p.digest, CASE {EFFECTIVE} WHEN 'unlisted' THEN 'unlisted' ELSE 'private' END,"
+    f" {_NO_MAP}, NULL, NULL, NULL FROM former_places AS p JOIN maps AS m ON m.file_id = p.file_id {_STATES}"
+    f" WHERE p.digest IN ({{}}) AND {EFFECTIVE} <> 'published'"
 )
-"""Places whose maps are not published, each with the columns of ``Inherited``."""
+"""Places whose maps are not published, each with the columns of ``Inherited``. In the place of a
+removed map, a new one is private: nobody has removed it."""
 
 _NOTE: Final = (
-    "INSERT INTO former_places (digest, file_id) VALUES (?, ?) ON CONFLICT (digest)"
-    " DO UPDATE SET file_id = excluded.file_id, visibility = NULL RETURNING digest"
+    "INSERT INTO former_places (digest, file_id, since) SELECT ?, m.file_id, ? FROM maps AS m"
+    f" {_STATES} WHERE m.file_id = ? AND {EFFECTIVE} <> 'published'"
+    " AND NOT EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id)"
+    " ON CONFLICT (digest) DO UPDATE SET file_id = excluded.file_id, since = excluded.since"
+    " RETURNING digest"
 )
 
-_PASS_ON: Final = "UPDATE former_places SET file_id = ? WHERE file_id = ? RETURNING digest"
-
-_KEEP: Final = (
-    "UPDATE former_places SET file_id = NULL, visibility = ? WHERE file_id = ? RETURNING digest"
-)
-
-_FILES: Final = "SELECT path FROM sources WHERE file_id = ?"
-
-_VISIBILITY: Final = f"SELECT {EFFECTIVE} FROM maps AS m {_STATES} WHERE m.file_id = ?"
+_PURGE: Final = "DELETE FROM former_places WHERE since < ? RETURNING digest"
 
 
-def note_former_place(read: Read, file_id: int, path: bytes) -> None:
-    """Remember that the file of a map was at this place until now."""
-    read(_NOTE, (_digest(path), file_id))
+def note_former_place(read: Read, file_id: int, path: bytes, now: int) -> None:
+    """Remember that the file of a map was at this place until now, unless the map is published."""
+    read(_NOTE, (_digest(path), now, file_id))
 
 
-def pass_on_former_places(read: Read, former: int, file_id: int) -> None:
-    """Give the former places of the map ``former`` to another one, which replaces it."""
-    read(_PASS_ON, (file_id, former))
-
-
-def keep_former_places(read: Read, file_id: int) -> None:
-    """Remember the places of a map that is deleted now, because its files are missing.
-
-    Nothing is remembered of a published map. The removal of a map ends with it: there would be
-    nothing to restore.
-    """
-    for (path,) in read(_FILES, (file_id,)):
-        note_former_place(read, file_id, path)
-    ((found,),) = read(_VISIBILITY, (file_id,))
-    if Visibility(found) is not Visibility.PUBLISHED:
-        unlisted = Visibility(found) is Visibility.UNLISTED
-        kept = Visibility.UNLISTED if unlisted else Visibility.PRIVATE
-        read(_KEEP, (kept.value, file_id))
+def purge_former_places(read: Read, before: int) -> None:
+    """Forget the places that files left before this time."""
+    read(_PURGE, (before,))
 
 
 def inherited_at_places(read: Read, drafts: Iterable[MapDraft]) -> dict[bytes, Inherited]:

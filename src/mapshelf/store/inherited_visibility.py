@@ -51,6 +51,8 @@ FIND_INHERITED: Final = (
     " WHERE CASE m.visibility"
     f" WHEN 'published' THEN s.modified <> {GONE} ELSE {EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
+    " AND (length({folder}) > 0 OR m.visibility = 'published'"
+    f" OR (s.modified = {GONE} AND u.name_key = '{name_key(SYSTEM_USER)}'))"
     f" ORDER BY {EFFECTIVE} <> 'published', formerly,"
     f" CASE {EFFECTIVE} WHEN 'removed' THEN 1 WHEN 'private' THEN 2 ELSE 3 END,"
     " m.file_id LIMIT 1"
@@ -58,7 +60,8 @@ FIND_INHERITED: Final = (
 """The columns of ``Inherited``; the names in braces stand for the parts of ``keys_of``.
 
 A published map whose file is there comes first: nothing is inherited then. Former contents come
-last: a copy of a template is not a copy of every map that was begun from it."""
+last: a copy of a template is not a copy of every map that was begun from it. ``EVERYWHERE``, only
+files of ``SYSTEM_USER`` count that are missing: the new file may be one of them, moved."""
 
 
 _ORIGINALS: Final = (
@@ -245,7 +248,7 @@ def keys_of(draft: MapDraft) -> list[Row]:
 
     Empty if it inherits nothing, because its file is not from a folder. Nobody is the owner of the
     maps of ``SYSTEM_USER``, so these inherit from the folders that are imported together, or else
-    from ``EVERYWHERE``, which comes first: if nothing is found there, nothing is in a folder.
+    from missing files ``EVERYWHERE``.
     """
     if draft.source is None or draft.folder is None:
         return []

@@ -9,7 +9,6 @@ from typing import Final
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import SOURCE
-from mapshelf.store.former_places import keep_former_places
 from mapshelf.store.publishing import delete_map
 from mapshelf.store.shared_methods import SharedMethods
 
@@ -54,6 +53,5 @@ class LongMissingMethods(SharedMethods):
             }
             database.lock_maps(purged)
             for file_id, public_id in purged.items():
-                keep_former_places(database.rows, file_id)
                 delete_map(database, file_id, public_id)
             return len(purged)

@@ -15,6 +15,7 @@ from mapshelf.model import (
 from mapshelf.store import publishing, publishing_queries
 from mapshelf.store.contract.publishing import CheckUsage, unlimited
 from mapshelf.store.former_contents import purge_former_contents
+from mapshelf.store.former_places import purge_former_places
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -98,6 +99,7 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         with self._changing() as database:
             purge_former_contents(database.rows, before)
+            purge_former_places(database.rows, before)
             return publishing.purge_removed(database, before)
 
     def set_vote(self, file_id: int, user_id: int, vote: Vote) -> Map:

@@ -479,18 +479,31 @@ class CopiedFilesContract(PeopleSuite):
             new = replace(draft(file, folder, "system"), other_folders=others)
             assert put(store, new).visibility is expected
 
-    @pytest.mark.parametrize("state", ["present", "missing", "changed", "removed"])
-    def test_files_without_an_owner_are_copies_of_those_in_any_folder(
-        self, store: Store, original: Map, bob: int, state: str
+    @pytest.mark.parametrize("owner", ["system", "ann"])
+    def test_files_without_an_owner_are_no_copies_of_those_elsewhere(
+        self, store: Store, owner: str
+    ) -> None:
+        """Somebody may import a private archive, and then what is to be public of it."""
+        secret = put(store, draft(FILE, owner=owner))
+        store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        if owner == "ann":  # whose files are hers, and nobody learns what they contain
+            store.remove_sources([FILE.path])
+        copy = source("1.mm", path=b"/far/1.mm", digest=SAME)
+        assert put(store, draft(copy, b"/far/", "system")).visibility is Visibility.PUBLISHED
+
+    @pytest.mark.parametrize("state", ["missing", "changed", "removed"])
+    def test_files_without_an_owner_are_copies_of_missing_ones_in_any_folder(
+        self, store: Store, bob: int, state: str
     ) -> None:
         """A file may have been moved out of a folder that another process follows."""
+        original = put(store, draft(FILE, owner="system"))
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
-        if state == "missing":
-            store.remove_sources([FILE.path])
-        elif state == "changed":
-            store.put_maps([draft(replace(FILE, digest=b"n" * 32))])
-        elif state == "removed":
+        if state == "removed":
             store.remove_map(original.file_id, bob)
+        if state == "changed":
+            store.put_maps([draft(replace(FILE, digest=b"n" * 32), owner="system")])
+        else:
+            store.remove_sources([FILE.path])
         copies = [source("1.mm", path=b"/far%d/1.mm" % number, digest=SAME) for number in range(3)]
         found = copied(store, draft(copies[0], b"/far0/", "system"))
         assert (found.visibility if found else None) is (

@@ -70,14 +70,14 @@ class PostgresSources(DatabaseUser):
             for _, file_id in taken:
                 given = path_without_file(new.path, found)
                 link.execute(f"UPDATE sources SET path = %s WHERE {at}", (given, new.path))
-                note_former_place(link.shared_rows, file_id, new.path)
+                note_former_place(link.shared_rows, file_id, new.path, self._clock())
             moved = link.rows(
                 "UPDATE sources SET path = %s, name = %s, size = %s, modified = %s, digest = %s"
                 f" WHERE {at} RETURNING file_id",
                 (new.path, new.name, new.size, new.modified, new.digest, old),
             )
             for (file_id,) in moved:
-                note_former_place(link.shared_rows, file_id, old)
+                note_former_place(link.shared_rows, file_id, old, self._clock())
                 link.execute(
                     "UPDATE maps SET revision = %s WHERE file_id = %s",
                     (counters.next_revision(), file_id),

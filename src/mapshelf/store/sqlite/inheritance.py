@@ -1,6 +1,6 @@
 """What the maps of a batch inherit in SQLite."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import apsw
@@ -9,7 +9,6 @@ from mapshelf.model import MapDraft, Source
 from mapshelf.store.former_contents import note_former_content
 from mapshelf.store.former_places import inherited_at_places, with_place
 from mapshelf.store.inherited_visibility import (
-    EVERYWHERE,
     FIND_INHERITED,
     Inherited,
     forget_inherited,
@@ -35,17 +34,10 @@ class SQLiteInheritance:
     def __init__(self, database: apsw.Connection, drafts: Sequence[MapDraft]) -> None:
         self._database = database
         self._found: dict[Row, Inherited] = {}
-        for keys in dict.fromkeys(tuple(keys_of(draft)) for draft in drafts):
-            self._find(keys)
-        self._places = inherited_at_places(self._read, drafts)
-
-    def _find(self, keys: Iterable[Row]) -> None:
-        for key in keys:
-            rows = self._read(SELECT_INHERITED, key)
-            if rows:
+        for key in dict.fromkeys(key for draft in drafts for key in keys_of(draft)):
+            if rows := self._read(SELECT_INHERITED, key):
                 self._found[key] = inherited_of_row(rows[0])
-            elif key[1] == EVERYWHERE:
-                return
+        self._places = inherited_at_places(self._read, drafts)
 
     def of(self, draft: MapDraft) -> Inherited | None:
         """See ``Inheritance``."""

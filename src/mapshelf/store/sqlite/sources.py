@@ -65,14 +65,14 @@ class SQLiteSources(DatabaseUser):
             for _, file_id in taken:
                 given = path_without_file(new.path, found)
                 database.execute("UPDATE sources SET path = ? WHERE path = ?", (given, new.path))
-                note_former_place(read, file_id, new.path)
+                note_former_place(read, file_id, new.path, self._clock())
             moved = read(
                 "UPDATE sources SET path = ?, name = ?, size = ?, modified = ?, digest = ?"
                 " WHERE path = ? RETURNING file_id",
                 (new.path, new.name, new.size, new.modified, new.digest, old),
             )
             for (file_id,) in moved:
-                note_former_place(read, file_id, old)
+                note_former_place(read, file_id, old, self._clock())
                 database.execute(
                     "UPDATE maps SET revision = ? WHERE file_id = ?",
                     (next_revision(database), file_id),
