@@ -37,7 +37,8 @@ _STATES: Final = (
 _FIND: Final = (
     f"SELECT p.digest, CASE {EFFECTIVE} WHEN 'unlisted' THEN 'unlisted' ELSE 'private' END,"
     f" {_NO_MAP}, NULL, NULL, NULL FROM former_places AS p"
-    f" JOIN maps AS m ON m.file_id = p.file_id {_STATES} WHERE p.digest IN ({{}}) AND {EFFECTIVE} <> 'published'"
+    f" JOIN maps AS m ON m.file_id = p.file_id {_STATES}"
+    f" WHERE p.digest IN ({{}}) AND {EFFECTIVE} <> 'published'"
 )
 """Places whose maps are not published, each with the columns of ``Inherited``. In the place of a
 removed map, a new one is private: nobody has removed it."""
