@@ -70,24 +70,6 @@ def test_parsing_the_cookie_header(header: bytes, value: str) -> None:
     assert Cookie(SESSION, HTTPS).read(header) == value
 
 
-@pytest.mark.parametrize(
-    ("others", "value"),
-    [
-        ("{0}=a; {0}=a", "a"),
-        ("{0}=a; {0}=b", ""),
-        ("{0}=b; x=y; {0}=a", ""),
-        ("{0}=; {0}=a", ""),
-    ],
-)
-@pytest.mark.parametrize("base_url", [HTTP, f"{HTTP}/maps", f"{HTTPS}/maps"])
-def test_a_cookie_that_another_host_may_have_set_counts_as_none(
-    base_url: str, others: str, value: str
-) -> None:
-    """Without the prefix ``__Host-``, a host of the same domain can set one that comes first."""
-    cookie = Cookie(SESSION, base_url)
-    assert cookie.read(others.format(cookie.name).encode()) == value
-
-
 def test_the_two_cookies_are_not_confused() -> None:
     header = b"mapshelf_form=f; mapshelf_session=s"
     assert [Cookie(name, HTTP).read(header) for name in (FORM, SESSION)] == ["f", "s"]

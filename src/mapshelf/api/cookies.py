@@ -4,8 +4,7 @@ Each has a secret for this service only: scripts cannot read it (``HttpOnly``), 
 cannot cause it to be sent except by a link that the user follows (``SameSite=Lax``). With HTTPS,
 cookies are ``Secure``, and the prefix ``__Host-`` stops other hosts of the same domain from setting
 them. Below a path, where that prefix is not allowed, ``__Secure-`` at least stops attackers who
-can only forge our plain HTTP responses. Without ``__Host-``, another host of the domain can set a
-cookie of the same name, so two different values count as none: nobody can tell which one is ours.
+can only forge our plain HTTP responses.
 """
 
 from typing import Final
@@ -37,8 +36,7 @@ class Cookie:
         secure = parts.scheme.lower() == "https"
         # A semicolon would end the attribute, so such a path is omitted.
         path = parts.path if parts.path and ";" not in parts.path else "/"
-        self._is_ours_alone = secure and path == "/"
-        prefix = "__Host-" if self._is_ours_alone else "__Secure-" if secure else ""
+        prefix = "" if not secure else "__Host-" if path == "/" else "__Secure-"
         self.name = prefix + name
         attributes = (*(("Secure",) if secure else ()), f"Path={path}", "HttpOnly", "SameSite=Lax")
         self._attributes = "; ".join(attributes)
@@ -58,11 +56,14 @@ class Cookie:
         return self.set("", 0)
 
     def read(self, header: bytes) -> str:
-        """Return its value in a Cookie header, empty if it is missing or ambiguous."""
+        """Return its value in a Cookie header, empty if it is missing.
+
+        Browsers send the cookie with the longest path first, so the first one is ours.
+        """
         if len(header) > LONGEST:
             return ""
-        pairs = (pair.strip().partition("=") for pair in header.decode("latin-1").split(";"))
-        values = [value for name, _, value in pairs if name == self.name]
-        if not values or (not self._is_ours_alone and len(set(values)) > 1):
-            return ""
-        return values[0]
+        for pair in header.decode("latin-1").split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self.name:
+                return value
+        return ""
