@@ -36,17 +36,18 @@ log = logging.getLogger(__name__)
 
 
 def folder_changes(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
-    """Yield at least every second whether something has changed, until asked to stop."""
-    told = again = False
+    """Yield at least every second whether something has changed, until asked to stop.
+
+    The first time, something may have: before the folders were watched.
+    """
+    told = False
     for folder in folders:
         if not _is_watchable(folder):
             _warn_of_path(folder)
     while not stop.is_set():
         try:
-            yield from _watched(folders, stop, again=again)
-            again = True
+            yield from _watched(folders, stop)
         except FileNotFoundError:  # a folder was removed when the watch began
-            again = True
             yield from _silence(stop, SHORT_INTERVAL)
         except OSError as error:
             _warn_of_scanning(error)
@@ -62,18 +63,16 @@ def folder_changes(folders: list[Path], stop: threading.Event) -> Iterator[bool]
     yield from _silence(stop, math.inf)
 
 
-def _watched(folders: list[Path], stop: threading.Event, *, again: bool) -> Iterator[bool]:
-    """Yield whether something has changed, until one of the folders is another.
-
-    If the watch begins ``again``, something may have changed before.
-    """
+def _watched(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
+    """Yield whether something has changed, until one of the folders is another."""
+    is_first = True
     began = list(map(_identity, folders))
     present = [folder for folder, one in zip(folders, began, strict=True) if one]
     watched = list(filter(_is_watchable, present))
     roots = {(Change.deleted, str(folder)) for folder in watched}
     for changes in _watch(watched, stop) if watched else _nothing(stop):
-        yield again or bool(changes)
-        again = False
+        yield is_first or bool(changes)
+        is_first = False
         # A new folder may get the number of the removed one, so both are checked.
         if not roots.isdisjoint(changes) or list(map(_identity, folders)) != began:
             break
