@@ -25,7 +25,10 @@ class UploadQueue(WorkQueue):
         disconnection: Disconnection | None = None,
         owner: FindOwner | None = None,
     ) -> T:
-        """Return the result of ``make``, which may be called twice; see ``WorkQueue``."""
+        """Return the result of ``make``; see ``WorkQueue``.
+
+        If ``make`` raises ``TakesLong``, it is called again from the beginning.
+        """
         try:
             return await super().result(key, make, disconnection, owner)
         except TakesLong as found:
