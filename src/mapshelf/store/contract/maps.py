@@ -84,7 +84,8 @@ class MapWriter(Protocol):
         A map with a ``folder``, if it is new or was missing, inherits the strictest visibility of
         the maps that are not published, have a file with the same content, even a missing one, and
         either such a file in that folder or the same owner. Instead of the owner ``SYSTEM_USER``,
-        the ``other_folders`` count, and if nothing is found in these, all folders. Maps whose file
+        the ``other_folders`` count, and if nothing is found in these, missing files of this owner
+        in all folders. Maps whose file
         had that content before count, too, unless they were published then: the last 100 contents
         MUST be known until ``purge_removed``. But a map inherits nothing if such a map is published
         and has a present file with that content. All are as they were before the batch. A published
@@ -92,9 +93,11 @@ class MapWriter(Protocol):
         has edited, collected, reported, decided about or voted for the map. So does one that has
         the ``initial_visibility``, if it gets no looser.
 
-        A map with a ``folder`` that is new also inherits from the map whose file left its path last
-        (``Sources.move_source``, ``Sources.adopt_copy``, ``Sources.purge_missing``), whatever both
-        contain, if that is stricter. What it has from there, no draft with ``originals`` undoes.
+        A map with a ``folder`` that is new also inherits from an unpublished map whose file has
+        left its path (``Sources.move_source``, ``Sources.adopt_copy``), whatever both contain, if
+        that is stricter. That ends with ``purge_removed``. It MUST NOT count if that map only
+        inherited its visibility. Instead of a removal, ``PRIVATE`` is inherited. What a map has
+        from its path, no draft with ``originals`` undoes.
 
         A map that inherits the removal of another is removed too, at the same time and by the same
         user; restoring it makes it no more visible than it would be otherwise. A new map whose

@@ -166,8 +166,8 @@ class MapEditing(Protocol):
 
         Each call deletes at most a few hundred: repeat it until it returns 0. These are uploaded
         maps. Other maps stay removed, since the next import would otherwise add them again; see
-        ``Sources.purge_missing``. What files contained until before then is forgotten, too; see
-        ``MapWriter.put_maps``.
+        ``Sources.purge_missing``. What files contained, and where they were, until before then is
+        forgotten, too; see ``MapWriter.put_maps``.
         """
 
 

@@ -68,7 +68,5 @@ class Sources(Protocol):
     def purge_missing(self, sources: Sequence[Source], before: int) -> int:
         """Delete the maps of these files that have been missing since ``before``; return how many.
 
-        A map stays that has another file, even if that is missing, too. If a map was not published,
-        its places MUST stay known: new maps of files there are not published (``put_maps``). They
-        are private if it was removed.
+        A map stays that has another file, even if that is missing, too.
         """
