@@ -85,13 +85,12 @@ class MapWriter(Protocol):
         the maps that are not published, have a file with the same content, even a missing one, and
         either such a file in that folder or the same owner. Instead of the owner ``SYSTEM_USER``,
         the ``other_folders`` count, and if nothing is found in these, missing files of this owner
-        in all folders. Maps whose file
-        had that content before count, too, unless they were published then: the last 100 contents
-        MUST be known until ``purge_removed``. But a map inherits nothing if such a map is published
-        and has a present file with that content. All are as they were before the batch. A published
-        map of one file inherits in the same way if that file has another content now, and nobody
-        has edited, collected, reported, decided about or voted for the map. So does one that has
-        the ``initial_visibility``, if it gets no looser.
+        in all folders. Maps whose file had that content before count, too, unless they were
+        published then: the last 100 contents MUST be known until ``purge_removed``. But a map
+        inherits nothing if such a map is published and has a present file with that content. All
+        are as they were before the batch. A published map of one file inherits in the same way if
+        that file has another content now, and nobody has edited, collected, reported, decided about
+        or voted for the map. So does one that has the ``initial_visibility``, if it gets no looser.
 
         A map with a ``folder`` that is new also inherits from an unpublished map whose file has
         left its path (``Sources.move_source``, ``Sources.adopt_copy``), whatever both contain, if
