@@ -14,6 +14,7 @@ from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
+from tests.importer.test_documents import write
 from tests.importer.test_lost_files import make_private, map_of, old_map, take
 
 pytestmark = pytest.mark.process
@@ -89,6 +90,61 @@ def test_a_disk_that_is_mounted_in_a_served_folder_may_come_back(
     old_map(file, "Public", 77)
     synchronization.sync()
     assert shown(store) == {"Keep", "Public"}
+
+
+def moved_to_copy(
+    store: Store, reader: SandboxedReader, folder: Path, file: Path, copy: Path
+) -> None:
+    """Make a file private whose disk then seems to be there, but is away; a copy gets its map."""
+    synchronization = FolderSync(store, reader, [folder])
+    synchronization.sync()
+    before = make_private(store, file)
+    (folder / "disk").rename(folder.with_name("disk"))
+    old_map(folder.resolve() / "disk" / "notes.txt", "This folder is not empty.")
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copy2(folder.with_name("disk") / file.relative_to(folder.resolve() / "disk"), copy)
+    synchronization.sync()
+    assert map_of(store, copy) == before
+
+
+@pytest.mark.parametrize("form", ["folder", "file"])
+def test_a_document_is_at_its_place_in_either_form(
+    store: Store, reader: SandboxedReader, folder: Path, form: str
+) -> None:
+    (folder / "disk").mkdir()
+    main = write(folder / "disk" / "Trip.mindnode", form)
+    copy = folder / ("Copy.mindnode/contents.xml" if form == "folder" else "Copy.mindnode")
+    moved_to_copy(store, reader, folder, main, copy)
+    again = write(
+        folder / "disk" / "Trip.mindnode", "file" if form == "folder" else "folder", "New"
+    )
+    FolderSync(store, reader, [folder]).sync()
+    assert visibility_of(store, again) is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize("way", ["switched", "moved"])
+def test_places_follow_a_served_folder(
+    store: Store, reader: SandboxedReader, folder: Path, way: str
+) -> None:
+    """Its link leads to another folder now, or it was moved and is a link now."""
+    other = folder.with_name("version2")
+    served = folder
+    if way == "switched":
+        served = folder.with_name("current")
+        served.symlink_to(folder)
+    file = old_map(folder / "disk" / "secret.mm", "Secret")
+    moved_to_copy(store, reader, served, file, folder / "copy.mm")
+    if way == "switched":
+        shutil.copytree(folder, other)
+        served.unlink()
+    else:
+        folder.rename(other)
+    served.symlink_to(other)
+    again = old_map(other / "disk" / "secret.mm", "Secret, edited", 9)
+    old_map(other / "disk" / "new.mm", "New", 9)
+    FolderSync(store, reader, [served]).sync()
+    assert visibility_of(store, again) is Visibility.PRIVATE
+    assert shown(store) >= {"Keep", "New"}
 
 
 def rename(file: Path, _: Callable[[], object]) -> Path:

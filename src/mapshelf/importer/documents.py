@@ -131,9 +131,18 @@ def take_other_forms(
     return store.sources([os.fsencode(one.path) for one in new])
 
 
+def other_places(path: str) -> tuple[bytes, ...]:
+    """Return the paths that the document at a path usually has in its other form, if it is one."""
+    return (os.fsencode(_other_path(path)),) if _is_document(path) else ()
+
+
+def _is_document(path: str) -> bool:
+    return path.lower().endswith(_SUFFIXES) or is_in_document(path)
+
+
 def _may_be_converted(found: Found, known: Mapping[bytes, Source]) -> bool:
     """Return whether a file may be a document that had the other form before."""
-    if not (found.path.lower().endswith(_SUFFIXES) or is_in_document(found.path)):
+    if not _is_document(found.path):
         return False
     source = known.get(os.fsencode(found.path))
     return source is None or source.is_gone

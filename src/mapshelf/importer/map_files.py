@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.documents import OTHER_FORM, Found, take_other_forms
+from mapshelf.importer.documents import OTHER_FORM, Found, other_places, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.report import ImportReport, printable
@@ -223,6 +223,7 @@ class _Import:
             source=source,
             folder=place,
             other_folders=others,
+            other_places=other_places(found.path),
             originals=originals,
             outline=found.outline,
             content=found.content,

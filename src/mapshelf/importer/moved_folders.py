@@ -41,6 +41,7 @@ def follow(store: FollowingStore, folder: Path, served: Collection[str]) -> int:
     now, noted = os.fsencode(resolve_path(folder)), store.place_of(given)
     moved = sum(_move_all(store, former, now) for former in former_paths(folder))
     if noted is not None and noted != now:
+        store.follow_former_places(noted, now)
         prefixes = tuple(os.path.join(os.fsencode(one), b"") for one in {*served, os.fsdecode(now)})
         pages = _pages(store, noted)
         moved += sum(_Switch(store, noted, now, prefixes).move(page) for page in pages)
@@ -118,6 +119,7 @@ def _is_missing(source: Source) -> bool:
 
 def _move_all(store: Sources, former: bytes, now: bytes) -> int:
     moved = 0
+    store.follow_former_places(former, now)
     for source in chain.from_iterable(_pages(store, former)):
         path = now + source.path.removeprefix(former)
         # If the new path has a map already, the former one stays as it is.

@@ -230,6 +230,7 @@ class MapDraft:
         folder: path of the imported folder that ``source`` is in, with a slash at the end, if the
             file was not known at this path before, or if there are ``originals``.
         other_folders: paths of the other folders that are imported together with it, likewise.
+        other_places: paths at which the same document would be in another form, likewise.
         originals: paths of unchanged files that had the same content until ``source`` changed: its
             file may have been begun as a copy of one of them.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
@@ -263,6 +264,7 @@ class MapDraft:
     source: Source | None = None
     folder: bytes | None = None
     other_folders: tuple[bytes, ...] = ()
+    other_places: tuple[bytes, ...] = ()
     originals: frozenset[bytes] = frozenset()
     outline: bytes | None = None
     content: bytes | None = None

@@ -11,7 +11,7 @@ from typing import Final
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.former_contents import pass_on_former_contents
-from mapshelf.store.former_places import note_former_place
+from mapshelf.store.former_places import follow_former_places, note_former_place
 from mapshelf.store.inherited_visibility import UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
@@ -60,6 +60,11 @@ class CopiedFileMethods(SharedMethods):
         """See ``Store``."""
         with self._changing() as database:
             return _adopt_copy(database, missing, copies)
+
+    def follow_former_places(self, former: bytes, now: bytes) -> None:
+        """See ``Store``."""
+        with self._changing() as database:
+            follow_former_places(database.rows, former, now)
 
 
 def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]) -> Source | None:

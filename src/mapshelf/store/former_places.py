@@ -11,6 +11,9 @@ that by becoming another map, as a copy does: a file is still in its place when 
 Many files are new in places that others have left because programs suggest the same name for each.
 So a place counts for a while only, and only if the map was unpublished when its file left. One that
 only inherited that does not count, or such names would hide files for ever.
+
+The paths are kept, too, because a folder may be somewhere else when its files are back
+(``importer/moved_folders.py``). They have no index: paths may be longer than PostgreSQL allows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,11 +47,20 @@ _FIND: Final = (
 removed map, a new one is private: nobody has removed it."""
 
 _NOTE: Final = (
-    "INSERT INTO former_places (digest, file_id, since) SELECT ?, m.file_id, ? FROM maps AS m"
+    "INSERT INTO former_places (digest, path, file_id, since)"
+    " SELECT ?, ?, m.file_id, ? FROM maps AS m"
     f" {_STATES} WHERE m.file_id = ? AND {EFFECTIVE} <> 'published'"
     " AND NOT EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id)"
-    " ON CONFLICT (digest) DO UPDATE SET file_id = excluded.file_id, since = excluded.since"
+    " ON CONFLICT (digest) DO UPDATE"
+    " SET path = excluded.path, file_id = excluded.file_id, since = excluded.since"
     " RETURNING digest"
+)
+
+_BELOW: Final = "SELECT path, file_id, since FROM former_places WHERE path > ? AND path < ?"
+
+_COPY: Final = (
+    "INSERT INTO former_places (digest, path, file_id, since) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (digest) DO NOTHING RETURNING digest"
 )
 
 _PURGE: Final = "DELETE FROM former_places WHERE since < ? RETURNING digest"
@@ -56,7 +68,15 @@ _PURGE: Final = "DELETE FROM former_places WHERE since < ? RETURNING digest"
 
 def note_former_place(read: Read, file_id: int, path: bytes, now: int) -> None:
     """Remember that the file of a map was at this place until now, unless the map is published."""
-    read(_NOTE, (_digest(path), now, file_id))
+    read(_NOTE, (_digest(path), path, now, file_id))
+
+
+def follow_former_places(read: Read, former: bytes, now: bytes) -> None:
+    """Let the places below a folder count below another, too; see ``contract.Sources``."""
+    # "0" is the character after the slash.
+    for path, file_id, since in read(_BELOW, (former + b"/", former + b"0")):
+        moved = now + path.removeprefix(former)
+        read(_COPY, (_digest(moved), moved, file_id, since))
 
 
 def purge_former_places(read: Read, before: int) -> None:
@@ -66,7 +86,7 @@ def purge_former_places(read: Read, before: int) -> None:
 
 def inherited_at_places(read: Read, drafts: Iterable[MapDraft]) -> dict[bytes, Inherited]:
     """Return what maps inherit whose files are new at the places of ``drafts``, by place."""
-    places = list({_digest(draft.source.path) for draft in drafts if draft.source and draft.folder})
+    places = list({place for draft in drafts for place in _places_of(draft)})
     pages = (
         places[start : start + PLACES_AT_ONCE] for start in range(0, len(places), PLACES_AT_ONCE)
     )
@@ -82,12 +102,21 @@ def with_place(
     ``inherited`` is what it inherits because of its content; ``places`` are from
     ``inherited_at_places``.
     """
-    place = places.get(_digest(draft.source.path)) if draft.source and draft.folder else None
-    if place is None:
-        return inherited
-    if inherited is not None and inherited.is_stricter_than(place.visibility):
-        return inherited._replace(original=_NO_MAP)
-    return place
+    for place in _places_of(draft):
+        found = places.get(place)
+        if found is None:
+            continue
+        if inherited is not None and inherited.is_stricter_than(found.visibility):
+            found = inherited._replace(original=_NO_MAP)
+        inherited = found
+    return inherited
+
+
+def _places_of(draft: MapDraft) -> list[bytes]:
+    """Return the digests of the places of a file that is new there."""
+    if draft.source is None or draft.folder is None:
+        return []
+    return [_digest(path) for path in (draft.source.path, *draft.other_places)]
 
 
 def _rows_at(read: Read, digests: list[bytes]) -> list[Row]:

@@ -99,7 +99,7 @@ class FormerPlacesContract(PeopleSuite):
         store.edit_map(known.file_id, PRIVATE)
         store.move_source(FILE.path, MOVED)
         (row,) = store.rows(FORMER_PLACES, None, ALL)
-        assert row == (place(FILE), known.file_id, clock.now)
+        assert row == (place(FILE), FILE.path, known.file_id, clock.now)
         clock.now += 5
         assert put(store, new()).visibility is Visibility.PRIVATE
         store.move_source(FILE.path, source("next.mm", digest=OTHER))
@@ -141,9 +141,55 @@ class FormerPlacesContract(PeopleSuite):
         elsewhere = source("c/1.mm", digest=SAME)
         store.move_source(COPY.path, elsewhere)
         assert store.adopt_copy(FILE, [elsewhere]) == elsewhere
-        ((digest, file_id, _),) = store.rows(FORMER_PLACES, None, ALL)
-        assert (digest, file_id) == (place(FILE), known.file_id)
+        (row,) = store.rows(FORMER_PLACES, None, ALL)
+        assert row[:3] == (place(FILE), FILE.path, known.file_id)
         assert put(store, new()).visibility is Visibility.PRIVATE
+
+    def test_a_document_in_the_place_of_its_other_form_is_not_published(
+        self, store: Store, known: Map
+    ) -> None:
+        store.edit_map(known.file_id, PRIVATE)
+        store.move_source(FILE.path, MOVED)
+        public = put(store, draft(source("public.mm")))
+        store.move_source(source("public.mm").path, source("far.mm"))
+        assert public.visibility is Visibility.PUBLISHED
+        file = source("other.mm", digest=OTHER)
+        published = replace(new(file), other_places=(source("public.mm").path,))
+        assert put(store, published).visibility is Visibility.PUBLISHED
+        found = replace(new(source("form.mm", digest=OTHER)), other_places=(FILE.path,))
+        assert put(store, found).visibility is Visibility.PRIVATE
+
+    def test_places_follow_their_folder(self, store: Store, ann: int) -> None:
+        def left(path: bytes) -> Map:
+            file = Source(path, "x.mm", 1, 1, path.ljust(32)[:32])
+            found = put(store, draft(file))
+            store.edit_map(found.file_id, PRIVATE)
+            store.move_source(path, replace(file, path=path + b".moved"))
+            return found
+
+        for path in (b"/v1/a.mm", b"/v1/b/c.mm", b"/v10/a.mm", b"/v1"):
+            left(path)
+        store.follow_former_places(b"/v1", b"/v2")
+        followed = [b"/v1/a.mm", b"/v1/b/c.mm", b"/v2/a.mm", b"/v2/b/c.mm"]
+        apart = [b"/v1", b"/v2", b"/v10/a.mm", b"/v20/a.mm", b"/v2/b"]
+        drafts = [new(Source(path, "x.mm", 1, 1, OTHER)) for path in followed + apart]
+        outcomes = store.put_maps(drafts)
+        expected = [True] * 4 + [True, False, True, False, False]
+        assert [one.unpublished for one in outcomes] == expected
+
+    def test_a_place_that_counts_already_stays_as_it_is(
+        self, store: Store, known: Map, clock: Clock
+    ) -> None:
+        rows = []
+        for path in (b"/v2/a.mm", b"/v1/a.mm"):
+            found = put(store, draft(replace(FILE, path=path)))
+            store.edit_map(found.file_id, PRIVATE)
+            store.move_source(path, replace(FILE, path=path + b".moved"))
+            rows.append((sha256(path).digest(), path, found.file_id, clock.now))
+            clock.now += 1
+        store.follow_former_places(b"/v1", b"/v2")
+        store.follow_former_places(b"/v1", b"/v2")
+        assert sorted(store.rows(FORMER_PLACES, None, ALL)) == sorted(rows)
 
     def test_a_file_in_a_place_that_was_given_to_another_is_not_published(
         self, store: Store, known: Map

@@ -32,6 +32,13 @@ class Sources(Protocol):
         nothing is moved; but a missing file leaves its path, and is only found by its content then.
         """
 
+    def follow_former_places(self, former: bytes, now: bytes) -> None:
+        """Let the places that files left below ``former`` count below ``now``, too.
+
+        They are those in which new files are not published; see ``MapWriter.put_maps``. Neither
+        folder has a trailing slash. A place below ``now`` that counts already stays as it is.
+        """
+
     def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
         """Return those of ``paths`` whose maps are not published, without missing ones."""
 

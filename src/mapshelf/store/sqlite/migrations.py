@@ -39,6 +39,7 @@ MIGRATIONS: Final = (
     "sqlite_0023.sql",
     "sqlite_0024.sql",
     "sqlite_0025.sql",
+    "sqlite_0026.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 
