@@ -4,9 +4,13 @@ Its builder may be behind for minutes, and a request may have begun before. Topi
 the store, so without care readers would get those of a private map.
 """
 
+import asyncio
+import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Final
 from zipfile import ZipFile
 
@@ -16,6 +20,7 @@ from mapshelf.api import thumbnails, withdrawals
 from mapshelf.model import MapDetails, Visibility
 from mapshelf.site import bulk_actions, site_routes
 from mapshelf.store import Store
+from mapshelf.store.sqlite.change_feed import SQLiteChangeFeed
 from tests.api.publishing import OTHER, OWNER, People, plan
 from tests.harness import PATIENCE, Service, shelf_with
 from tests.store.drafts import outline, upload
@@ -87,6 +92,30 @@ def test_a_worker_that_does_not_know_it_yet_shows_nothing_new(people: People) ->
     own = people.get(OWNER, f"/maps/{public_id}/outline.md")
     assert SECRET in own.text
     assert own.headers["Cache-Control"] == "private, no-store"
+
+
+def test_a_write_that_was_not_reported_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command may be killed after it has written, before others are notified of that."""
+    monkeypatch.setattr(withdrawals, "LOOK_INTERVAL", 0.02)
+    monkeypatch.setattr(SQLiteChangeFeed, "last_withdrawal_age", 0.02)
+    with (
+        shelf_with(tmp_path) as shelf,
+        Service(shelf.settings, "", site_routes) as service,
+    ):
+        people = People(shelf, service)
+        public_id = published(people)
+        service.run(asyncio.sleep(0.3))  # until the worker waits for notifications
+        database = shelf.settings.database.removeprefix("sqlite://")
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("UPDATE sequence SET revision = revision + 1")
+            connection.execute(
+                "UPDATE maps SET visibility = 'private',"
+                " revision = (SELECT revision FROM sequence) WHERE id = ?",
+                (public_id,),
+            )
+        service.wait_until(lambda: people.get(OTHER, f"/maps/{public_id}").status_code == 404)
 
 
 def test_pictures_of_collections_do_not_show_it(

@@ -8,10 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.api.waiting import FileChanges
+from mapshelf.api.waiting import FileChanges, together
 from tests.harness import PATIENCE
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports changes")
+
+
+@pytest.mark.parametrize(
+    ("now", "seconds", "end"),
+    [
+        (10.0, 1.0, 11.0),
+        (10.4, 1.0, 11.0),
+        (10.4, 2.0, 12.0),
+        (10.4, 0.7, 11.1),  # not a second apart
+        (10.995, 1.0, 12.0),  # the timer of 11 was early
+        (10.985, 1.0, 11.0),
+    ],
+)
+def test_tasks_that_wait_for_a_second_wake_up_together(
+    now: float, seconds: float, end: float
+) -> None:
+    assert together(now, seconds) == pytest.approx(end)
 
 
 @linux

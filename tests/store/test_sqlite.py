@@ -749,3 +749,16 @@ def test_several_threads_can_wait_at_once(
         all_wait.wait()
         store.put_maps([MapDraft(title="new")])
         assert all(one.result() for one in waiting)
+
+
+def test_a_write_is_told_even_if_its_process_died_before_reporting_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        monkeypatch.setattr(os, "utime", lambda *_: None)
+        before = store.written_stamp()
+        assert before == other.written_stamp()
+        store.revision()
+        assert store.written_stamp() == before, "reading changes nothing"
+        other.add_user("ann")
+        assert store.written_stamp() != before

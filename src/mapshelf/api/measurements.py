@@ -16,6 +16,7 @@ from typing import Final
 from mapshelf.api.errors import error_name
 from mapshelf.api.queues import Queues
 from mapshelf.api.routes import READING, Route
+from mapshelf.api.waiting import pause
 from mapshelf.metrics.count_files import WRITTEN_EVERY, CountFile
 from mapshelf.metrics.counts import (
     Numbers,
@@ -80,7 +81,7 @@ class Measurements:
     async def follow(self) -> None:
         """Write the counters at intervals, until cancelled."""
         while True:
-            await asyncio.sleep(WRITTEN_EVERY)
+            await pause(WRITTEN_EVERY)
             counted = self._counted()
             # An idle service writes nothing, so that disks can sleep.
             if counted != self._written:

@@ -1,6 +1,10 @@
-"""Let a task of a worker wait until a file changes, or some time passes."""
+"""Let a task of a worker wait until a file changes, or some time passes.
+
+Waking up costs a worker more than what it then does, so its tasks wake up together.
+"""
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +15,26 @@ POLL_INTERVAL: Final = 0.1
 
 LONGEST: Final = 1.0
 """Seconds to wait at most, because some file systems do not report all changes."""
+
+
+_EARLY: Final = 0.01
+"""Seconds by which a timer may be early."""
+
+
+async def pause(seconds: float) -> None:
+    """Sleep for at most this long, together with other tasks of this worker."""
+    now = asyncio.get_running_loop().time()
+    await asyncio.sleep(together(now, seconds) - now)
+
+
+def together(now: float, seconds: float) -> float:
+    """Return the time at which at most ``seconds`` are over: that of a clock's tick, if possible.
+
+    All times are those of the event loop; the clock ticks every second.
+    """
+    end = now + seconds
+    tick = float(math.floor(end + _EARLY))
+    return tick if seconds >= 1.0 and tick > now + _EARLY else end
 
 
 class FileChanges:
@@ -33,7 +57,7 @@ class FileChanges:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._watch.fileno(), changed.set)
         try:
-            async with asyncio.timeout(longest):
+            async with asyncio.timeout_at(together(loop.time(), longest)):
                 await changed.wait()
         except TimeoutError:
             return False

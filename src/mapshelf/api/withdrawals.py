@@ -23,7 +23,7 @@ MOST_AT_ONCE: Final = 1000
 
 LOOK_INTERVAL: Final = 0.2
 """Seconds between checks. The store is queried less often, once for all workers of the node. While
-a store that reports writes is not written to, there are fewer checks."""
+a store that reports writes is not written to, there are none."""
 
 AFTER_FAILURE: Final = 1.0
 """Seconds to pause if the store does not respond: meanwhile no map can be withdrawn either."""
@@ -50,11 +50,14 @@ class Withdrawals:
             lambda: str(store.last_withdrawal()), store.last_withdrawal_age, self._note
         )
         loop, pause = asyncio.get_running_loop(), 0.0
-        busy_until = time.monotonic() + store.last_withdrawal_age
+        # For so long, the workers may share an answer from before a change.
+        shared = store.last_withdrawal_age + LOOK_INTERVAL
+        busy_until, seen = time.monotonic() + shared, self._state(store)
         while True:
-            if changes is not None and time.monotonic() > busy_until and await changes.wait():
-                # For so long, the workers may share an answer from before the change.
-                busy_until = time.monotonic() + store.last_withdrawal_age + LOOK_INTERVAL
+            if changes is not None and time.monotonic() > busy_until:
+                while self._state(store) == seen and not await changes.wait():
+                    pass
+                busy_until, seen = time.monotonic() + shared, self._state(store)
             await asyncio.sleep(pause)
             pause = LOOK_INTERVAL
             try:
@@ -62,11 +65,15 @@ class Withdrawals:
                     await loop.run_in_executor(None, self._look, store, last)
             except StoreError as error:
                 log.debug("which maps were hidden cannot be asked now: %s", error)
-                pause = AFTER_FAILURE
+                pause, seen = AFTER_FAILURE, ()
             except Exception:
                 # No error may stop this worker from learning about later withdrawals.
                 log.exception("looking for hidden maps failed")
-                pause = AFTER_FAILURE
+                pause, seen = AFTER_FAILURE, ()
+
+    def _state(self, store: ChangeFeed) -> tuple[object, ...]:
+        """Return what differs after a write that was not reported, or with another snapshot."""
+        return store.written_stamp(), self._snapshot.withdrawals_after
 
     def _is_up_to_date(self, last: SharedAnswer) -> bool:
         """Return whether the snapshot is up to date; this wakes no thread."""

@@ -29,7 +29,7 @@ from mapshelf.store.contract import ChangeFeed
 MIN_BUILD_INTERVAL: Final = 0.1
 """Seconds between builds at least."""
 
-LISTEN_INTERVAL: Final = 0.5
+LISTEN_INTERVAL: Final = 1.0
 """Seconds of waiting for the store between checks for other work."""
 
 COMPACTION_INTERVAL: Final = 0.2

@@ -29,7 +29,7 @@ LONG_INTERVAL: Final = 30.0
 DEBOUNCE: Final = 200
 """Milliseconds during which notifications are collected, because changes seldom come alone."""
 
-STEP: Final = 250
+STEP: Final = 500
 """Milliseconds between checks for notifications. An idle service must hardly use the processor."""
 
 log = logging.getLogger(__name__)

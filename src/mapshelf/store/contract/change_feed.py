@@ -23,6 +23,12 @@ class ChangeFeed(Protocol):
     def written_file(self) -> Path | None:
         """The file that is touched after each transaction, ``None`` if the store has none."""
 
+    def written_stamp(self) -> object:
+        """Return what differs after each transaction, ``None`` if the store has no such file.
+
+        It differs even if the process was killed before it touched ``written_file``. It is cheap.
+        """
+
     def identity(self) -> str:
         """Return the id of this catalogue, a random one chosen when the store is created."""
 

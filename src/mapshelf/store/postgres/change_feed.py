@@ -56,6 +56,9 @@ class PostgresChangeFeed(DatabaseUser):
     last_withdrawal_age = 2.0
     written_file = None
 
+    def written_stamp(self) -> None:
+        """See ``Store``."""
+
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         super().__init__(url, clock)
         self._listener = Listener(url)

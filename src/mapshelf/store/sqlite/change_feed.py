@@ -1,6 +1,7 @@
 """The change feed in SQLite."""
 
 import heapq
+import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -50,6 +51,10 @@ class SQLiteChangeFeed(DatabaseUser):
     def written_file(self) -> Path:
         """See ``Store``."""
         return self._database.path
+
+    def written_stamp(self) -> object:
+        """See ``Store``. Transactions are written to the log first, and then to the database."""
+        return [_stamp(f"{self._database.path}{suffix}") for suffix in ("", "-wal")]
 
     def identity(self) -> str:
         """See ``Store``."""
@@ -111,6 +116,14 @@ class SQLiteChangeFeed(DatabaseUser):
     def map_count(self) -> int:
         """See ``Store``."""
         return int(self._database.row(COUNT_PUBLISHED)[0])
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def _within(changes: Iterable[Change], most_bytes: int) -> Iterator[Change]:
