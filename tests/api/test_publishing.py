@@ -128,6 +128,32 @@ def test_a_map_that_is_made_private_disappears_everywhere(people: People) -> Non
     assert seen(people, OWNER, public_id) == {200}
 
 
+@pytest.mark.parametrize("visibility", ["private", "unlisted"])
+def test_no_shared_cache_is_told_that_an_unpublished_map_is_unchanged(
+    people: People, visibility: str
+) -> None:
+    """It would show what it still has to everybody again, as nginx does."""
+    public_id = people.published(OWNER, title="Plan", tags=f"keeps {visibility}")
+    people.shelf.publish()
+    people.service.wait_until(lambda: public_id in people.get(OTHER, "/maps?limit=50").text)
+    before = {path: people.get(OWNER, path.format(public_id)) for path in BELOW}
+    people.edit(OWNER, public_id, visibility=visibility)
+    people.shelf.publish()
+    people.service.wait_until(lambda: public_id not in people.get(OTHER, "/maps?limit=50").text)
+    shared = set()
+    for path, answer in before.items():
+        if answer.headers["Cache-Control"].startswith("private"):
+            continue
+        shared.add(path)
+        known = {"If-None-Match": answer.headers["ETag"]}
+        now = people.send(OWNER, "GET", path.format(public_id), headers=known)
+        assert now.status_code == 200, path
+        known = {"If-None-Match": now.headers["ETag"]}
+        again = people.send(OWNER, "GET", path.format(public_id), headers=known)
+        assert (again.status_code, again.headers["X-Robots-Tag"]) == (304, "noindex"), path
+    assert shared >= {"/thumbnails/{}.png", "/maps/{}/drawing.svg", "/mindmaps/{}/plan"}
+
+
 @pytest.fixture(scope="module")
 def others(people: People) -> Iterator[People]:
     """The same people with another worker of the same node."""

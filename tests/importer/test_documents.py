@@ -104,6 +104,24 @@ def test_a_document_that_changes_its_form_keeps_its_map(
         assert names == {"keep.mm", str(main_file.relative_to(trip.parent))}
 
 
+@pytest.mark.parametrize(("before", "after"), [("folder", "zip"), ("file", "folder")])
+def test_a_document_in_another_form_is_not_lost_for_who_imports_another_folder(
+    store: Store, reader: SandboxedReader, trip: Path, tmp_path: Path, *, before: str, after: str
+) -> None:
+    """A backup of it, with the same content, gets no map of a document that is there."""
+    write(trip, before)
+    FolderSync(store, reader, [trip.parent]).sync()
+    private = make_private(store)
+    (tmp_path / "backup").mkdir()
+    write(tmp_path / "backup" / trip.name, before)
+    write(trip, after)
+    assert main(["import", str(tmp_path / "backup"), "--data", str(tmp_path / "data")]) == 0
+    FolderSync(store, reader, [trip.parent]).sync()
+    name = f"{trip.name}/contents.xml" if after == "folder" else trip.name
+    (found,) = (one for one in kept(store) if store.origin(one.file_id).source == name)
+    assert (found.id, found.visibility) == (private.id, Visibility.PRIVATE)
+
+
 def test_a_document_that_changes_its_form_twice_keeps_its_map_in_postgres(
     new_url: Callable[[], str], reader: SandboxedReader, trip: Path
 ) -> None:

@@ -239,10 +239,21 @@ def no_map() -> NotFound:
 
 
 def guarded(response: Response, visibility: Visibility) -> Response:
-    """Return a response with the caching headers for the visibility of what it shows."""
+    """Return a response with the caching headers for the visibility of what it shows.
+
+    If shared caches may keep it while it is published, it gets another ETag. Otherwise, one that
+    still has it would send its ETag when somebody looks who may, and take a 304 as permission to
+    show it to everybody again: nginx does.
+    """
     if visibility is Visibility.PUBLISHED:
         return response
-    kept = (header for header in response.headers if header[0] != b"cache-control")
+    shared = not (response.header(b"cache-control") or b"").startswith(b"private")
+    mark = b'-%s"' % visibility.value.encode()
+    kept = (
+        (name, value.removesuffix(b'"') + mark if name == b"etag" and shared else value)
+        for name, value in response.headers
+        if name != b"cache-control"
+    )
     caching = (b"cache-control", CACHING[visibility])
     compressed = response.compressed and guarded(response.compressed, visibility)
     return replace(

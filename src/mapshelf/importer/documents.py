@@ -40,12 +40,20 @@ def in_present_form(source: Source) -> Source:
     path = os.fsdecode(source.path)
     if is_in_document(path):
         document = os.path.dirname(path)
-        if os.path.isfile(document) and not os.path.islink(document):
+        if _is_file(document):
             return _converted(source, document, os.path.dirname(source.name))
     elif main := _main_in(path):
         place = os.path.join(path, main)
         return _converted(source, place, os.path.join(source.name, main))
     return source
+
+
+def _has_other_form(path: str) -> bool:
+    return _is_file(os.path.dirname(path)) if is_in_document(path) else _main_in(path) is not None
+
+
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)
 
 
 def _main_in(path: str) -> str | None:
@@ -74,8 +82,14 @@ class Documents:
         self._folders: frozenset[str] | None = None
 
     def has_other_form(self, path: bytes) -> bool:
-        """Return whether a file that is not there is a document that has its other form now."""
+        """Return whether a file that is not there is a document that has its other form now.
+
+        That may be in a folder that another process follows.
+        """
         place = os.fsdecode(path)
+        return self._is_present(place) or _has_other_form(place)
+
+    def _is_present(self, place: str) -> bool:
         if is_in_document(place):
             return os.path.dirname(place) in self._present
         return place.lower().endswith(_SUFFIXES) and place in self._bundles()

@@ -9,8 +9,9 @@ What a map inherits from its place it keeps until somebody decides about it. It 
 that by becoming another map, as a copy does: a file is still in its place when it changes.
 
 Many files are new in places that others have left because programs suggest the same name for each.
-So a place counts for a while only, and only if the map was unpublished when its file left. One that
-only inherited that does not count, or such names would hide files for ever.
+So a place counts for a while only, and only if the map was unpublished when its file left. If that
+map only inherited this from a place, its own place counts no longer than that one, or such names
+would hide files for ever.
 
 The paths are kept, too, because a folder may be somewhere else when its files are back
 (``importer/moved_folders.py``). They have no index: paths may be longer than PostgreSQL allows.
@@ -46,13 +47,20 @@ _FIND: Final = (
 """Places whose maps are not published, each with the columns of ``Inherited``. In the place of a
 removed map, a new one is private: nobody has removed it."""
 
+_SINCE: Final = (
+    "CASE WHEN EXISTS (SELECT 1 FROM inherited AS i"
+    f" WHERE i.file_id = m.file_id AND i.original = {_NO_MAP})"
+    " THEN (SELECT max(p.since) FROM former_places AS p"
+    " WHERE p.digest = ? OR p.file_id = m.file_id) ELSE ? END"
+)
+"""When a map left its place or, if it inherited from a place, when others left that: ``NULL`` if
+that no longer counts."""
+
 _NOTE: Final = (
     "INSERT INTO former_places (digest, path, file_id, since)"
-    " SELECT ?, ?, m.file_id, ? FROM maps AS m"
-    f" {_STATES} WHERE m.file_id = ? AND {EFFECTIVE} <> 'published'"
-    " AND NOT EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id)"
-    " ON CONFLICT (digest) DO UPDATE"
-    " SET path = excluded.path, file_id = excluded.file_id, since = excluded.since"
+    f" SELECT ?, ?, m.file_id, {_SINCE} FROM maps AS m"
+    f" {_STATES} WHERE m.file_id = ? AND {EFFECTIVE} <> 'published' AND {_SINCE} IS NOT NULL"
+    " ON CONFLICT (digest, file_id) DO UPDATE SET path = excluded.path, since = excluded.since"
     " RETURNING digest"
 )
 
@@ -60,7 +68,7 @@ _BELOW: Final = "SELECT path, file_id, since FROM former_places WHERE path > ? A
 
 _COPY: Final = (
     "INSERT INTO former_places (digest, path, file_id, since) VALUES (?, ?, ?, ?)"
-    " ON CONFLICT (digest) DO NOTHING RETURNING digest"
+    " ON CONFLICT (digest, file_id) DO NOTHING RETURNING digest"
 )
 
 _PURGE: Final = "DELETE FROM former_places WHERE since < ? RETURNING digest"
@@ -68,7 +76,8 @@ _PURGE: Final = "DELETE FROM former_places WHERE since < ? RETURNING digest"
 
 def note_former_place(read: Read, file_id: int, path: bytes, now: int) -> None:
     """Remember that the file of a map was at this place until now, unless the map is published."""
-    read(_NOTE, (_digest(path), path, now, file_id))
+    digest = _digest(path)
+    read(_NOTE, (digest, path, digest, now, file_id, digest, now))
 
 
 def follow_former_places(read: Read, former: bytes, now: bytes) -> None:
@@ -90,8 +99,14 @@ def inherited_at_places(read: Read, drafts: Iterable[MapDraft]) -> dict[bytes, I
     pages = (
         places[start : start + PLACES_AT_ONCE] for start in range(0, len(places), PLACES_AT_ONCE)
     )
-    rows = (row for page in pages for row in _rows_at(read, page))
-    return {digest: inherited_of_row(row) for digest, *row in rows}
+    found: dict[bytes, Inherited] = {}
+    for page in pages:
+        for digest, *row in _rows_at(read, page):
+            inherited = inherited_of_row(row)
+            other = found.get(digest)
+            if other is None or inherited.is_stricter_than(other.visibility):
+                found[digest] = inherited
+    return found
 
 
 def with_place(

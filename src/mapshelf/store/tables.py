@@ -203,7 +203,9 @@ ADDITIONS: Final = Table("additions", ("file_id", "added"), ("file_id",), of_map
 FORMER_CONTENTS: Final = Table(
     "former_contents", ("file_id", "digest", "since"), ("file_id", "digest"), of_maps=True
 )
-FORMER_PLACES: Final = Table("former_places", ("digest", "path", "file_id", "since"), ("digest",))
+FORMER_PLACES: Final = Table(
+    "former_places", ("digest", "path", "file_id", "since"), ("digest", "file_id")
+)
 DECISIONS: Final = Table(
     "decisions",
     ("id", "file_id", "kind", "user_id", "visibility", "noted", "decided", "decided_by"),

@@ -101,9 +101,14 @@ class FormerPlacesContract(PeopleSuite):
         (row,) = store.rows(FORMER_PLACES, None, ALL)
         assert row == (place(FILE), FILE.path, known.file_id, clock.now)
         clock.now += 5
-        assert put(store, new()).visibility is Visibility.PRIVATE
-        store.move_source(FILE.path, source("next.mm", digest=OTHER))
-        assert store.rows(FORMER_PLACES, None, ALL) == [row]
+        hidden = put(store, new())
+        assert hidden.visibility is Visibility.PRIVATE
+        # Where it goes from there, it counts no longer than where it was first.
+        following = source("next.mm", digest=OTHER)
+        store.move_source(FILE.path, following)
+        store.move_source(following.path, source("far.mm", digest=OTHER))
+        (_, *others) = sorted(store.rows(FORMER_PLACES, None, ALL), key=lambda row: row[1:3])
+        assert others == [(place(at), at.path, hidden.file_id, row[3]) for at in (FILE, following)]
         store.purge_removed(clock.now - 5)
         assert put(store, new()).visibility is Visibility.PRIVATE
         store.move_source(FILE.path, source("last.mm", digest=OTHER))
@@ -189,7 +194,9 @@ class FormerPlacesContract(PeopleSuite):
             clock.now += 1
         store.follow_former_places(b"/v1", b"/v2")
         store.follow_former_places(b"/v1", b"/v2")
-        assert sorted(store.rows(FORMER_PLACES, None, ALL)) == sorted(rows)
+        (first, second) = rows
+        added = (first[0], first[1], *second[2:])
+        assert sorted(store.rows(FORMER_PLACES, None, ALL)) == sorted([*rows, added])
 
     def test_a_file_in_a_place_that_was_given_to_another_is_not_published(
         self, store: Store, known: Map
@@ -210,7 +217,31 @@ class FormerPlacesContract(PeopleSuite):
         assert store.rows(FORMER_PLACES, None, ALL) == []
         assert put(store, new()).visibility is Visibility.PUBLISHED
 
-    def test_there_is_one_row_for_each_place(self, store: Store, known: Map) -> None:
+    def test_a_place_counts_as_long_as_one_of_the_maps_that_left_it_is_unpublished(
+        self, store: Store, known: Map
+    ) -> None:
+        store.edit_map(known.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        store.move_source(FILE.path, MOVED)
+        hidden = put(store, new())
+        assert hidden.visibility is Visibility.UNLISTED
+        store.move_source(FILE.path, source("next.mm", digest=OTHER))
+        store.edit_map(known.file_id, PUBLISHED)
+        third = put(store, new(digest=b"n" * 32))
+        assert third.visibility is Visibility.UNLISTED
+        store.edit_map(third.file_id, PRIVATE)
+        store.move_source(FILE.path, source("far.mm", digest=b"n" * 32))
+        assert put(store, new(digest=b"l" * 32)).visibility is Visibility.PRIVATE, "the strictest"
+
+    def test_a_copy_of_a_private_file_leaves_a_place_like_its_original(
+        self, store: Store, known: Map
+    ) -> None:
+        store.edit_map(known.file_id, PRIVATE)
+        copy = put(store, draft(COPY))
+        assert copy.visibility is Visibility.PRIVATE
+        store.move_source(COPY.path, source("c/1.mm", digest=SAME))
+        assert put(store, new(COPY)).visibility is Visibility.PRIVATE
+
+    def test_there_is_one_row_for_each_map_at_each_place(self, store: Store, known: Map) -> None:
         store.edit_map(known.file_id, PRIVATE)
         for _ in range(3):
             store.move_source(FILE.path, MOVED)

@@ -95,9 +95,9 @@ class MapWriter(Protocol):
         A map with a ``folder`` that is new also inherits from an unpublished map whose file has
         left its path, or one of the ``other_places`` (``Sources.move_source``,
         ``Sources.adopt_copy``), whatever both contain, if that is stricter. That ends with
-        ``purge_removed``. It MUST NOT count if that map only inherited its visibility. Instead of a
-        removal, ``PRIVATE`` is inherited. What a map has from its path, no draft with ``originals``
-        undoes.
+        ``purge_removed``: if that map inherited from a path itself, when it ends for that path.
+        Instead of a removal, ``PRIVATE`` is inherited. What a map has from its path, no draft with
+        ``originals`` undoes.
 
         A map that inherits the removal of another is removed too, at the same time and by the same
         user; restoring it makes it no more visible than it would be otherwise. A new map whose
