@@ -6,7 +6,6 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Final
 
 from mapshelf.errors import StoreError
 from mapshelf.import_status import StatusFile
@@ -14,13 +13,11 @@ from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.backoff import LoggedBackoff
-from mapshelf.service.folder_changes import LONG_INTERVAL, folder_changes
+from mapshelf.service.folder_changes import folder_changes
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.service.sync_schedule import SyncSchedule
 from mapshelf.settings import Settings
 from mapshelf.store import open_store
-
-SHORT_INTERVAL: Final = 1.0
-"""Seconds between synchronizations while a file is being written."""
 
 log = logging.getLogger(__name__)
 
@@ -50,17 +47,22 @@ def run_folder_import_process(
 def _follow(
     folder_sync: FolderSync, folders: list[Path], stop: threading.Event, backoff: LoggedBackoff
 ) -> None:
-    due = time.monotonic() + _sync(folder_sync, backoff)
+    schedule = SyncSchedule()
+    _sync(folder_sync, schedule, backoff)
     for changed in folder_changes(folders, stop):
-        if changed or time.monotonic() >= due:
-            due = time.monotonic() + _sync(folder_sync, backoff)
+        if changed:
+            schedule.note_change()
+        if schedule.is_due(time.monotonic()):
+            _sync(folder_sync, schedule, backoff)
 
 
-def _sync(folder_sync: FolderSync, backoff: LoggedBackoff) -> float:
-    """Synchronize once; return the seconds until the next time."""
+def _sync(folder_sync: FolderSync, schedule: SyncSchedule, backoff: LoggedBackoff) -> None:
+    began = time.monotonic()
     try:
-        interval = SHORT_INTERVAL if folder_sync.sync() else LONG_INTERVAL
+        again_soon = folder_sync.sync()
     except (StoreError, OSError) as error:
-        return min(LONG_INTERVAL, backoff.record_failure(str(error)))
-    backoff.record_success()
-    return interval
+        pause = backoff.record_failure(str(error))
+        schedule.note_failure(time.monotonic(), pause)
+    else:
+        backoff.record_success()
+        schedule.note_sync(began, time.monotonic(), again_soon=again_soon)
