@@ -1,7 +1,8 @@
 """nginx in front of the service, with the documented configuration, which limits requests.
 
 The only changes are those that a measurement needs: no TLS, which the clients here do not support,
-and other ports and folders. nginx shares the core of the service.
+other ports and folders, and no limit for one address, because all clients here have the same. nginx
+shares the core of the service.
 """
 
 import os
@@ -30,6 +31,7 @@ def nginx_before(port: int, folder: Path, niceness: int) -> Iterator[int]:
         ("listen 80;", f"listen {ADDRESS}:{free_port()};"),
         ("/var/cache/nginx/mapshelf", f"{folder}/cache"),
         ("127.0.0.1:8000", f"{ADDRESS}:{port}"),
+        ("limit_conn mapshelf_lists_of 32;", ""),
     ):
         assert old in text, f"{DOCUMENTED} does not contain {old}"
         text = text.replace(old, new)

@@ -164,6 +164,12 @@ def overloaded(listed: Semaphore, free: Event) -> Iterator[str]:
         thread.join()
 
 
+def client_at(own: str, address: str) -> httpx.Client:
+    """Return a client with the address ``own``."""
+    transport = httpx.HTTPTransport(local_address=own, verify=trust())
+    return httpx.Client(base_url=address, transport=transport, timeout=PATIENCE)
+
+
 def test_nginx_refuses_the_lists_that_would_wait_and_nothing_else(tmp_path: Path) -> None:
     listed, free = Semaphore(0), Event()
     with (
@@ -184,6 +190,29 @@ def test_nginx_refuses_the_lists_that_would_wait_and_nothing_else(tmp_path: Path
     assert refused.headers["Content-Type"] == "application/json"
     assert refused.headers["Strict-Transport-Security"]
     assert refused.content == BODY
+
+
+def test_nginx_gives_one_client_not_all_connections_for_lists(tmp_path: Path) -> None:
+    listed, free = Semaphore(0), Event()
+    with (
+        overloaded(listed, free) as url,
+        documented_nginx(
+            url, tmp_path, ("max_conns=64", "max_conns=4"), ("lists_of 32", "lists_of 2")
+        ) as address,
+        httpx.Client(base_url=address, verify=trust(), trust_env=False, timeout=PATIENCE) as client,
+        client_at("127.0.0.2", address) as other,
+        ThreadPoolExecutor(3) as pool,
+    ):
+        waiting = [pool.submit(client.get, "/maps?limit=1") for _ in range(2)]
+        assert all(listed.acquire(timeout=PATIENCE) for _ in waiting)
+        refused = client.get("/maps?query=x")
+        assert client.post("/maps", content=b"a map").status_code == 201
+        waiting.append(pool.submit(other.get, "/maps"))
+        assert listed.acquire(timeout=PATIENCE)
+        free.set()
+        assert [one.result().status_code for one in waiting] == [200, 200, 200]
+    assert (refused.status_code, refused.content) == (503, BODY)
+    assert refused.headers["Retry-After"] == "1"
 
 
 def test_large_uploads_pass_through_the_proxies(behind: Behind) -> None:
