@@ -55,6 +55,20 @@ def link(folder: Path) -> None:
     folder.symlink_to("other")
 
 
+def test_without_notifications_something_may_have_changed_before_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system has no watches left."""
+
+    def refuse(*_: object) -> Iterator[set[object]]:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(folder_changes, "SHORT_INTERVAL", 0.01)
+    monkeypatch.setattr(folder_changes, "_watch", refuse)
+    changes = folder_changes.folder_changes([tmp_path], threading.Event())
+    assert list(islice(changes, 3)) == [True, False, False]
+
+
 @pytest.mark.parametrize("replace", [remove, move, link])
 def test_a_folder_that_is_replaced_is_watched_like_the_first_one(
     changes: Iterator[bool], tmp_path: Path, replace: Callable[[Path], None]

@@ -57,8 +57,8 @@ class Purging:
             return
         before, count = milliseconds() - UNDOABLE, 0
         for sources in self._missing(folders, lost, before):
-            gone = [one for one in sources if lost.is_lost(one.path)]
-            sure = [one for one in gone if not lost.may_come_back(one.path)]
+            gone = [one for one in sources if not lost.may_come_back(one.path)]
+            sure = [one for one in gone if lost.is_lost(one.path)]
             count += self._store.purge_missing(sure, before)
             self._done = sources[-1].path
             if time.monotonic() >= began + MOST_SECONDS:

@@ -51,6 +51,7 @@ def folder_changes(folders: list[Path], stop: threading.Event) -> Iterator[bool]
             yield from _silence(stop, SHORT_INTERVAL)
         except OSError as error:
             _warn_of_scanning(error)
+            yield True  # perhaps before this was noticed
             break
         except RuntimeError as error:
             # watchfiles ends at a name that is not UTF-8, which anybody who may write a file can

@@ -6,7 +6,9 @@ is known to have its content any more. So former contents are remembered for a w
 inherits from the map that had its content (see ``inherited_visibility``).
 
 They belong to their map. They count while it is not published, and are deleted with it, because its
-last content is not remembered then either.
+last content is not remembered then either. What a copy has from another map only counts for that
+one: otherwise a template from which a private map was begun would hide all others that are begun
+from it, for ever.
 """
 
 from typing import Final
@@ -19,7 +21,9 @@ MOST_FORMER_CONTENTS: Final = 100
 
 _NOTE: Final = (
     "INSERT INTO former_contents (file_id, digest, since)"
-    " SELECT file_id, digest, ? FROM sources WHERE file_id = ? AND path = ? AND digest <> ?"
+    " SELECT file_id, digest, ? FROM sources AS s WHERE file_id = ? AND path = ? AND digest <> ?"
+    " AND NOT EXISTS (SELECT 1 FROM inherited AS i JOIN maps AS o ON o.file_id = i.original"
+    " WHERE i.file_id = s.file_id AND i.digest = s.digest)"
     " ON CONFLICT (file_id, digest) DO UPDATE SET since = excluded.since RETURNING file_id"
 )
 

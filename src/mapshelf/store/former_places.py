@@ -21,16 +21,12 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Final
 
-from mapshelf.model import MapDraft
-from mapshelf.store.inherited_visibility import EFFECTIVE, Inherited, inherited_of_row
+from mapshelf.model import MapDraft, Visibility
+from mapshelf.store.inherited_visibility import EFFECTIVE, NO_MAP, Inherited
 from mapshelf.store.publishing_queries import Read
-from mapshelf.store.tables import Row
 
-PLACES_AT_ONCE: Final = 500
-"""Places looked up in one statement."""
-
-_NO_MAP: Final = 0
-"""Stands for the original of a map that inherits from its place; no map has this id."""
+MOST_FORMER_PLACES: Final = 100
+"""Places kept of a map, so that one that is moved all the time does not fill the table."""
 
 _STATES: Final = (
     "LEFT JOIN removed AS r ON r.file_id = m.file_id"
@@ -39,17 +35,16 @@ _STATES: Final = (
 """What ``EFFECTIVE`` needs."""
 
 _FIND: Final = (
-    f"SELECT p.digest, CASE {EFFECTIVE} WHEN 'unlisted' THEN 'unlisted' ELSE 'private' END,"
-    f" {_NO_MAP}, NULL, NULL, NULL FROM former_places AS p"
-    f" JOIN maps AS m ON m.file_id = p.file_id {_STATES}"
+    f"SELECT p.digest, CASE {EFFECTIVE} WHEN 'unlisted' THEN 'unlisted' ELSE 'private' END"
+    f" FROM former_places AS p JOIN maps AS m ON m.file_id = p.file_id {_STATES}"
     f" WHERE p.digest IN ({{}}) AND {EFFECTIVE} <> 'published'"
 )
-"""Places whose maps are not published, each with the columns of ``Inherited``. In the place of a
-removed map, a new one is private: nobody has removed it."""
+"""Places whose maps are not published, each with what is inherited there. In the place of a removed
+map, a new one is private: nobody has removed it."""
 
 _SINCE: Final = (
     "CASE WHEN EXISTS (SELECT 1 FROM inherited AS i"
-    f" WHERE i.file_id = m.file_id AND i.original = {_NO_MAP})"
+    f" WHERE i.file_id = m.file_id AND i.original = {NO_MAP})"
     " THEN (SELECT max(p.since) FROM former_places AS p"
     " WHERE p.digest = ? OR p.file_id = m.file_id) ELSE ? END"
 )
@@ -71,21 +66,35 @@ _COPY: Final = (
     " ON CONFLICT (digest, file_id) DO NOTHING RETURNING digest"
 )
 
+_DROP_OLDEST: Final = (
+    "DELETE FROM former_places WHERE file_id = ? AND digest NOT IN (SELECT p.digest"
+    " FROM former_places AS p WHERE p.file_id = ? ORDER BY p.since DESC, p.digest LIMIT ?)"
+    " RETURNING digest"
+)
+
 _PURGE: Final = "DELETE FROM former_places WHERE since < ? RETURNING digest"
 
 
 def note_former_place(read: Read, file_id: int, path: bytes, now: int) -> None:
     """Remember that the file of a map was at this place until now, unless the map is published."""
     digest = _digest(path)
-    read(_NOTE, (digest, path, digest, now, file_id, digest, now))
+    if read(_NOTE, (digest, path, digest, now, file_id, digest, now)):
+        _drop_oldest(read, file_id)
 
 
 def follow_former_places(read: Read, former: bytes, now: bytes) -> None:
     """Let the places below a folder count below another, too; see ``contract.Sources``."""
     # "0" is the character after the slash.
-    for path, file_id, since in read(_BELOW, (former + b"/", former + b"0")):
+    rows = read(_BELOW, (former + b"/", former + b"0"))
+    for path, file_id, since in rows:
         moved = now + path.removeprefix(former)
         read(_COPY, (_digest(moved), moved, file_id, since))
+    for file_id in {file_id for _, file_id, _ in rows}:
+        _drop_oldest(read, file_id)
+
+
+def _drop_oldest(read: Read, file_id: int) -> None:
+    read(_DROP_OLDEST, (file_id, file_id, MOST_FORMER_PLACES))
 
 
 def purge_former_places(read: Read, before: int) -> None:
@@ -95,17 +104,15 @@ def purge_former_places(read: Read, before: int) -> None:
 
 def inherited_at_places(read: Read, drafts: Iterable[MapDraft]) -> dict[bytes, Inherited]:
     """Return what maps inherit whose files are new at the places of ``drafts``, by place."""
-    places = list({place for draft in drafts for place in _places_of(draft)})
-    pages = (
-        places[start : start + PLACES_AT_ONCE] for start in range(0, len(places), PLACES_AT_ONCE)
-    )
+    digests = tuple({digest for draft in drafts for digest in _places_of(draft)})
+    if not digests:
+        return {}
     found: dict[bytes, Inherited] = {}
-    for page in pages:
-        for digest, *row in _rows_at(read, page):
-            inherited = inherited_of_row(row)
-            other = found.get(digest)
-            if other is None or inherited.is_stricter_than(other.visibility):
-                found[digest] = inherited
+    for digest, visibility in read(_FIND.format(", ".join("?" * len(digests))), digests):
+        inherited = Inherited(Visibility(visibility), NO_MAP, None, None, None)
+        other = found.get(digest)
+        if other is None or inherited.is_stricter_than(other.visibility):
+            found[digest] = inherited
     return found
 
 
@@ -122,7 +129,7 @@ def with_place(
         if found is None:
             continue
         if inherited is not None and inherited.is_stricter_than(found.visibility):
-            found = inherited._replace(original=_NO_MAP)
+            found = inherited._replace(original=NO_MAP)
         inherited = found
     return inherited
 
@@ -132,10 +139,6 @@ def _places_of(draft: MapDraft) -> list[bytes]:
     if draft.source is None or draft.folder is None:
         return []
     return [_digest(path) for path in (draft.source.path, *draft.other_places)]
-
-
-def _rows_at(read: Read, digests: list[bytes]) -> list[Row]:
-    return read(_FIND.format(", ".join("?" for _ in digests)), tuple(digests))
 
 
 def _digest(path: bytes) -> bytes:

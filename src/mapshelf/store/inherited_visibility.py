@@ -104,6 +104,9 @@ _CHANGED_NEW_UNTOUCHED: Final = (
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
 
+NO_MAP: Final = 0
+"""Stands for the original of a map that inherits from its place; no map has this id."""
+
 EVERYWHERE: Final = b""
 """The beginning of all paths, as a folder in ``keys_of``."""
 

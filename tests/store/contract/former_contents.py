@@ -105,6 +105,36 @@ class FormerContentsContract(PeopleSuite):
         assert twin.visibility is Visibility.PUBLISHED
         assert put(store, draft(source("b/4.mm", digest=OTHER))).visibility is Visibility.PRIVATE
 
+    def test_a_template_does_not_hide_what_is_begun_from_it_for_ever(
+        self, store: Store, first: Map, clock: Clock
+    ) -> None:
+        """A private map was begun from it, and each other one was edited soon after."""
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([saved(FILE)])
+        expired = clock.now + 1
+        for number in range(3):
+            clock.now += 1
+            page = source(f"pages/{number}.mm", digest=SAME)
+            assert put(store, draft(page)).visibility is Visibility.PRIVATE
+            store.put_maps([saved(page, b"%032d" % number)])
+            store.put_maps([saved(page, b"%032d" % -number)])
+        store.purge_removed(expired)
+        last = source("pages/last.mm", digest=SAME)
+        assert put(store, draft(last)).visibility is Visibility.PUBLISHED
+        # What has been written into such a file is its own.
+        copy = source("copy.mm", digest=b"%032d" % 2)
+        assert put(store, draft(copy)).visibility is Visibility.PRIVATE
+
+    def test_what_a_copy_has_from_a_map_that_was_deleted_is_its_own(
+        self, store: Store, first: Map
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([draft(COPY)])
+        store.delete_maps([first.id])
+        store.put_maps([saved(COPY)])
+        again = source("c/1.mm", digest=SAME)
+        assert put(store, draft(again)).visibility is Visibility.PRIVATE
+
     def test_publishing_a_map_ends_the_protection_of_its_former_contents(
         self, store: Store, first: Map
     ) -> None:

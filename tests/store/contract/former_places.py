@@ -6,7 +6,8 @@ from hashlib import sha256
 import pytest
 
 from mapshelf.model import DecisionKind, Map, MapDetails, MapDraft, Source, Visibility
-from mapshelf.store import Store, former_places
+from mapshelf.store import Store
+from mapshelf.store.former_places import MOST_FORMER_PLACES
 from mapshelf.store.tables import FORMER_PLACES, INHERITED
 from tests.store.clock import Clock
 from tests.store.contract.copied_files import COPY, FILE, SAME, copied, draft, shown_titles
@@ -250,10 +251,22 @@ class FormerPlacesContract(PeopleSuite):
         assert put(store, new(FILE, SAME, "ann")).id == known.id
         assert copied(store, new(MOVED)) is not None
 
-    def test_many_places_are_looked_up_at_once(
-        self, store: Store, known: Map, monkeypatch: pytest.MonkeyPatch
+    def test_the_last_places_of_a_map_are_kept(
+        self, store: Store, known: Map, clock: Clock
     ) -> None:
-        monkeypatch.setattr(former_places, "PLACES_AT_ONCE", 3)
+        store.edit_map(known.file_id, PRIVATE)
+        at, *others = [FILE, *(source(f"v1/{number}") for number in range(MOST_FORMER_PLACES + 2))]
+        for file in others:
+            clock.now += 1
+            store.move_source(at.path, replace(file, digest=SAME))
+            at = file
+        kept = {path for _, path, _, _ in store.rows(FORMER_PLACES, None, ALL)}
+        assert kept == {file.path for file in others[1:-1]}
+        folder = others[0].path.removesuffix(b"/0")
+        store.follow_former_places(folder, b"/v2")
+        assert len(store.rows(FORMER_PLACES, None, ALL)) == MOST_FORMER_PLACES
+
+    def test_many_places_are_looked_up_at_once(self, store: Store, known: Map) -> None:
         files = [source(f"{number}.mm", digest=bytes([number]) * 32) for number in range(20)]
         for number, found in enumerate(map(draft, files)):
             if number % 2:

@@ -85,8 +85,9 @@ class MapWriter(Protocol):
         the maps that are not published, have a file with the same content, even a missing one, and
         either such a file in that folder or the same owner. Instead of the owner ``SYSTEM_USER``,
         the ``other_folders`` count, and if nothing is found in these, missing files of this owner
-        in all folders. Maps whose file had that content before count, too, unless they were
-        published then: the last 100 contents MUST be known until ``purge_removed``. But a map
+        in all folders. Maps whose file had that content before count like missing files, unless
+        they were published then, or inherited because of that content from a map that is still
+        known: the last 100 contents MUST be known until ``purge_removed``. But a map
         inherits nothing if such a map is published and has a present file with that content. All
         are as they were before the batch. A published map of one file inherits in the same way if
         that file has another content now, and nobody has edited, collected, reported, decided about
