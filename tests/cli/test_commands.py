@@ -286,7 +286,7 @@ def test_maps_made_private_by_records_stay_private_when_their_files_change(
     assert titles == {
         "Salaries": "private",
         "Salaries of next year": "private",
-        "Another map": None,
+        "Another map": "private",
     }
 
 

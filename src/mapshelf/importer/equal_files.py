@@ -1,8 +1,13 @@
-"""Find out which of the files with one content are gone or unchanged, at a bounded cost per file.
+"""Find out which of the files with one content are gone, at a bounded cost per file.
 
 Anybody who may write to a folder can put many equal files into it. If each of them, when it is
 read, made the importer look at all others, everybody else's files would wait for that. So files
 with a content that many have are looked at once in an import, and what is taken is remembered.
+
+Which of several equal files a new one is, is a guess. The time of the last change tells most of
+them apart. If it does not, a wrong guess must not show anybody what will be written into a private
+file: of several files that may be meant, the one that is not published is taken first, and what is
+not certainly another file is not published either.
 """
 
 import os
@@ -15,7 +20,6 @@ from itertools import chain, islice
 from typing import Final
 
 from mapshelf.importer.lost_files import LostFiles
-from mapshelf.importer.scan import is_gone, storable_time
 from mapshelf.model import Source
 from mapshelf.store.contract import Sources
 
@@ -31,9 +35,6 @@ FEW: Final = 10
 MOST_GONE: Final = 10_000
 """Files with one content of which an import finds out whether they are lost."""
 
-MOST_ORIGINALS: Final = 1000
-"""Files looked at for the one that a changed file was a copy of."""
-
 
 class EqualFiles:
     """The files with the contents that one import meets.
@@ -47,11 +48,10 @@ class EqualFiles:
         self._lost = lost
         self._equal: dict[bytes, _Equal] = {}
         self._latest: tuple[bytes, _Equal] | None = None
-        self._originals: dict[bytes, list[Source]] = {}
-        self._unchanged: dict[bytes, frozenset[bytes]] = {}
+        self._private: dict[bytes, _Private] = {}
 
-    def move_renamed(self, source: Source, folder: str) -> bool:
-        """If ``source`` is a known file under a new name, move its map; return whether it is.
+    def move_renamed(self, source: Source, folder: str) -> Source | None:
+        """If ``source`` is a known file under a new name, move its map; return what it was.
 
         It counts as unread until it is written: if this process ends first, the file is read again.
         A file that had been missing before only comes back in the same ``folder``, so that a
@@ -61,19 +61,43 @@ class EqualFiles:
             StoreError: the store failed.
         """
         equal = self._equal_to(source.digest)
-        if source.path in equal.unread:
-            return False
-        moved, name = replace(source, modified=UNREAD), os.path.basename(source.path)
-        for lost in equal.lost(folder):
-            while known := lost.nearest(name):
+        there = equal.unread.get(source.path)
+        if there is not None and not there.is_gone:
+            return None
+        moved = replace(source, modified=UNREAD)
+        # A file that was missing comes back, if no other has been moved to its place.
+        for lost in (equal.moved,) if there else equal.lost(folder):
+            while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
+                    if not self._may_be(source, known, there):
+                        break
                     if self._store.move_source(known.path, moved):
                         lost.drop(known)
-                        return True
+                        return known
                     if self._is_taken(source.path):
-                        return False
+                        return None
                 lost.drop(known)
-        return False
+        return None
+
+    def places(self, digest: bytes) -> tuple[bytes, ...]:
+        """Return up to ``FEW`` places of unpublished files with this content that were lost.
+
+        A new file may be one of these, even if another was taken for it.
+        """
+        private = self._private.get(digest)
+        return tuple(islice(private.paths, FEW)) if private else ()
+
+    def _may_be(self, source: Source, known: Source, there: Source | None) -> bool:
+        """Return whether a new file may get the map of a lost one, the likeliest.
+
+        If that is published, it must not be any other that is not.
+        """
+        private = self._private.get(source.digest)
+        if private and known.path in private.paths:
+            return True
+        if there and self._store.unpublished_sources([there.path], missing=True):
+            return False
+        return private is None or private.is_another(source, known)
 
     def missing(self, source: Source, folder: str) -> list[Source]:
         """Return up to ``FEW`` files with this content that had been missing from ``folder``.
@@ -98,26 +122,6 @@ class EqualFiles:
         known = latest[1] if latest and latest[0] == digest else self._equal_to(digest)
         return known.mount_points
 
-    def unchanged(self, digest: bytes) -> frozenset[bytes]:
-        """Return the files that have this content and have not changed since they were read.
-
-        It may be what was true at the last ``forget_unchanged``. At most ``MOST_ORIGINALS`` files
-        are looked at.
-
-        Raises:
-            StoreError: the store failed.
-        """
-        if digest not in self._unchanged:
-            if digest not in self._originals:
-                self._originals[digest] = self._store.sources_of(digest)[: MOST_ORIGINALS + 1]
-            some = self._originals[digest]
-            self._unchanged[digest] = frozenset(one.path for one in some if _is_unchanged(one))
-        return self._unchanged[digest]
-
-    def forget_unchanged(self) -> None:
-        """Look again at files that were unchanged, because that may be some time ago."""
-        self._unchanged.clear()
-
     def _equal_to(self, digest: bytes) -> "_Equal":
         known = self._equal.get(digest)
         if known is None:
@@ -125,7 +129,9 @@ class EqualFiles:
             absent = sources
             if len(sources) > FEW:
                 absent = [one for one in sources if os.fsdecode(one.path) not in self._lost.present]
-            known = _Equal(sources, absent, self._lost)
+            known = _Equal(sources, absent, self._lost, self._store)
+            if known.private:
+                self._private.setdefault(digest, _Private()).add(known.private)
             if len(sources) > FEW:
                 self._equal[digest] = known
         self._latest = (digest, known)
@@ -140,20 +146,27 @@ class _Equal:
     """The files with one content that are not where the store knows them.
 
     Attributes:
-        unread: the paths of those that were missing or not read yet.
+        unread: those that were missing or not read yet, by path.
+        moved: those that were there until now.
+        private: those of these whose maps are not published.
     """
 
-    def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
-        self.unread = {one.path for one in sources if one.is_gone or one.modified == UNREAD}
+    def __init__(
+        self, sources: list[Source], absent: list[Source], lost: LostFiles, store: Sources
+    ) -> None:
+        self.unread = {one.path: one for one in sources if one.is_gone or one.modified == UNREAD}
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
-        self._moved = self._lost_among(self._away)
+        gone = self._lost_among(self._away)
+        unpublished = store.unpublished_sources([one.path for one in gone]) if gone else set()
+        self.private = [one for one in gone if one.path in unpublished]
+        self.moved = LikelyFiles(sorted(gone, key=lambda one: one.path not in unpublished))
         self._missing = [one for one in absent if one.is_gone]
-        self._missing_in: dict[str, FilesByName] = {}
+        self._missing_in: dict[str, LikelyFiles] = {}
 
-    def lost(self, folder: str) -> "Iterator[FilesByName]":
+    def lost(self, folder: str) -> "Iterator[LikelyFiles]":
         """Yield the files that one in ``folder`` may be, the likeliest first."""
-        yield self._moved
+        yield self.moved
         if missing := self.missing_in(folder):
             yield missing
 
@@ -164,7 +177,7 @@ class _Equal:
         points = (self._files.mount_point(one.path) for one in self._away[:MOST_GONE])
         return frozenset(islice(dict.fromkeys(filter(None, points)), FEW))
 
-    def missing_in(self, folder: str) -> "FilesByName | None":
+    def missing_in(self, folder: str) -> "LikelyFiles | None":
         """Return the files that had been missing from ``folder``, ``None`` if there are none."""
         if not folder or not self._missing:
             return None
@@ -173,47 +186,72 @@ class _Equal:
             paths = [one.path for one in self._missing]
             # "0" is the character after the slash: all paths below the folder lie in between.
             first, end = (bisect_left(paths, key) for key in (prefix, prefix[:-1] + b"0"))
-            self._missing_in[folder] = self._lost_among(self._missing[first:end])
+            self._missing_in[folder] = LikelyFiles(self._lost_among(self._missing[first:end]))
         return self._missing_in[folder]
 
-    def _lost_among(self, sources: Iterable[Source]) -> "FilesByName":
+    def _lost_among(self, sources: Iterable[Source]) -> list[Source]:
         some = islice(sources, MOST_GONE)
-        return FilesByName(one for one in some if self._files.is_lost(one.path))
+        return [one for one in some if self._files.is_lost(one.path)]
 
 
-class FilesByName:
+class _Private:
+    """The unpublished files with one content that were lost in this import.
+
+    Attributes:
+        paths: their paths, as keys.
+    """
+
+    def __init__(self) -> None:
+        self.paths: dict[bytes, None] = {}
+        self._keys: set[object] = set()
+
+    def add(self, sources: list[Source]) -> None:
+        """Add some files."""
+        self.paths.update((one.path, None) for one in sources)
+        self._keys.update(key for one in sources for key in _telling_keys(one))
+
+    def is_another(self, source: Source, known: Source) -> bool:
+        """Return whether ``source`` certainly is ``known``, and none of these files."""
+        shared = set(_telling_keys(source)).intersection(_telling_keys(known))
+        return not shared <= self._keys
+
+
+class LikelyFiles:
     """Files with one content, in the order in which one is recognised as another."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         # The first entry of a plain dictionary takes long to find after many were deleted.
         self._left = OrderedDict((one.path, one) for one in sources)
-        self._named: dict[bytes, OrderedDict[bytes, Source]] = {}
+        self._like: dict[object, OrderedDict[bytes, Source]] = {}
         for path, one in self._left.items():
-            self._named.setdefault(os.path.basename(path), OrderedDict())[path] = one
+            for key in _keys(one):
+                self._like.setdefault(key, OrderedDict())[path] = one
 
-    def nearest(self, name: bytes) -> Source | None:
-        """Return the first file with this name, or else the first of all."""
-        some = self._named.get(name) or self._left
+    def nearest(self, source: Source) -> Source | None:
+        """Return the likeliest file that ``source`` may be.
+
+        That is the first with its time and its name, with its time, with its name, or of all.
+        """
+        some = next(filter(None, map(self._like.get, _keys(source))), self._left)
         return next(iter(some.values()), None)
 
     def nearest_few(self, name: bytes) -> list[Source]:
         """Return the first ``FEW`` files: those with this name before all others."""
-        named = self._named.get(name, OrderedDict())
+        named = self._like.get(name, OrderedDict())
         others = (one for path, one in self._left.items() if path not in named)
         return list(islice(chain(named.values(), others), FEW))
 
     def drop(self, source: Source) -> None:
         """Remove a file that was taken, or is there again."""
         del self._left[source.path]
-        del self._named[os.path.basename(source.path)][source.path]
+        for key in _keys(source):
+            del self._like[key][source.path]
 
 
-def _is_unchanged(source: Source) -> bool:
-    """Return whether a file is certainly still there, with the content it had."""
-    if source.is_gone or is_gone(source.path):
-        return False
-    try:
-        status = os.lstat(source.path)
-    except OSError:
-        return False
-    return (status.st_size, storable_time(status.st_mtime_ns)) == (source.size, source.modified)
+def _keys(source: Source) -> tuple[object, ...]:
+    """Return what a file and its former self have in common, the most telling first."""
+    return *_telling_keys(source), os.path.basename(source.path)
+
+
+def _telling_keys(source: Source) -> tuple[object, object]:
+    return (source.modified, os.path.basename(source.path)), source.modified

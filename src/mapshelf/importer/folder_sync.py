@@ -16,7 +16,7 @@ from typing import Final
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.equal_files import UNREAD, FilesByName
+from mapshelf.importer.equal_files import UNREAD, LikelyFiles
 from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
@@ -309,13 +309,13 @@ class FolderSync:
         Synchronizing programs, and moving files to another disk, do that. Returns the paths of the
         copies by those of the files.
         """
-        copies: dict[bytes, FilesByName] = {}
+        copies: dict[bytes, LikelyFiles] = {}
         moved: dict[bytes, str] = {}
         for missing in self._unpublished(gone):
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
                 there = (one for one in equal if os.fsdecode(one.path) in present)
-                copies[missing.digest] = FilesByName(sorted(there, key=lambda one: one.is_gone))
+                copies[missing.digest] = LikelyFiles(sorted(there, key=lambda one: one.is_gone))
             left = copies[missing.digest]
             likely = {one.path: one for one in left.nearest_few(os.path.basename(missing.path))}
             unread = [replace(one, modified=UNREAD) for one in likely.values()]

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
@@ -115,7 +115,6 @@ class _Import:
         self._dates_added = helpers.dates_added
         self._equal = helpers.equal_files
         self._lost = helpers.lost
-        self._unpublished: set[bytes] = set()
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
@@ -156,7 +155,6 @@ class _Import:
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
             found = (Found(candidate.path, candidate.name) for candidate in page)
             sources |= take_other_forms(self._store, found, sources, self._lost.present)
-            self._unpublished |= self._unpublished_of(page, sources)
             for candidate in page:
                 source = sources.get(os.fsencode(candidate.path))
                 if self._read_all or not candidate.is_unchanged(source):
@@ -172,16 +170,6 @@ class _Import:
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
 
-    def _unpublished_of(self, page: list[Candidate], sources: Mapping[bytes, Source]) -> set[bytes]:
-        """Return the paths of the changed files among ``page`` whose maps are not published."""
-        by_path = {os.fsencode(candidate.path): candidate for candidate in page}
-        changed = [
-            path
-            for path, source in sources.items()
-            if self._read_all or not by_path[path].is_unchanged(source)
-        ]
-        return self._store.unpublished_sources(changed)
-
     def _folder_of(self, path: str) -> str:
         return self._reading[path].folder
 
@@ -196,19 +184,21 @@ class _Import:
         category, added, place = self._attribution.category, None, None
         others = self._folders
         may_be_renamed = reading.gone or not reading.known
-        renamed = may_be_renamed and self._equal.move_renamed(source, reading.folder)
+        former = self._equal.move_renamed(source, reading.folder) if may_be_renamed else None
+        renamed = former is not None
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
-        originals = self._originals(source, reading)
         self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
         if not reading.known or renamed or reading.former != source.digest:
             place = _prefix(reading.folder or os.path.dirname(found.path))
+        if former is None or former.is_gone:
             # It may be a file that was there, moved, and is not published either if that was not.
-            points = frozenset() if renamed else self._equal.mount_points(source.digest)
+            points = self._equal.mount_points(source.digest) if place or reading.gone else ()
             others += tuple(_prefix(os.fsdecode(one)) for one in points)
+            place = place or next((_prefix(os.fsdecode(one)) for one in points), None)
         return MapDraft(
             title=found.title,
             description=found.description,
@@ -223,23 +213,12 @@ class _Import:
             source=source,
             folder=place,
             other_folders=others,
-            other_places=other_places(found.path),
-            originals=originals,
+            other_places=(*other_places(found.path), *self._equal.places(source.digest)),
             outline=found.outline,
             content=found.content,
             images=found.images,
             links=found.links,
         )
-
-    def _originals(self, source: Source, reading: "_Reading") -> frozenset[bytes]:
-        """Return the unchanged files that have the content that a changed file had."""
-        if reading.gone or reading.former in (None, source.digest):
-            return frozenset()
-        if reading.converted:
-            return frozenset()  # it may contain the same as before
-        if source.path not in self._unpublished:
-            return frozenset()  # a map that is published inherited nothing
-        return self._equal.unchanged(reading.former) - {source.path}
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -260,7 +239,6 @@ class _Import:
             self._report.note_all(map(printable, self._drafts), outcomes)
             self._adopt_completed()
             self._drafts.clear()
-        self._equal.forget_unchanged()
         self._bytes = 0
         self._written = time.monotonic()
 

@@ -228,11 +228,9 @@ class MapDraft:
         initial_visibility: visibility of a new map, unless ``visibility`` is given.
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
         folder: path of the imported folder that ``source`` is in, with a slash at the end, if the
-            file was not known at this path before, or if there are ``originals``.
+            file was not known at this path before, or has another content now.
         other_folders: paths of the other folders that are imported together with it, likewise.
         other_places: paths at which the same document would be in another form, likewise.
-        originals: paths of unchanged files that had the same content until ``source`` changed: its
-            file may have been begun as a copy of one of them.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
         images: all images in its topics, by ``Image.digest``: the untrusted bytes from the file.
@@ -265,7 +263,6 @@ class MapDraft:
     folder: bytes | None = None
     other_folders: tuple[bytes, ...] = ()
     other_places: tuple[bytes, ...] = ()
-    originals: frozenset[bytes] = frozenset()
     outline: bytes | None = None
     content: bytes | None = None
     images: Mapping[str, bytes] | None = None

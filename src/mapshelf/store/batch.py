@@ -33,7 +33,7 @@ from mapshelf.store.inherited_visibility import (
     as_inherited,
     keys_of,
     may_inherit_again,
-    without_inherited,
+    without_inherited_removal,
 )
 from mapshelf.store.merge import (
     NO_VOTES,
@@ -152,13 +152,13 @@ class Batch:
         if draft.visibility is not None:
             self._rows.inheritance.forget(existing.file_id)
         may_return = existing.visibility is Visibility.REMOVED and draft.title is not None
+        if draft.source is not None and existing.visibility is not Visibility.PUBLISHED:
+            self._rows.inheritance.note_former_content(existing.file_id, self._now, draft.source)
         former = self._former(existing, draft, may_return=may_return)
         draft = without_settled(draft, former)
         changed = updated(former, draft, self._references(draft, existing))
         if may_return:
             note_return(self._rows.read, existing.file_id)
-        if draft.source is not None and existing.visibility is not Visibility.PUBLISHED:
-            self._rows.inheritance.note_former_content(existing.file_id, self._now, draft.source)
         self._keep_source(existing.file_id, draft)
         differs = self._keep_content(existing.file_id, draft)
         differs |= self._keep_images(existing.file_id, draft.images)
@@ -172,9 +172,9 @@ class Batch:
 
     def _former(self, existing: Map, draft: MapDraft, *, may_return: bool) -> Map:
         """Return what an existing map is before the draft changes it."""
-        begun = without_inherited(self._rows.read, existing, draft)
+        begun = without_inherited_removal(self._rows.read, existing, draft)
         if begun is not existing:
-            return self._as_inherited(begun, draft)
+            return begun
         return self._returned(existing, draft) if may_return else self._overwritten(existing, draft)
 
     def _overwritten(self, existing: Map, draft: MapDraft) -> Map:

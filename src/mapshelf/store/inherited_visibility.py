@@ -6,17 +6,16 @@ map with the same content is published: then everybody can see it anyway. What i
 that are imported together decides that, and if nothing is, what is in any folder: the file may have
 been moved out of one that another process follows.
 
-A copy may also be the beginning of another map. Once it has another content while the original is
-still there, what it inherited from that no longer concerns it. So a map keeps a mark in the table
-``inherited`` until somebody decides about its visibility: a user, an administrator, or a record. A
-map without such a mark stays as it is, because who decided that cannot be seen in the map itself.
+A copy may also be the beginning of another map. But it may as well be the file itself, moved, so
+what it inherits stays, whatever is written into it, until somebody decides about its visibility: a
+user, an administrator, or a record. Only a removal becomes private: nobody has removed what is
+written then. Until somebody decides, the map has a mark in the table ``inherited``: it may be
+replaced by the map of the file of which it is a copy (see ``copied_files``). A map without a mark
+stays as it is, because who decided that cannot be seen in the map itself.
 
 Operators may let new maps begin unpublished (``MapDraft.initial_visibility``). Then a copy has a
 mark, too, even if it inherits nothing because it is as hidden already, or because another equal map
-is published: it may be the file of an unpublished map, moved (see ``copied_files``). The mark says
-what the copy was in the beginning, so nothing is shown to more people because of it. Neither is it
-if the operator asks for that only later: a copy that begins another map is at most as visible as
-new maps are by then.
+is published: it may be the file of an unpublished map, moved.
 
 A file may also have been read while it was being copied. If it becomes a copy soon after its map
 was added, the map inherits like a new one, unless people have done something with it.
@@ -64,27 +63,6 @@ last: a copy of a template is not a copy of every map that was begun from it. ``
 files of ``SYSTEM_USER`` count that are missing: the new file may be one of them, moved."""
 
 
-_ORIGINALS: Final = (
-    "SELECT o.path, i.visibility FROM inherited AS i JOIN maps AS m ON m.file_id = i.file_id"
-    " JOIN sources AS s ON s.file_id = m.file_id AND s.digest = i.digest"
-    " JOIN sources AS o ON o.file_id = i.original AND o.digest = i.digest"
-    " JOIN maps AS n ON n.file_id = o.file_id"
-    " LEFT JOIN removed AS r ON r.file_id = m.file_id"
-    " LEFT JOIN removed AS q ON q.file_id = n.file_id"
-    " WHERE i.file_id = ? AND i.digest <> ? AND m.set_by_people = ''"
-    f" AND m.visibility <> 'published' AND n.visibility <> 'published' AND o.modified <> {GONE}"
-    " AND (r.file_id IS NULL OR (r.removed = q.removed AND r.removed_by = q.removed_by))"
-    " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
-    " AND NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = m.file_id)"
-    " AND NOT EXISTS (SELECT 1 FROM decisions AS d WHERE d.file_id = m.file_id)"
-)
-"""The files from which a map inherited that it is not published, and what it would be without that.
-
-That people decided nothing about the map itself follows from its mark. The conditions on
-``set_by_people``, ``decisions`` and the removal say so again, for nodes of older versions, which do
-not delete marks.
-"""
-
 UNTOUCHED: Final = "m.set_by_people = ''" + "".join(
     f" AND NOT EXISTS (SELECT 1 FROM {name} AS o WHERE o.file_id = m.file_id)"
     for name in ("votes", "collected_maps", "decisions", "reports")
@@ -100,6 +78,12 @@ _CHANGED_NEW_UNTOUCHED: Final = (
     f" WHERE m.file_id = ? AND s.path = ? AND s.digest <> ? AND {UNTOUCHED}"
     f" AND abs(a.added - ?) < {COPIED_WITHIN}"
     " AND NOT EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = m.file_id AND t.path <> s.path)"
+)
+
+_REMOVED_COPY: Final = (
+    "SELECT 1 FROM inherited AS i JOIN removed AS r ON r.file_id = i.file_id"
+    " WHERE i.file_id = ? AND i.digest <> ?"
+    " AND NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = i.file_id)"
 )
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
@@ -205,22 +189,17 @@ def as_inherited(found: Map, inherited: Inherited | None) -> Map:
     return replace(found, visibility=inherited.visibility)
 
 
-def without_inherited(read: Read, found: Map, draft: MapDraft) -> Map:
-    """Return a map as it would be if it had inherited nothing, if its draft begins another map.
+def without_inherited_removal(read: Read, found: Map, draft: MapDraft) -> Map:
+    """Return a map that only inherited its removal as a private one, if its content changes.
 
-    That is the case if its content changes, and the file it inherited from is still there. The map
-    is no more visible then than the new maps of the draft are, and no less than it was.
+    Nobody has removed what it contains now, and nobody would find it.
     """
-    if not draft.originals or draft.source is None or found.visibility is Visibility.PUBLISHED:
+    if draft.source is None or found.visibility is not Visibility.REMOVED:
         return found
-    rows = read(_ORIGINALS, (found.file_id, draft.source.digest))
-    marked = [Visibility(visibility) for path, visibility in rows if path in draft.originals]
-    if not marked:
+    if not read(_REMOVED_COPY, (found.file_id, draft.source.digest)):
         return found
     read("DELETE FROM removed WHERE file_id = ? RETURNING file_id", (found.file_id,))
-    forget_inherited(read, found.file_id)
-    begun = _strictest(marked[0], draft.initial_visibility or Visibility.PUBLISHED)
-    return replace(found, visibility=min(begun, found.visibility, key=_STRICTNESS.index))
+    return replace(found, visibility=Visibility.PRIVATE)
 
 
 def _strictest(*some: Visibility) -> Visibility:

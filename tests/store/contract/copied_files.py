@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
@@ -88,37 +87,6 @@ class CopiedFilesContract(PeopleSuite):
         store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
         copy = replace(draft(COPY), initial_visibility=Visibility.UNLISTED)
         assert put(store, copy).visibility is Visibility.PRIVATE
-        begun = replace(draft(source("b/1.mm", digest=b"n" * 32)), title="begun")
-        begun = replace(begun, originals=frozenset([FILE.path]))
-        assert put(store, begun).visibility is Visibility.UNLISTED
-
-    @pytest.mark.parametrize("state", ["unlisted", "private", "removed"])
-    def test_a_copy_that_begins_another_map_is_no_more_visible_than_a_new_one(
-        self, store: Store, ann: int, state: str
-    ) -> None:
-        """Operators may restart with another option; then what is stricter counts.
-
-        But nothing hides a map because its file has changed.
-        """
-        levels = [Visibility(name) for name in ("published", "unlisted", "private", "removed")]
-        level = levels.index(Visibility(state))
-        for number, (first, then) in enumerate(product(range(3), range(3))):
-            digest = bytes([number]) * 32
-            original, copy = (
-                source(f"{folder}/{number}.mm", digest=digest) for folder in ("a", "b")
-            )
-            found = put(store, draft(original))
-            if state == "removed":
-                store.remove_map(found.file_id, ann)
-            else:
-                store.edit_map(found.file_id, MapDetails(visibility=Visibility(state)))
-            (added,) = store.put_maps([replace(draft(copy), initial_visibility=levels[first])])
-            begun = draft(replace(copy, digest=b"n" + digest[1:]))
-            begun = replace(begun, originals=frozenset([original.path]))
-            store.put_maps([replace(begun, initial_visibility=levels[then])])
-            expected = min(max(first, level), max(first, then))
-            assert present(store)[added.id].visibility is levels[expected], (first, then)
-        assert store.check() == []
 
     @pytest.mark.parametrize("initial", [None, "unlisted", "private"])
     def test_a_copy_of_a_removed_map_that_is_restored_has_its_initial_visibility(
@@ -166,10 +134,10 @@ class CopiedFilesContract(PeopleSuite):
         assert put(store, draft(other)).visibility is Visibility.PUBLISHED
 
     @pytest.mark.parametrize("state", ["unlisted", "private", "hidden", "removed"])
-    def test_a_copy_that_begins_another_map_is_published(
+    def test_a_copy_that_changes_stays_as_it_is(
         self, store: Store, original: Map, bob: int, state: str
     ) -> None:
-        """Templates are copied: what their map is does not concern the maps begun from them."""
+        """It may be the file itself, moved, and the other one the copy."""
         if state == "removed":
             store.remove_map(original.file_id, bob)
         elif state == "hidden":
@@ -178,27 +146,15 @@ class CopiedFilesContract(PeopleSuite):
             store.edit_map(original.file_id, MapDetails(visibility=Visibility(state)))
         store.put_maps([draft(COPY)])
         changed = replace(draft(source("b/1.mm", digest=b"n" * 32)), title="new")
-        same = replace(changed, source=COPY, title="copy", originals=frozenset([FILE.path]))
-        store.put_maps([same])
+        assert verdicts(store.put_maps([changed])) == [CHANGED]
         assert shown_titles(store) == []
-        begun = replace(changed, originals=frozenset([FILE.path]))
-        assert verdicts(store.put_maps([begun])) == [CHANGED]
-        assert "new" in shown_titles(store)
+        # Nobody has removed what it contains now.
+        (found,) = (one for one in present(store).values() if one.title == "new")
+        expected = Visibility.UNLISTED if state == "unlisted" else Visibility.PRIVATE
+        assert found.visibility is expected
         assert {one.map.id for one in store.removed_maps(None)} <= {original.id}
-        assert verdicts(store.put_maps([begun])) == [UNCHANGED]
+        assert verdicts(store.put_maps([changed])) == [UNCHANGED]
         assert store.check() == []
-
-    def test_a_copy_that_changes_without_its_original_stays_as_it_is(
-        self, store: Store, original: Map, ann: int
-    ) -> None:
-        store.remove_map(original.file_id, ann)
-        store.put_maps([draft(COPY)])
-        changed = draft(source("b/1.mm", digest=b"n" * 32))
-        store.put_maps([changed])
-        assert present(store) == {}
-        begun = replace(draft(COPY), originals=frozenset([FILE.path]))
-        store.put_maps([begun])
-        assert present(store) == {}, "its former content was another one"
 
     def test_what_people_decided_about_a_copy_stays_when_it_changes(
         self, store: Store, original: Map, ann: int, bob: int
@@ -213,12 +169,12 @@ class CopiedFilesContract(PeopleSuite):
             file = source(f"b/{number}.mm", digest=SAME)
             decide(put(store, draft(file)).file_id)
             changed = draft(replace(file, digest=bytes([number]) * 32))
-            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+            store.put_maps([changed])
             assert shown_titles(store) == []
         # The original does not become public because a copy is another map now.
         put(store, draft(COPY))
         changed = draft(replace(FILE, digest=b"n" * 32))
-        store.put_maps([replace(changed, originals=frozenset([COPY.path]))])
+        store.put_maps([changed])
         assert shown_titles(store) == []
 
     @pytest.mark.parametrize("said", [["private"], ["published", "private"], ["unlisted"]])
@@ -235,7 +191,7 @@ class CopiedFilesContract(PeopleSuite):
             store.put_maps([MapDraft(id=third.id, visibility=Visibility(visibility))])
         for path in ("b/1.mm", "c.mm"):
             changed = draft(source(path, digest=path.encode().ljust(32)))
-            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+            store.put_maps([changed])
         assert shown_titles(store) == []
         assert present(store)[third.id].visibility is Visibility(said[-1])
 
@@ -246,67 +202,8 @@ class CopiedFilesContract(PeopleSuite):
         (copy,) = store.put_maps([draft(COPY)])
         store.put_maps([MapDraft(id=copy.id, visibility=Visibility.PRIVATE)])
         changed = draft(source("b/1.mm", digest=b"n" * 32))
-        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
+        store.put_maps([changed])
         assert present(store) == {}
-
-    def test_decisions_that_were_undone_count_as_decisions_about_a_copy(
-        self, store: Store, original: Map, ann: int, bob: int
-    ) -> None:
-        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
-
-        def hide(file_id: int) -> None:
-            store.undo_decision(store.decide(file_id, DecisionKind.HIDE, bob).id)
-
-        def remove(file_id: int) -> None:
-            store.remove_map(file_id, ann)
-            store.undo_removal(file_id)
-
-        for number, decide in enumerate((hide, remove)):
-            file = source(f"c/{number}.mm", digest=SAME)
-            decide(put(store, draft(file)).file_id)
-            changed = draft(replace(file, digest=bytes([number]) * 32))
-            store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
-        store.remove_map(original.file_id, ann)
-        (copy,) = store.put_maps([draft(COPY)])
-        back = next(one.map for one in store.removed_maps(ann) if one.map.id == copy.id)
-        assert store.undo_removal(back.file_id).visibility is Visibility.PRIVATE
-        changed = draft(replace(COPY, digest=b"n" * 32))
-        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
-        assert shown_titles(store) == []
-        assert len(present(store)) == 3
-
-    def test_only_what_was_inherited_from_that_original_is_undone(
-        self, store: Store, original: Map
-    ) -> None:
-        """Older equal files elsewhere are not what a copy was made from."""
-        far = source("1.mm", path=b"/far/1.mm", digest=SAME)
-        elsewhere = put(store, draft(far, b"/far/", "bob"))
-        store.put_maps([MapDraft(id=elsewhere.id, visibility=Visibility.PRIVATE)])
-        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
-        put(store, draft(COPY))
-        changed = draft(replace(COPY, digest=b"n" * 32))
-        store.put_maps([replace(changed, originals=frozenset([far.path]))])
-        assert shown_titles(store) == []
-        # Since it went on without its original, it is not a copy of that any longer.
-        put(store, draft(replace(FILE, digest=b"n" * 32)))
-        changed = draft(replace(COPY, digest=b"o" * 32))
-        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
-        assert shown_titles(store) == []
-
-    def test_a_copy_that_begins_another_map_gets_back_what_a_record_had_said(
-        self, store: Store, original: Map
-    ) -> None:
-        shown = put(store, draft(COPY))
-        store.put_maps([MapDraft(id=shown.id, visibility=Visibility.UNLISTED)])
-        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
-        store.remove_sources([COPY.path])
-        moved = source("c/1.mm", digest=SAME)
-        assert store.move_source(COPY.path, moved)
-        again = put(store, draft(moved))
-        assert (again.id, again.visibility) == (shown.id, Visibility.PRIVATE)
-        changed = draft(replace(moved, digest=b"n" * 32))
-        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
-        assert present(store)[shown.id].visibility is Visibility.UNLISTED
 
     @pytest.mark.parametrize("marked", [True, False])
     def test_a_copy_without_a_mark_stays_as_it_is(
@@ -325,21 +222,9 @@ class CopiedFilesContract(PeopleSuite):
         store.remove_sources([COPY.path])
         assert put(store, title(copy.title, source=COPY, owner="ann")) == copy
         changed = draft(replace(COPY, digest=b"n" * 32))
-        store.put_maps([replace(changed, originals=frozenset([FILE.path]))])
-        assert len(shown_titles(store)) == marked
-        assert store.rows(INHERITED, None, ALL) == []
-        assert store.check() == []
-
-    def test_a_copy_that_begins_another_map_inherits_like_a_new_one(
-        self, store: Store, original: Map, ann: int
-    ) -> None:
-        other = put(store, draft(source("other.mm")))
-        store.remove_map(other.file_id, ann)
-        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
-        put(store, draft(COPY))
-        same = replace(COPY, digest=source("other.mm").digest)
-        store.put_maps([replace(draft(same), originals=frozenset([FILE.path]))])
-        assert len(store.removed_maps(ann)) == 2
+        store.put_maps([changed])
+        assert shown_titles(store) == []
+        assert store.rows(INHERITED, None, ALL) == (rows if marked else [])
         assert store.check() == []
 
     def test_a_copy_of_a_published_twin_is_published(
@@ -691,7 +576,6 @@ class CopiedFilesContract(PeopleSuite):
             store.edit_map(original.file_id, MapDetails(visibility=Visibility.UNLISTED))
         for number in range(2):
             changed = replace(copy, source=replace(COPY, digest=bytes([number]) * 32))
-            changed = replace(changed, originals=frozenset([FILE.path]))
             assert put(store, changed).visibility is Visibility.PRIVATE
 
     def test_a_published_map_does_not_move_to_a_copy_that_is_not(

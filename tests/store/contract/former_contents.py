@@ -68,8 +68,7 @@ class FormerContentsContract(PeopleSuite):
             expected = Visibility.UNLISTED if state == "unlisted" else Visibility.PRIVATE
             assert copy.visibility is expected
         # What it inherited is not undone later: the content that it has is not elsewhere.
-        changed = replace(saved(COPY, b"n" * 32), originals=frozenset([FILE.path]))
-        store.put_maps([changed])
+        store.put_maps([saved(COPY, b"n" * 32)])
         assert shown_titles(store) == []
         assert store.check() == []
 
@@ -175,13 +174,13 @@ class FormerContentsContract(PeopleSuite):
         self, store: Store, first: Map
     ) -> None:
         second = put(store, draft(source("2.mm", digest=OTHER)))
-        for one in (first, second):
-            store.edit_map(one.file_id, PRIVATE)
-        store.put_maps([draft(COPY)])
-        store.put_maps([replace(saved(COPY), originals=frozenset([FILE.path]))])
+        store.edit_map(second.file_id, PRIVATE)
+        own = b"w" * 32
+        for copy in (draft(COPY), saved(COPY, own), saved(COPY)):
+            store.put_maps([replace(copy, initial_visibility=Visibility.PRIVATE)])
         assert store.adopt_copy(source("2.mm", digest=OTHER), [COPY]) == COPY
         ((owner, digest, _),) = store.rows(FORMER_CONTENTS, None, ALL)
-        assert (owner, digest) == (second.file_id, SAME)
+        assert (owner, digest) == (second.file_id, own)
         assert store.check() == []
 
     def test_a_map_that_has_been_published_for_long_stays_so(
@@ -213,8 +212,6 @@ class FormerContentsContract(PeopleSuite):
         store.put_maps([saved(source("begun.mm"))])
         copy = put(store, draft(COPY))
         assert copy.visibility is Visibility.UNLISTED
-        store.put_maps([replace(saved(COPY, b"n" * 32), originals=frozenset([FILE.path]))])
-        assert present(store)[copy.id].visibility is Visibility.PUBLISHED
 
     @pytest.mark.parametrize("state", ["unlisted", "private", "removed", "changed"])
     def test_a_file_that_becomes_a_copy_inherits_like_a_new_one(
@@ -238,10 +235,6 @@ class FormerContentsContract(PeopleSuite):
         store.put_maps([draft(COPY)])
         assert shown_titles(store) == []
         if state != "changed":
-            begun = replace(saved(COPY, b"b" * 32), originals=frozenset([FILE.path]))
-            store.put_maps([begun])
-            assert shown_titles(store) == [COPY.name]
-            store.put_maps([draft(COPY)])
             assert store.adopt_copy(FILE, [COPY]) == COPY
         assert shown_titles(store) == []
         assert store.check() == []

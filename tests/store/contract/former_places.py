@@ -62,7 +62,7 @@ class FormerPlacesContract(PeopleSuite):
         assert found.visibility is expected
         # It is no copy that may become another map, even if it had been equal.
         for digest in (SAME, b"n" * 32, SAME):
-            store.put_maps([replace(new(digest=digest), originals=frozenset([MOVED.path]))])
+            store.put_maps([new(digest=digest)])
         assert shown_titles(store) == []
         assert store.check() == []
 
@@ -133,11 +133,6 @@ class FormerPlacesContract(PeopleSuite):
             again = new(files[0], files[1].digest)
             again = replace(again, initial_visibility=levels[first])
             assert put(store, again).visibility is levels[max(at, by, first)], (at, by, first)
-            # Without the place, a copy may begin another map.
-            begun = replace(again, source=replace(files[0], digest=bytes([number, 9]) * 16))
-            begun = replace(begun, originals=frozenset([files[1].path]))
-            expected = max(at, by, first) if at else first
-            assert put(store, begun).visibility is levels[expected], (at, by, first)
 
     def test_a_file_in_the_place_of_one_that_moved_to_a_copy_is_not_published(
         self, store: Store, known: Map

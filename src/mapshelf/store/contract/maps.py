@@ -97,17 +97,14 @@ class MapWriter(Protocol):
         left its path, or one of the ``other_places`` (``Sources.move_source``,
         ``Sources.adopt_copy``), whatever both contain, if that is stricter. That ends with
         ``purge_removed``: if that map inherited from a path itself, when it ends for that path.
-        Instead of a removal, ``PRIVATE`` is inherited. What a map has from its path, no draft with
-        ``originals`` undoes.
+        Instead of a removal, ``PRIVATE`` is inherited.
 
         A map that inherits the removal of another is removed too, at the same time and by the same
         user; restoring it makes it no more visible than it would be otherwise. A new map whose
         ``initial_visibility`` is stricter than what it would inherit keeps that, and is a copy
-        nevertheless (``Sources.adopt_copy``). A draft with ``originals`` undoes what a map
-        inherited from one of these, if it changes its content, and neither users nor administrators
-        have changed the map, nor has a draft said its ``visibility``; it inherits like a new map
-        then. By that, a map MUST NOT become more visible than a new map without equal ones was when
-        it was added, nor than the ``initial_visibility`` of the draft.
+        nevertheless (``Sources.adopt_copy``). A map that inherited keeps that when its content
+        changes, until somebody changes it, or a draft says its ``visibility``; but if it inherited
+        a removal, it is ``PRIVATE`` then.
 
         Values set by users (``Map.set_by_people``) MUST be preserved, and a removed map MUST stay
         removed. A map that is removed because its files are missing comes back with a draft that

@@ -39,8 +39,11 @@ class Sources(Protocol):
         folder has a trailing slash. A place below ``now`` that counts already stays as it is.
         """
 
-    def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
-        """Return those of ``paths`` whose maps are not published, without missing ones."""
+    def unpublished_sources(self, paths: Sequence[bytes], *, missing: bool = False) -> set[bytes]:
+        """Return those of ``paths`` whose maps are not published.
+
+        ``missing`` ones are left out if not asked for. They are as visible as they will be again.
+        """
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
         """Record that a missing file is now one of its ``copies``, if it was moved by copying it.

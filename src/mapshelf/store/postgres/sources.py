@@ -46,12 +46,12 @@ class PostgresSources(DatabaseUser):
         )
         return [Source(*row) for row in rows]
 
-    def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
+    def unpublished_sources(self, paths: Sequence[bytes], *, missing: bool = False) -> set[bytes]:
         """See ``Store``."""
         rows = self._rows(
-            f"{UNPUBLISHED} AND sha256(s.path) IN"
+            f"{UNPUBLISHED.format(missing='%s')} AND sha256(s.path) IN"
             " (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)",
-            (list(paths),),
+            (missing, list(paths)),
         )
         return {path for (path,) in rows}
 

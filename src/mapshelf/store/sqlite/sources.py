@@ -42,11 +42,12 @@ class SQLiteSources(DatabaseUser):
         )
         return [Source(*row) for row in rows]
 
-    def unpublished_sources(self, paths: Sequence[bytes]) -> set[bytes]:
+    def unpublished_sources(self, paths: Sequence[bytes], *, missing: bool = False) -> set[bytes]:
         """See ``Store``."""
-        query = f"{UNPUBLISHED} AND s.path = ?"
+        query = f"{UNPUBLISHED.format(missing='?')} AND s.path = ?"
         with self._database.reading() as database:
-            return {found for path in paths for (found,) in database.execute(query, (path,))}
+            rows = (row for path in paths for row in database.execute(query, (missing, path)))
+            return {path for (path,) in rows}
 
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""

@@ -1,0 +1,183 @@
+"""Which of several equal files a new one is, is a guess. No guess makes a private file public.
+
+What is in such a file may be public already. What somebody writes into it next must not be.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.model import MapDetails, MapDraft, Visibility
+from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.store import Store
+from tests.importer.test_former_places import shown, visibility_of
+from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map, take
+
+pytestmark = pytest.mark.process
+
+Sync = Callable[[], object]
+
+
+@pytest.fixture
+def maps(tmp_path: Path) -> Path:
+    """A served folder with equal files: ``zoe/plan.mm``, which becomes private, and ``bob``'s."""
+    for who in ("zoe", "bob"):
+        old_map(tmp_path / "maps" / who / "plan.mm", "Template")
+    return tmp_path / "maps"
+
+
+@pytest.fixture(params=["running", "restarted"])
+def sync(request: pytest.FixtureRequest, store: Store, reader: SandboxedReader, maps: Path) -> Sync:
+    """Synchronize until nothing is left to do, in the same process or in another one each time."""
+    first = FolderSync(store, reader, [maps])
+
+    def run() -> None:
+        folder_sync = first if request.param == "running" else FolderSync(store, reader, [maps])
+        while folder_sync.sync():
+            pass
+
+    return run
+
+
+def at(path: Path, seconds: int) -> Path:
+    """Give a file another time, by which it can be told from equal ones."""
+    os.utime(path, (LONG_AGO + seconds, LONG_AGO + seconds))
+    return path
+
+
+def check_secret(store: Store, sync: Sync, file: Path) -> None:
+    """Write something into a file, and check that nobody else sees it."""
+    assert visibility_of(store, file) is Visibility.PRIVATE
+    old_map(file, "Secret", 99)
+    sync()
+    assert visibility_of(store, file) is Visibility.PRIVATE
+    assert "Secret" not in shown(store)
+
+
+def test_a_private_file_that_is_copied_and_renamed_at_once_stays_private(
+    store: Store, maps: Path, sync: Sync
+) -> None:
+    sync()
+    plan = maps / "zoe" / "plan.mm"
+    before = make_private(store, plan)
+    (maps / "bob" / "plan.mm").unlink()
+    shutil.copy(plan, plan.with_name("backup.mm"))
+    renamed = plan.rename(plan.with_name("salaries.mm"))
+    sync()
+    check_secret(store, sync, renamed)
+    assert {one.visibility for one in store.maps(0, 9) if one.id == before.id} == {
+        Visibility.PRIVATE
+    }
+
+
+@pytest.mark.parametrize("seconds", [0, 5], ids=["same time", "other time"])
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_equal_files_in_renamed_folders_are_not_exchanged_to_the_harm_of_the_private_one(
+    store: Store, maps: Path, sync: Sync, names: tuple[str, str], seconds: int
+) -> None:
+    at(maps / "zoe" / "plan.mm", seconds)
+    sync()
+    before = make_private(store, maps / "zoe" / "plan.mm")
+    public = map_of(store, maps / "bob" / "plan.mm")
+    for who, name in zip(("zoe", "bob"), names, strict=True):
+        (maps / who).rename(maps / name)
+    sync()
+    plans = [maps / name / "plan.mm" for name in names]
+    if seconds:
+        assert [map_of(store, one) for one in plans] == [before, public]
+    check_secret(store, sync, plans[0])
+
+
+def test_a_renamed_private_file_gets_no_public_map_of_an_equal_one_that_is_deleted(
+    store: Store, maps: Path, sync: Sync
+) -> None:
+    sync()
+    plan = maps / "zoe" / "plan.mm"
+    before = make_private(store, plan)
+    renamed = plan.rename(plan.with_name("salaries.mm"))
+    (maps / "bob" / "plan.mm").unlink()
+    sync()
+    assert map_of(store, renamed) == before
+    check_secret(store, sync, renamed)
+
+
+def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
+    store: Store, maps: Path, sync: Sync
+) -> None:
+    sync()
+    plan = maps / "zoe" / "plan.mm"
+    make_private(store, plan)
+    renamed = plan.rename(plan.with_name("salaries.mm"))
+    old_map(maps / "bob" / "new.mm", "Template", 7)
+    sync()
+    check_secret(store, sync, renamed)
+    # What comes later is a copy of what everybody sees.
+    sync()
+    later = old_map(maps / "bob" / "later.mm", "Template", 8)
+    sync()
+    assert visibility_of(store, later) is Visibility.PUBLISHED
+
+
+@pytest.mark.parametrize("decided", ["private", "edited"])
+def test_a_file_that_is_moved_to_where_an_equal_one_was_keeps_its_map(
+    store: Store, maps: Path, sync: Sync, decided: str
+) -> None:
+    """Without that, the map that was there would come back."""
+    (maps / "zoe" / "plan.mm").unlink()
+    plan = maps / "bob" / "plan.mm"
+    sync()
+    copy = Path(shutil.copy2(plan, plan.with_name("draft.mm")))
+    sync()
+    plan.unlink()
+    sync()
+    found = map_of(store, copy)
+    assert found
+    details = MapDetails(
+        visibility=Visibility.PRIVATE if decided == "private" else None,
+        description="Two days of work" if decided == "edited" else None,
+    )
+    before = store.edit_map(found.file_id, details)
+    copy.rename(plan)
+    sync()
+    assert map_of(store, plan) == before
+    assert [one.id for one in store.maps(0, 9)] == [before.id]
+
+
+def test_a_public_file_does_not_take_the_place_of_a_private_one_that_was_missing(
+    store: Store, maps: Path, sync: Sync
+) -> None:
+    sync()
+    plan = maps / "zoe" / "plan.mm"
+    before = make_private(store, plan)
+    plan.unlink()
+    old_map(maps / "zoe" / "other.mm", "Other")
+    sync()
+    (maps / "bob" / "plan.mm").rename(plan)
+    sync()
+    assert map_of(store, plan) == before
+    check_secret(store, sync, plan)
+
+
+@pytest.mark.parametrize("way", ["import", "serve"])
+def test_a_file_that_comes_back_is_no_more_public_than_one_that_may_have_been_moved(
+    store: Store, reader: SandboxedReader, tmp_path: Path, way: str
+) -> None:
+    """Its own map was published, but that of the file in the folder that is empty now is not."""
+    old_map(tmp_path / "maps" / "keep.mm", "Keep")
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    board = old_map(tmp_path / "team" / "minutes.mm", "Minutes").parent / "board"
+    board.mkdir()
+    take(way, store, reader, plan.parent)
+    moved = plan.rename(board / "plan.mm")
+    FolderSync(store, reader, [plan.parent]).sync()
+    take(way, store, reader, board.parent)
+    found = map_of(store, moved)
+    assert found
+    store.put_maps([MapDraft(id=found.id, visibility=Visibility.PRIVATE)])
+    moved.rename(plan)
+    take(way, store, reader, plan.parent)
+    assert visibility_of(store, plan) is Visibility.PRIVATE
