@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -49,8 +49,9 @@ MOST_FILES: Final = 16
 MOST_ARRIVED: Final = 1 << 30
 """Maximum total size in bytes of the bodies on disk that have arrived, but are not answered yet."""
 
-LEAST_ARRIVED: Final = MOST_ARRIVED // 64
-"""Smaller ones count as this many bytes, so that there are at most 64."""
+LEAST_ARRIVED: Final = MOST_ARRIVED // 128
+"""For how many bytes each file in them counts at least: so there are at most 128, each of which
+needs a file descriptor."""
 
 SLOW_AFTER: Final = 2.0
 """Seconds after which a client may be cut off to make room for another."""
@@ -75,10 +76,17 @@ ClientAddress = Callable[[Sender], str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sent:
-    """A body, and who sends it: the user and the address, whichever are known."""
+    """A body, and who sends it: the user, if known, and the address.
+
+    Attributes:
+        body: the body.
+        senders: who sends it.
+        files: how many files it is or has on disk.
+    """
 
     body: IncomingBody | None
     senders: frozenset[Hashable]
+    files: int = 1
 
     def is_slow(self) -> bool:
         """Return whether the client may be cut off."""
@@ -93,7 +101,7 @@ class _Sent:
     def size_on_disk(self) -> int:
         """Return for how many bytes it counts once it has arrived on disk."""
         length = self.body.length if self.body else None
-        return max(length or 0, LEAST_ARRIVED)
+        return max(length or 0, max(1, self.files) * LEAST_ARRIVED)
 
 
 _EVERYBODY: Final = object()
@@ -275,15 +283,15 @@ class Bodies:
                     await thread.done(partial(reader.feed, piece))
                 form = await thread.done(reader.form)
                 await _check_again(request)
-                with self._waiting(sent) if on_disk else nullcontext():
+                with self._waiting(sent, reader.opened()) if on_disk else nullcontext():
                     yield form
             finally:
                 await thread.close(reader.close)
 
     @contextmanager
-    def _waiting(self, sent: _Sent) -> Iterator[None]:
+    def _waiting(self, sent: _Sent, files: int = 1) -> Iterator[None]:
         """Let another client send a file, while one that has arrived waits or is used."""
-        with self._arrived.taken(sent):
+        with self._arrived.taken(replace(sent, files=files)):
             self._on_disk.leave(sent)
             yield
 
