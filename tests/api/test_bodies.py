@@ -408,15 +408,32 @@ def test_discarding_a_body_has_a_time_limit(
 # -- many bodies at once -----------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def senders(shelf: Shelf) -> list[str]:
+    """Return the tokens of as many users as can send files at a time."""
+    names = [f"sender{number}" for number in range(bodies.MOST_FILES)]
+    for name in names:
+        shelf.store.add_user(name)
+    return [shelf.token(name, scopes=MAPS_WRITE) for name in names]
+
+
 @contextlib.asynccontextmanager
 async def crowd(
-    service: Service, *addresses: str, sent: bytes = b"x"
+    service: Service,
+    senders: list[str],
+    *addresses: str,
+    sent: bytes = b"x",
+    one_user: bool = False,
 ) -> AsyncIterator[list[tuple[Client, "asyncio.Task[Answer]"]]]:
-    """Have a client from each address keep a body half sent until the context ends."""
+    """Have a client from each address keep a body half sent until the context ends.
+
+    Each has a user of its own, unless there is ``one_user``.
+    """
     found = []
-    for address in addresses:
+    for number, address in enumerate(addresses):
         client = Client(sent, waits=True, address=address)
         named = {"content_type": "application/octet-stream", "content_length": "1000000"}
+        named["authorization"] = f"Bearer {senders[0 if one_user else number]}"
         asking = asyncio.create_task(ask(service, "PUT", "/test/file", client, **named))
         found.append((client, asking))
     await until(lambda: all(client.taken for client, _ in found))
@@ -432,14 +449,16 @@ def other_addresses(number: int) -> list[str]:
     return [f"10.1.0.{n}" for n in range(number)]
 
 
-async def one_more(service: Service, address: str = "10.2.0.1") -> Answer:
+async def one_more(service: Service, address: str = "10.2.0.1", token: str = "") -> Answer:
     named = {"content_type": "application/octet-stream", "content_length": "1"}
+    if token:
+        named["authorization"] = f"Bearer {token}"
     return await ask(service, "PUT", "/test/file", Client(b"x", address=address), **named)
 
 
-def test_too_many_bodies_at_once_get_503(service: Service) -> None:
+def test_too_many_bodies_at_once_get_503(service: Service, senders: list[str]) -> None:
     async def test() -> list[int]:
-        async with crowd(service, *other_addresses(bodies.MOST_FILES)):
+        async with crowd(service, senders, *other_addresses(bodies.MOST_FILES)):
             refused = await one_more(service)
         assert refused.headers["retry-after"] == "1"
         return [refused.status, (await one_more(service)).status]
@@ -447,9 +466,9 @@ def test_too_many_bodies_at_once_get_503(service: Service) -> None:
     assert service.run(test()) == [503, 200]
 
 
-def test_one_address_cannot_fill_all_places(service: Service) -> None:
+def test_one_address_cannot_fill_all_places(service: Service, senders: list[str]) -> None:
     async def test() -> list[int]:
-        async with crowd(service, *["10.1.0.1"] * (bodies.MOST_FILES * 3 // 4)):
+        async with crowd(service, senders, *["10.1.0.1"] * (bodies.MOST_FILES * 3 // 4)):
             return [
                 (await one_more(service, address)).status for address in ("10.1.0.1", "10.1.0.2")
             ]
@@ -457,11 +476,25 @@ def test_one_address_cannot_fill_all_places(service: Service) -> None:
     assert service.run(test()) == [503, 200]
 
 
-def test_the_slowest_body_makes_room(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_user_with_many_addresses_cannot_fill_all_places(
+    service: Service, senders: list[str]
+) -> None:
+    async def test() -> list[int]:
+        many = other_addresses(bodies.MOST_FILES * 3 // 4)
+        async with crowd(service, senders, *many, one_user=True):
+            own = await one_more(service, token=senders[0])
+            return [own.status, (await one_more(service)).status]
+
+    assert service.run(test()) == [503, 200]
+
+
+def test_the_slowest_body_makes_room(
+    service: Service, senders: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bodies, "SLOW_AFTER", 0.05)
 
     async def test() -> list[bool]:
-        async with crowd(service, *other_addresses(bodies.MOST_FILES)) as found:
+        async with crowd(service, senders, *other_addresses(bodies.MOST_FILES)) as found:
             for number, (client, _) in enumerate(found):
                 if number != 5:
                     client.send(b"y" * 1000)
@@ -475,13 +508,13 @@ def test_the_slowest_body_makes_room(service: Service, monkeypatch: pytest.Monke
 
 
 def test_a_fast_body_is_not_dropped_to_make_room(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    service: Service, senders: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bodies, "SLOW_AFTER", 0.05)
 
     async def test() -> int:
-        fast = b"x" * 500_000
-        async with crowd(service, *other_addresses(bodies.MOST_FILES), sent=fast) as found:
+        fast, many = b"x" * 500_000, other_addresses(bodies.MOST_FILES)
+        async with crowd(service, senders, *many, sent=fast) as found:
             await asyncio.sleep(0.1)
             status = (await one_more(service)).status
             assert not any(asking.done() for _, asking in found)
@@ -490,10 +523,10 @@ def test_a_fast_body_is_not_dropped_to_make_room(
     assert service.run(test()) == 503
 
 
-def test_files_do_not_take_the_places_of_small_bodies(service: Service) -> None:
+def test_files_do_not_take_the_places_of_small_bodies(service: Service, senders: list[str]) -> None:
     async def test() -> int:
         named = {"content_type": "application/json", "content_length": "2"}
-        async with crowd(service, *other_addresses(bodies.MOST_FILES)):
+        async with crowd(service, senders, *other_addresses(bodies.MOST_FILES)):
             return (await ask(service, "POST", "/test/notes", Client(b"{}"), **named)).status
 
     assert service.run(test()) == 200

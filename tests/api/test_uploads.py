@@ -196,37 +196,6 @@ def test_a_file_that_kills_the_child_fails_only_its_upload(
         assert people.upload(OWNER, plan("after", act), title="Good").status_code == 201
 
 
-def test_a_file_that_takes_long_does_not_delay_others(
-    people: People, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits = replace(Limits(), cpu_seconds=1)
-    context = people.service.application.application.context
-    reader, spinning = context.upload_reader, replace(limits, cpu_seconds=600, wall_seconds=600.0)
-
-    async def begin() -> asyncio.Task[httpx.Response]:
-        headers = {"Authorization": f"Bearer {people.tokens[OWNER]}"}
-        files = {"map": ("long.mm", b"!spin")}
-        sending = people.service.client.post("/maps", headers=headers, files=files)
-        return asyncio.create_task(sending)
-
-    async def status(sent: asyncio.Task[httpx.Response]) -> int:
-        return (await sent).status_code
-
-    with (
-        SandboxedReader(1, limits, hostile_readers) as quick,
-        SandboxedReader(1, spinning, hostile_readers) as slow,
-        monkeypatch.context() as patch,
-    ):
-        patch.setattr(reader.quick, "reader", quick)
-        patch.setattr(reader.slow, "reader", slow)
-        long = people.service.run(begin())
-        people.service.wait_until(lambda: context.queues.long_uploads.running == 1)
-        assert people.upload(OWNER, plan("meanwhile"), title="Good").status_code == 201
-        assert not long.done()
-        slow.close()
-        assert people.service.run(status(long)) == 422
-
-
 @pytest.mark.parametrize(
     ("fields", "named"),
     [

@@ -4,15 +4,19 @@ Small bodies are buffered in memory, files in unnamed files in the data folder, 
 left behind if the client or this process dies. A worker receives a bounded number of each at a
 time. At the limit, the slowest client is cut off if it is slow enough; otherwise, the new client
 gets an error and must try again.
+
+A file gives its place to the next one as soon as it has arrived: it may wait in a queue for long,
+and others should not be kept out meanwhile. The queues bound how many wait, and there is a limit
+here on how much of the disk they take.
 """
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -42,6 +46,13 @@ MOST_IN_MEMORY: Final = 256
 MOST_FILES: Final = 16
 """Bodies on disk that a worker receives at a time."""
 
+MOST_ARRIVED: Final = 1 << 30
+"""Maximum total size in bytes of the bodies on disk that have arrived, but are not answered yet."""
+
+LEAST_ARRIVED: Final = MOST_ARRIVED // 128
+"""For how many bytes each file in them counts at least: so there are at most 128, each of which
+needs a file descriptor."""
+
 SLOW_AFTER: Final = 2.0
 """Seconds after which a client may be cut off to make room for another."""
 
@@ -64,9 +75,18 @@ ClientAddress = Callable[[Sender], str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Receiving:
+class _Sent:
+    """A body, and who sends it: the user, if known, and the address.
+
+    Attributes:
+        body: the body.
+        senders: who sends it.
+        files: how many files it is or has on disk.
+    """
+
     body: IncomingBody | None
-    address: str
+    senders: frozenset[Hashable]
+    files: int = 1
 
     def is_slow(self) -> bool:
         """Return whether the client may be cut off."""
@@ -78,39 +98,86 @@ class _Receiving:
     def rate(self) -> float:
         return self.body.rate() if self.body else 0.0
 
+    def size_on_disk(self) -> int:
+        """Return for how many bytes it counts once it has arrived on disk."""
+        length = self.body.length if self.body else None
+        return max(length or 0, max(1, self.files) * LEAST_ARRIVED)
+
+
+_EVERYBODY: Final = object()
+
 
 class _Places:
-    """A bounded number of slots for bodies; one address gets at most three quarters of them.
+    """A bounded amount of room for bodies.
 
-    Each kind of slot has its own parsing thread: a slow disk must not delay bodies in memory.
+    One user gets at most three quarters of it, and so does one address: else a user with several
+    addresses would get more.
     """
 
-    def __init__(self, name: str, most: int) -> None:
+    def __init__(self, most: int, size: Callable[[_Sent], int] = lambda _: 1) -> None:
+        """Make room for bodies whose sizes, as ``size`` returns them, add up to ``most``."""
         self._most = most
-        self._taken: set[_Receiving] = set()
-        self._by_address: Counter[str] = Counter()
+        self._size = size
+        self._taken: set[_Sent] = set()
+        self._totals: Counter[Hashable] = Counter()
         self._nobody_slow_until = 0.0
-        self._thread = ThreadPoolExecutor(1, name)
-        self._stopped = False
 
     @contextmanager
-    def taken(self, body: IncomingBody | None, address: str) -> Iterator[None]:
-        """Occupy a slot while in the context.
+    def taken(self, sent: _Sent) -> Iterator[None]:
+        """Occupy a place while in the context, or until ``leave``.
 
         Raises:
-            Overloaded: all slots are occupied, and no client is slow.
+            Overloaded: there is no room, and no client is slow.
         """
-        if len(self._taken) >= self._most:
+        size = self._size(sent)
+        if self._totals[_EVERYBODY] + size > self._most:
             self._make_room(self._taken)
-        if self._by_address[address] >= max(1, self._most * 3 // 4):
-            self._make_room([one for one in self._taken if one.address == address])
-        receiving = _Receiving(body, address)
-        self._taken.add(receiving)
-        self._by_address[address] += 1
+        for sender in sent.senders:
+            if self._totals[sender] + size > max(size, self._most * 3 // 4):
+                self._make_room([one for one in self._taken if sender in one.senders])
+        self._taken.add(sent)
+        self._add(sent, size)
         try:
             yield
         finally:
-            self._leave(receiving)
+            self.leave(sent)
+
+    def leave(self, sent: _Sent) -> None:
+        """Give back the place of a body, unless that has been done."""
+        if sent in self._taken:
+            self._taken.discard(sent)
+            self._add(sent, -self._size(sent))
+
+    def _add(self, sent: _Sent, size: int) -> None:
+        for sender in (_EVERYBODY, *sent.senders):
+            self._totals[sender] += size
+            if not self._totals[sender]:
+                del self._totals[sender]
+
+    def _make_room(self, receiving: Collection[_Sent]) -> None:
+        """Cut off the slowest client.
+
+        Raises:
+            Overloaded: no client is slow.
+        """
+        now = time.monotonic()
+        slow = [] if now < self._nobody_slow_until else [one for one in receiving if one.is_slow()]
+        if not slow:
+            if len(receiving) == len(self._taken) and now >= self._nobody_slow_until:
+                self._nobody_slow_until = now + LOOK_AGAIN
+            raise Overloaded("too many bodies of requests are being received, or wait")
+        slowest = min(slow, key=_Sent.rate)
+        self.leave(slowest)
+        assert slowest.body is not None
+        slowest.body.cut_off()
+
+
+class _Thread:
+    """The thread that parses one kind of body: a slow disk must not delay bodies in memory."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = ThreadPoolExecutor(1, name)
+        self._stopped = False
 
     async def done(self, work: Callable[[], T]) -> T:
         """Run work that writes to files or is slow in the thread; return its result.
@@ -140,31 +207,6 @@ class _Places:
         self._stopped = True
         await asyncio.to_thread(self._thread.shutdown)
 
-    def _leave(self, receiving: _Receiving) -> None:
-        if receiving not in self._taken:
-            return  # it was cut off
-        self._taken.discard(receiving)
-        self._by_address[receiving.address] -= 1
-        if not self._by_address[receiving.address]:
-            del self._by_address[receiving.address]
-
-    def _make_room(self, receiving: Collection[_Receiving]) -> None:
-        """Cut off the slowest client.
-
-        Raises:
-            Overloaded: no client is slow.
-        """
-        now = time.monotonic()
-        slow = [] if now < self._nobody_slow_until else [one for one in receiving if one.is_slow()]
-        if not slow:
-            if len(receiving) == len(self._taken) and now >= self._nobody_slow_until:
-                self._nobody_slow_until = now + LOOK_AGAIN
-            raise Overloaded("too many bodies of requests are being received")
-        slowest = min(slow, key=_Receiving.rate)
-        self._leave(slowest)
-        assert slowest.body is not None
-        slowest.body.cut_off()
-
 
 class Bodies:
     """Receives request bodies. Use it only in the event loop of its worker."""
@@ -173,8 +215,9 @@ class Bodies:
         """Store files in ``folder``."""
         self._folder = folder
         self._client_address = client_address
-        self._in_memory = _Places("bodies", MOST_IN_MEMORY)
-        self._on_disk = _Places("files of bodies", MOST_FILES)
+        self._in_memory, self._memory = _Places(MOST_IN_MEMORY), _Thread("bodies")
+        self._on_disk, self._disk = _Places(MOST_FILES), _Thread("files of bodies")
+        self._arrived = _Places(MOST_ARRIVED, _Sent.size_on_disk)
 
     @asynccontextmanager
     async def content(self, request: Request) -> AsyncIterator[bytes]:
@@ -191,7 +234,7 @@ class Bodies:
         """
         rule = check_body(request)
         assert rule.most <= LARGEST_IN_MEMORY
-        with self._in_memory.taken(request.body, self._client_address(request.sender)):
+        with self._in_memory.taken(self._sent(request)):
             content = b"".join([piece async for piece in _pieces(request)])
             await _check_again(request)
             yield content
@@ -205,17 +248,18 @@ class Bodies:
             MapshelfError: see ``content``.
         """
         check_body(request)
-        places = self._on_disk
-        with places.taken(request.body, self._client_address(request.sender)):
-            file = await places.done(self._new_file)
+        sent, disk = self._sent(request), self._disk
+        with self._on_disk.taken(sent):
+            file = await disk.done(self._new_file)
             try:
                 async for piece in _pieces(request):
-                    await places.done(partial(file.write, piece))
-                await places.done(partial(file.seek, 0))
+                    await disk.done(partial(file.write, piece))
+                await disk.done(partial(file.seek, 0))
                 await _check_again(request)
-                yield file
+                with self._waiting(sent):
+                    yield file
             finally:
-                await places.close(file.close)
+                await disk.close(file.close)
 
     @asynccontextmanager
     async def form(self, request: Request, limits: FormLimits) -> AsyncIterator[Form]:
@@ -229,26 +273,39 @@ class Bodies:
         """
         check_body(request)
         assert limits.text <= LARGEST_IN_MEMORY
-        places = self._on_disk if limits.files else self._in_memory
-        with places.taken(request.body, self._client_address(request.sender)):
+        sent, on_disk = self._sent(request), bool(limits.files)
+        places, thread = (self._on_disk, self._disk) if on_disk else (self._in_memory, self._memory)
+        with places.taken(sent):
             media_type = request.sender.header(b"content-type").decode("latin-1")
             reader = FormReader(media_type, limits, self._new_file)
             try:
                 async for piece in _pieces(request):
-                    await places.done(partial(reader.feed, piece))
-                form = await places.done(reader.form)
+                    await thread.done(partial(reader.feed, piece))
+                form = await thread.done(reader.form)
                 await _check_again(request)
-                yield form
+                with self._waiting(sent, reader.opened()) if on_disk else nullcontext():
+                    yield form
             finally:
-                await places.close(reader.close)
+                await thread.close(reader.close)
+
+    @contextmanager
+    def _waiting(self, sent: _Sent, files: int = 1) -> Iterator[None]:
+        """Let another client send a file, while one that has arrived waits or is used."""
+        with self._arrived.taken(replace(sent, files=files)):
+            self._on_disk.leave(sent)
+            yield
+
+    def _sent(self, request: Request) -> _Sent:
+        address = self._client_address(request.sender)
+        return _Sent(request.body, frozenset((address, request.owner())))
 
     def _new_file(self) -> BinaryIO:
         return TemporaryFile(dir=self._folder)
 
     async def close(self) -> None:
         """Finish pending writes."""
-        for places in (self._in_memory, self._on_disk):
-            await places.stop()
+        for thread in (self._memory, self._disk):
+            await thread.stop()
 
 
 def check_body(request: Request) -> BodyRule:

@@ -18,7 +18,7 @@ from mapshelf.api.owners import Owners
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
-from mapshelf.api.upload_reader import PatientReader
+from mapshelf.api.upload_queue import PatientReader
 from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind

@@ -2,8 +2,9 @@
 
 The store keeps the files of former versions, but not their outlines, so a file has to be parsed
 again. That may take seconds, and counts against no quota. But a version never changes: its file is
-parsed once on a node, in a queue and by a child of its own, for which no upload waits. The outline
-is kept on disk. That a file can no longer be parsed is remembered too.
+parsed once on a node, in queues and by children of its own, for which no upload waits. As with
+uploads, files that take long wait only for each other. The outline is kept on disk. That a file can
+no longer be parsed is remembered too.
 
 What is kept has no permissions. Whoever asks for it must have found the version for the client.
 """
@@ -18,8 +19,7 @@ import xxhash
 
 from mapshelf.api.documents import version_of_code
 from mapshelf.api.http import Request
-from mapshelf.api.upload_reader import UploadReader
-from mapshelf.api.work_queue import WorkQueue
+from mapshelf.api.upload_queue import PatientReader, UploadQueue, is_patient
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.lru_cache import LRUCache
@@ -35,7 +35,8 @@ TRIED_AGAIN_AFTER: Final = 600.0
 """Seconds after which such a file is parsed again: perhaps only the machine was too busy."""
 
 _TURN: Final = "versions"
-"""The name of the lock for parsing: the other workers find the outline on disk afterwards."""
+_LONG_TURN: Final = "long versions"
+"""The names of the locks for parsing: the other workers find the outline on disk afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +63,22 @@ class FormerOutline:
 
 
 class FormerOutlines:
-    """Parses the files of former versions, and keeps their outlines. It is thread-safe."""
+    """Parses the files of former versions, and keeps their outlines. It is thread-safe.
 
-    def __init__(self, cache: DiskCache, queue: WorkQueue) -> None:
+    Attributes:
+        reader: parses the files.
+    """
+
+    def __init__(self, cache: DiskCache, queue: UploadQueue) -> None:
         """Prepare to parse files.
 
         Args:
             cache: where the outlines are stored.
-            queue: where requests wait for the child, which parses one file at a time.
+            queue: where requests wait for a child.
         """
         self._cache = cache
         self._queue = queue
-        self._reader = UploadReader()
+        self.reader = PatientReader()
         self._refusals: LRUCache[str, tuple[UnreadableFile, float]] = LRUCache(MOST_REFUSALS)
 
     def kept(self, version: Version) -> FormerOutline | None:
@@ -104,8 +109,8 @@ class FormerOutlines:
         return await self._queue.result(key, parse, request.disconnection, owner=request.owner)
 
     def close(self) -> None:
-        """Kill the child, even if it is parsing a file."""
-        self._reader.close()
+        """Kill the children, even if they are parsing files."""
+        self.reader.close()
 
     def _kept(self, key: str) -> FormerOutline | None:
         refusal, until = self._refusals.get(key) or (None, 0.0)
@@ -114,12 +119,12 @@ class FormerOutlines:
         return None if self._cache.find(key) is None else FormerOutline(self._cache, key)
 
     def _parsed_once(self, key: str, read: ReadVersion) -> FormerOutline:
-        with self._cache.turn(_TURN):
+        with self._cache.turn(_LONG_TURN if is_patient() else _TURN):
             return self._kept(key) or self._parsed(key, *read())
 
     def _parsed(self, key: str, name: str, content: bytes) -> FormerOutline:
         try:
-            outline = self._reader.read(name, content).file.outline
+            outline = self.reader.read(name, content).file.outline
         except UnreadableFile as error:
             # Without its traceback, which would hold the file in memory.
             refusal = type(error)(*error.args)

@@ -152,6 +152,10 @@ class FormReader:
             raise MalformedRequest("The form is not complete.")
         return self._parts.form()
 
+    def opened(self) -> int:
+        """Return how many files are open, those that nobody chose included."""
+        return self._parts.opened()
+
     def close(self) -> None:
         """Close its files, which deletes them."""
         self._parts.close()
@@ -228,6 +232,10 @@ class _Parts:
     def form(self) -> Form:
         """Return the form."""
         return Form(self._fields, self._files)
+
+    def opened(self) -> int:
+        """Return how many files are open."""
+        return len(self._opened)
 
     def close(self) -> None:
         """Close the files."""

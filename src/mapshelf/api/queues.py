@@ -27,7 +27,8 @@ class Queues:
         images: pictures in topics to convert; it holds as many as a map may have.
         documents: pages, files and thumbnails of large maps (``documents.py``).
         comparisons: comparisons of large maps, of which there are as many as pairs of maps.
-        former_versions: files of former versions to parse, which may take seconds each.
+        former_versions: files of former versions to parse.
+        long_versions: those of them that take over a second of processor time.
         exports: zips of all data of an account.
         selections: zips of selected maps, which visitors can request in any number.
         drawing_lookups: outlines of maps to draw completely (``drawings.py``).
@@ -53,7 +54,8 @@ class Queues:
         self.images = WorkQueue("images", threads=1, waiting=512)
         self.documents = WorkQueue("documents", threads=1, waiting=8)
         self.comparisons = WorkQueue("comparisons", threads=1, waiting=8)
-        self.former_versions = WorkQueue("former versions", threads=1, waiting=8)
+        self.long_versions = WorkQueue("long versions", threads=1, waiting=8)
+        self.former_versions = UploadQueue("former versions", 1, 8, self.long_versions)
         self.exports = WorkQueue("exports", threads=1, waiting=8)
         self.selections = WorkQueue("selections", threads=1, waiting=8)
         self.drawing_lookups = WorkQueue("drawing look-ups", threads=1, waiting=64)

@@ -1,22 +1,19 @@
 """Parses uploaded map files in sandboxed child processes, like an import does.
 
 A child starts with the first file. A file that takes long is parsed again, from the beginning, in a
-child of its own, so that the files of others do not wait for it. Refused files are not stored.
+child of its own, so that the files of others do not wait for it (``upload_queue``). Refused files
+are not stored.
 """
 
 import hashlib
-import threading
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-from mapshelf.errors import StoreUnavailable, TooSlow
+from mapshelf.errors import StoreUnavailable
 from mapshelf.model import UploadedFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
-
-T = TypeVar("T")
 
 QUICK_SECONDS: Final = 1
 """Seconds of processor time after which a file takes long. Maps of people take a tenth."""
@@ -86,60 +83,6 @@ class UploadReader:
         """Kill the child, even if it is parsing a file."""
         self._closed = True
         self.reader.close()
-
-
-class TakesLong(Exception):
-    """Work needs a file that takes long; it is to be done again with ``reader.patiently``.
-
-    Attributes:
-        reader: the reader of the file.
-    """
-
-    def __init__(self, reader: "PatientReader") -> None:
-        super().__init__()
-        self.reader = reader
-
-
-class PatientReader:
-    """Parses two files at a time: one that takes long, and another one.
-
-    Attributes:
-        quick: parses files that do not take long.
-        slow: parses the others.
-    """
-
-    def __init__(self) -> None:
-        self.quick = UploadReader(Limits(cpu_seconds=QUICK_SECONDS))
-        self.slow = UploadReader()
-        self._this_thread = threading.local()
-
-    def read(self, name: str, content: bytes) -> ReadUpload:
-        """Parse a map file (see ``UploadReader.read``).
-
-        Raises:
-            TakesLong: it takes long, and this is not within ``patiently``.
-            UnreadableFile: it is refused.
-            StoreUnavailable: the service is shutting down.
-        """
-        if getattr(self._this_thread, "is_patient", False):
-            return self.slow.read(name, content)
-        try:
-            return self.quick.read(name, content)
-        except TooSlow:
-            raise TakesLong(self) from None
-
-    def patiently(self, work: Callable[[], T]) -> T:
-        """Return the result of ``work``, in which ``read`` waits for files that take long."""
-        self._this_thread.is_patient = True
-        try:
-            return work()
-        finally:
-            self._this_thread.is_patient = False
-
-    def close(self) -> None:
-        """Kill the children, even if they are parsing files."""
-        self.quick.close()
-        self.slow.close()
 
 
 def digest_of(content: bytes) -> bytes:

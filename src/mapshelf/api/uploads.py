@@ -26,7 +26,8 @@ from mapshelf.api.map_writing import (
     with_map,
 )
 from mapshelf.api.quotas import check_quotas, check_uploads
-from mapshelf.api.upload_reader import PatientReader, ReadUpload, digest_of
+from mapshelf.api.upload_queue import PatientReader
+from mapshelf.api.upload_reader import ReadUpload, digest_of
 from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, UnreadableFile

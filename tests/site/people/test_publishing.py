@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from mapshelf.accounts.one_time_links import new_invitation
+from mapshelf.api import bodies
 from mapshelf.api.uploads import LARGEST_FILE
 from mapshelf.clock import milliseconds
 from mapshelf.model import DecisionKind, MapDraft, Role, Visibility
@@ -124,6 +125,16 @@ def id_in(address: str) -> str:
 def alert(page: httpx.Response) -> str:
     (found,) = re.findall(r'role="alert">(.*?)</(?:p|section)>', page.text, re.DOTALL)
     return html.unescape(re.sub(r"\s*<[^>]*>\s*", "\n", found)).strip()
+
+
+def test_each_file_of_a_form_takes_its_part_of_the_disk(
+    ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files of forms that wait take descriptors, of which a worker has few."""
+    monkeypatch.setattr(bodies, "LEAST_ARRIVED", bodies.MOST_ARRIVED // 2)
+    files = [(f"{number}.mm", plan(f"Disk {number}")) for number in range(3)]
+    assert choose(ann, *files).status_code == 503
+    assert choose(ann, *files[:2]).status_code == 303
 
 
 def test_uploads_are_queued_by_owner(
