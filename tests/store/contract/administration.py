@@ -36,7 +36,9 @@ from mapshelf.store import Store
 from mapshelf.store.audit import MOST_FAILURES
 from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.store.clock import Clock
+from tests.store.contract.oauth import PROGRAM, code, let_in, tokens
 from tests.store.contract.publishing import PeopleSuite, published
+from tests.store.contract.sign_in import add_link, begin, digest, known
 from tests.store.contract.suite import ALL, Open, present, put, title
 from tests.store.drafts import source, upload
 
@@ -480,6 +482,50 @@ class AuditContract(PeopleSuite):
         monkeypatch.setattr("mapshelf.store.audit.MOST_RECORDS", 2)
         assert store.purge_audit(clock.now) == 1
         assert [entry.target for entry in entries(store)] == ["new 1", "new 2"]
+
+
+class AccessOfAllContract(PeopleSuite):
+    """Access that ends for everybody at once."""
+
+    def test_sessions_and_links_of_all_end(self, store: Store, ann: int, bob: int) -> None:
+        _give_access(store, ann, bob)
+        store.end_all_access(tokens=False)
+        assert known(store, 1, 2, 3, 4) == [False, False, True, True]
+        assert [store.link(digest(number), 9) for number in (5, 6)] == [None, None]
+        assert store.use_code(digest(7), tokens(8), 9) is None
+        assert store.use_refresh_token(digest(104), tokens(8), 9, 0)
+
+    def test_tokens_and_programs_of_all_end(self, store: Store, ann: int, bob: int) -> None:
+        _give_access(store, ann, bob)
+        store.revoke_token(store.tokens("ann")[0].id)
+        (before,) = store.tokens("ann")
+        version = store.tokens_version()
+        store.end_all_access(tokens=True)
+        assert store.tokens_version() != version
+        assert known(store, 1, 2, 4) == [False] * 3
+        assert store.tokens("ann") == [before], "revoked tokens keep their time"
+        (token,) = store.tokens("bob")
+        assert token.revoked is not None
+        assert store.grants(ann, 9) == []
+        assert store.use_refresh_token(digest(104), tokens(8), 9, 0) is None
+        assert [one.id for one in store.programs()] == ["p1"]
+
+
+def _give_access(store: Store, ann: int, bob: int) -> None:
+    """Let Ann and Bob have access, with the digests of these numbers.
+
+    1 and 2 are sessions, 3 and 9 personal tokens, 4 a program, 5 and 6 links, 7 a code.
+    """
+    users = {user.id: user for user in store.users()}
+    begin(store, users[ann], 1)
+    begin(store, users[bob], 2)
+    for name, number in (("ann", 3), ("bob", 9)):
+        store.add_token(name, digest(number), label="", scopes="maps", expires=None)
+    store.add_program(PROGRAM)
+    let_in(store, users[ann], 4)
+    add_link(store, 5, users[ann], 2**50)
+    add_link(store, 6, None, 2**50)
+    store.add_code(code(users[bob], 7))
 
 
 class ClosedAccountsContract(PeopleSuite):
