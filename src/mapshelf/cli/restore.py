@@ -10,6 +10,7 @@ from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_databas
 from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.plurals import noun
 from mapshelf.service.restoring import restore
+from mapshelf.store.restoring import Restored
 
 INSTEAD: Final = "pg_restore --clean --if-exists"
 """The command to use instead for a catalogue in PostgreSQL, for the error message."""
@@ -32,7 +33,20 @@ def _run(given: argparse.Namespace) -> int:
         print(f"the former catalogue is now in {done.aside}")
     print(
         "mapshelf: everybody has to sign in again. Changes since the backup, such as disabling a"
-        " user, are lost; tokens revoked in the former catalogue stay revoked",
+        f" user, are lost; {_said_of_access(done)}",
         file=sys.stderr,
     )
     return 0
+
+
+def _said_of_access(done: Restored) -> str:
+    if done.asked:
+        return (
+            "tokens revoked in the former catalogue stay revoked, and so do authorizations of"
+            " programs, passkeys and linked accounts that ended there"
+        )
+    why = "there was no former catalogue" if done.aside is None else "the former one is damaged"
+    return (
+        f"{why}, so tokens and programs that were revoked since then are valid again. To revoke"
+        " all, run: mapshelf user sign-out-all --tokens"
+    )

@@ -43,10 +43,12 @@ class Restored:
     Attributes:
         facts: the facts of the backup.
         aside: the data folder that now holds the old catalogue, ``None`` if there was none.
+        asked: whether that could be read, so that access that ended there stays ended.
     """
 
     facts: BackupFacts
     aside: Path | None
+    asked: bool
 
 
 def restore_database(
@@ -78,7 +80,7 @@ def restore_database(
             _remove(ready)
             require_room(database.parent, facts.size)
             _unpack(file, ready, progress)
-            make_successor(ready, replaced)
+            asked = make_successor(ready, replaced)
             give_to_owner(ready, database if database.exists() else database.parent)
             forget_derived()
             aside = _keep_aside(database, replaced)
@@ -89,7 +91,7 @@ def restore_database(
     finally:
         with suppress(OSError):
             _remove(ready)
-    return Restored(facts, aside)
+    return Restored(facts, aside, asked)
 
 
 def _behind_links(database: Path) -> Path:
