@@ -13,7 +13,7 @@ import pytest
 
 from mapshelf.accounts.audit import done_by_command
 from mapshelf.cli import main
-from mapshelf.model import AuditEvent, MapsOfClosedAccount, User
+from mapshelf.model import AuditEvent, MapsOfClosedAccount, Role, User
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from tests.store.contract.oauth import PROGRAM, PUBLIC, let_in, tokens
@@ -179,7 +179,8 @@ def test_tokens_of_an_account_that_was_deleted_stay_revoked_after_a_restore(data
     restore(file, data)
     with opened(data) as store:
         assert works(store, 1, 2, 11, 12) == [False] * 4
-        assert store.passkeys(ann(store).id) == store.identities(ann(store).id) == []
+        assert not store.passkeys(ann(store).id)
+        assert not store.identities(ann(store).id)
 
 
 def test_a_restore_that_is_undone_brings_back_what_was_made_since_the_backup(data: Path) -> None:
@@ -241,21 +242,59 @@ def test_entries_that_have_expired_do_not_make_it_another_catalogue(data: Path) 
         assert works(store, 1, 2, 11) == [False, True, True]
 
 
-@pytest.mark.parametrize("damaged", [True, False])
+@pytest.mark.parametrize(
+    ("begins", "why"),
+    [
+        (None, "there was no former catalogue"),
+        (0, "the former one cannot be read"),
+        (4096, "the former one cannot be read"),
+    ],
+)
 def test_a_restore_says_if_it_does_not_know_what_ended(
-    data: Path, damaged: bool, capsys: pytest.CaptureFixture[str]
+    data: Path, begins: int | None, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = backed_up(data)
-    for path in data.glob("catalogue.db*"):
-        path.unlink()
-    if damaged:
-        (data / "catalogue.db").write_bytes(b"no database " * 1000)
+    """The former catalogue is damaged from a byte on, or lost."""
+    file, database = backed_up(data), data / "catalogue.db"
+    with opened(data) as store:
+        store.withdraw_grants(ann(store).id, "p1")
+    whole = database.read_bytes()
+    database.unlink()
+    if begins is not None:
+        database.write_bytes(whole[:begins] + b"\xa5" * (len(whole) - begins))
     capsys.readouterr()
     restore(file, data)
     said = capsys.readouterr().err
-    assert ("is damaged, so tokens" if damaged else "there was no former catalogue") in said
+    assert f"{why}, so tokens and programs that were revoked since then are valid again" in said
     assert "run: mapshelf user sign-out-all --tokens" in said
     assert "stay revoked" not in said
+
+
+def test_a_restore_names_those_who_have_more_access_again(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with opened(data) as store:
+        for name in ("bob", "carl", "dora", "eve"):
+            store.add_user(name, Role.ADMINISTRATOR)
+        for number in range(22):
+            store.set_password(store.add_user(f"u{number}").id, "old", keep=None)
+    file = backed_up(data)
+    with opened(data) as store:
+        users = {user.name: user.id for user in store.users()}
+        store.set_role("bob", Role.MEMBER)
+        store.disable_user("carl")
+        store.close_account(users["dora"], MapsOfClosedAccount.REMOVE, None)
+        for number in range(22):
+            store.set_password(users[f"u{number}"], "new", keep=None)
+    capsys.readouterr()
+    restore(file, data)
+    _, *lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "mapshelf: users whose deleted accounts are back: dora",
+        "mapshelf: users who are enabled again: carl",
+        "mapshelf: users who are administrators again: bob",
+        "mapshelf: users who have a former password again: "
+        + ", ".join([*(f"u{number}" for number in range(20)), "and 2 more"]),
+    ]
 
 
 def test_everybody_is_signed_out_by_command(data: Path) -> None:

@@ -16,9 +16,11 @@ from mapshelf.store.all_access import SHORT_LIVED
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.database_file import explained, status_of
-from mapshelf.store.sqlite.ended_access import ReplacedCatalogue, end_what_ended
+from mapshelf.store.sqlite.ended_access import end_what_ended
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
+from mapshelf.store.sqlite.regained_access import Regained, regained_access
+from mapshelf.store.sqlite.replaced_catalogue import ReplacedCatalogue
 from mapshelf.store.sqlite.schema_check import schema_faults
 from mapshelf.store.tables import Row
 
@@ -155,7 +157,7 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
         return CopyFacts(*rows[0])
 
 
-def make_successor(path: Path, replaced: Replaced) -> bool:
+def make_successor(path: Path, replaced: Replaced) -> Regained | None:
     """Prepare a copy to replace a database, as a single file synced to disk.
 
     The schema is migrated. The copy gets a new identity, because data derived from the replaced
@@ -163,7 +165,8 @@ def make_successor(path: Path, replaced: Replaced) -> bool:
     the ``file_id`` of any map of the replaced database, and access that ended there stays ended.
 
     Returns:
-        whether the replaced database could be asked for such access.
+        who has more access than in the replaced database; ``None`` if that cannot be read, and
+        access that ended there is valid again.
 
     Raises:
         StoreError: the copy cannot be used.
@@ -171,24 +174,24 @@ def make_successor(path: Path, replaced: Replaced) -> bool:
     with closing(Database(path, milliseconds, create=False)) as store, store.writing() as database:
         for statement in SHORT_LIVED:
             database.execute(statement)
-        asked = _end_access(database, replaced)
+        regained = _compare_access(database, replaced)
         database.execute("UPDATE token_mark SET mark = lower(hex(randomblob(16)))")
         database.execute(
             "UPDATE sequence SET identity = lower(hex(randomblob(16))), file_id = max(file_id, ?)",
             (replaced.file_id,),
         )
     # Closing the last connection merges the log into the file and removes it.
-    return asked
+    return regained
 
 
-def _end_access(copy: apsw.Connection, replaced: Replaced) -> bool:
+def _compare_access(copy: apsw.Connection, replaced: Replaced) -> Regained | None:
     if replaced.catalogue is None:
-        return False
+        return None
     try:
         end_what_ended(copy, replaced.catalogue)
+        return regained_access(copy, replaced.catalogue)
     except StoreDamaged:
-        return False
-    return True
+        return None
 
 
 @contextmanager

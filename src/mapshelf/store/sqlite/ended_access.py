@@ -15,8 +15,8 @@ from typing import Final
 
 import apsw
 
-from mapshelf.errors import StoreDamaged
 from mapshelf.store.sqlite.grants import delete_grants
+from mapshelf.store.sqlite.replaced_catalogue import ReplacedCatalogue
 from mapshelf.store.tables import Row
 
 ALWAYS: Final = 2**62
@@ -30,24 +30,6 @@ _ENTRY: Final = "at, event, user_id, user_name, target, address"
 
 _GIVEN: Final = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
 """The highest id that a table has given to a row, even if that was deleted."""
-
-
-class ReplacedCatalogue:
-    """Reads the catalogue that is replaced, which may be damaged."""
-
-    def __init__(self, database: apsw.Connection) -> None:
-        self._database = database
-
-    def rows(self, sql: str, parameters: Row = ()) -> list[Row]:
-        """Return the rows of a statement.
-
-        Raises:
-            StoreDamaged: they cannot be read.
-        """
-        try:
-            return self._database.execute(sql, parameters).fetchall()
-        except (apsw.Error, UnicodeDecodeError) as error:
-            raise StoreDamaged("the former catalogue cannot be read") from error
 
 
 @dataclass(frozen=True, slots=True)
