@@ -15,7 +15,7 @@ from mapshelf.model import (
     ReportedMap,
     Vote,
 )
-from mapshelf.store import account_deletion, all_access, audit, moderation, user_data
+from mapshelf.store import account_deletion, audit, moderation, user_data
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -65,11 +65,6 @@ class AdministrationMethods(SharedMethods):
             return False
         with self._changing() as database:
             return account_deletion.finish_closing(database)
-
-    def end_all_access(self, *, tokens: bool) -> None:
-        """See ``Store``."""
-        with self._adding() as database:
-            all_access.end_all_access(database, tokens=tokens)
 
     def auditing(self, *entries: AuditEntry) -> AbstractContextManager[None]:
         """See ``Store``."""

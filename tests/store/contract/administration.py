@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,7 @@ from mapshelf.errors import (
     LastAdministrator,
     MapDeleted,
     MapHidden,
+    MapshelfError,
     NotFound,
     TooManyReports,
 )
@@ -38,7 +40,7 @@ from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.store.clock import Clock
 from tests.store.contract.oauth import PROGRAM, code, let_in, tokens
 from tests.store.contract.publishing import PeopleSuite, published
-from tests.store.contract.sign_in import add_link, begin, digest, known
+from tests.store.contract.sign_in import add_link, all_at_once, begin, digest, known
 from tests.store.contract.suite import ALL, Open, present, put, title
 from tests.store.drafts import source, upload
 
@@ -509,6 +511,28 @@ class AccessOfAllContract(PeopleSuite):
         assert store.grants(ann, 9) == []
         assert store.use_refresh_token(digest(104), tokens(8), 9, 0) is None
         assert [one.id for one in store.programs()] == ["p1"]
+
+    def test_nothing_remains_that_is_added_while_all_access_ends(
+        self, store: Store, reopen: Open, ann: int
+    ) -> None:
+        other = reopen()
+        (user,) = (one for one in store.users() if one.id == ann)
+        store.add_program(PROGRAM)
+        for _ in range(10):
+            let_in(store, user, 1)
+            store.add_code(code(user, 9))
+            add_link(store, 5, None, 2**50)
+            outcomes = all_at_once(
+                partial(store.use_refresh_token, digest(101), tokens(2), 5, HOUR),
+                partial(other.end_all_access, tokens=True),
+                partial(store.use_code, digest(9), tokens(3), 5),
+                partial(other.revoke_program_token, digest(101), "p1"),
+                partial(begin, store, user, 4),
+            )
+            assert not any(isinstance(one, MapshelfError) for one in outcomes), outcomes
+            assert not any(known(store, 1, 2, 3))
+            assert store.grants(ann, 5) == []
+            store.end_sessions(ann, None)  # it may have begun later
 
 
 def _give_access(store: Store, ann: int, bob: int) -> None:

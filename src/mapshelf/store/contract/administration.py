@@ -190,17 +190,6 @@ class ClosedAccounts(Protocol):
         """
 
 
-class AccessOfAll(Protocol):
-    """Ends the access of everybody."""
-
-    def end_all_access(self, *, tokens: bool) -> None:
-        """End all sessions, password links, invitations and unfinished authorizations.
-
-        Args:
-            tokens: whether to revoke all tokens and withdraw all programs, too.
-        """
-
-
 class UserData(Protocol):
     """Reads the data of a user in pages, for an export."""
 
@@ -218,12 +207,6 @@ class UserData(Protocol):
 
 
 class Administration(
-    Moderation,
-    CollectionModeration,
-    AuditLog,
-    ClosedAccounts,
-    AccessOfAll,
-    UserData,
-    Protocol,
+    Moderation, CollectionModeration, AuditLog, ClosedAccounts, UserData, Protocol
 ):
     """All administration protocols."""
