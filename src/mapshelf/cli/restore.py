@@ -10,9 +10,14 @@ from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_databas
 from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.plurals import noun
 from mapshelf.service.restoring import restore
+from mapshelf.store.restoring import Restored
+from mapshelf.store.sqlite.regained_access import Regained
 
 INSTEAD: Final = "pg_restore --clean --if-exists"
 """The command to use instead for a catalogue in PostgreSQL, for the error message."""
+
+NAMED: Final = 20
+"""How many users are named of those who have more access than before."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +37,34 @@ def _run(given: argparse.Namespace) -> int:
         print(f"the former catalogue is now in {done.aside}")
     print(
         "mapshelf: everybody has to sign in again. Changes since the backup, such as disabling a"
-        " user, are lost; tokens revoked in the former catalogue stay revoked",
+        f" user, are lost; {_said_of_access(done)}",
         file=sys.stderr,
     )
+    if done.regained is not None:
+        _name_users(done.regained)
     return 0
+
+
+def _said_of_access(done: Restored) -> str:
+    if done.regained is not None:
+        return (
+            "tokens revoked in the former catalogue stay revoked, and so do authorizations of"
+            " programs, passkeys and linked accounts that ended there"
+        )
+    why = "there was no former catalogue" if done.aside is None else "the former one cannot be read"
+    return (
+        f"{why}, so tokens and programs that were revoked since then are valid again. To revoke"
+        " all, run: mapshelf user sign-out-all --tokens"
+    )
+
+
+def _name_users(regained: Regained) -> None:
+    for what, names in (
+        ("whose deleted accounts are back", regained.accounts),
+        ("who are enabled again", regained.enabled),
+        ("who are administrators again", regained.administrators),
+        ("who have a former password again", regained.passwords),
+    ):
+        if names:
+            more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+            print(f"mapshelf: users {what}: {', '.join(names[:NAMED] + more)}", file=sys.stderr)

@@ -22,6 +22,9 @@ from mapshelf.store import Store
 LINK_HOURS: Final = LIFETIMES[LinkKind.PASSWORD] // HOUR
 """How many hours a link to choose a password is valid."""
 
+EVERYBODY: Final = "all users"
+"""Whose access ends, in the audit log."""
+
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
@@ -45,6 +48,12 @@ def define(parser: argparse.ArgumentParser) -> None:
     disable.set_defaults(run=_disable)
     enable = _of_one_user(actions, "enable", "undo disable")
     enable.set_defaults(run=_enable)
+    sign_out = actions.add_parser("sign-out-all", help="end all sessions and links of everybody")
+    add_catalogue_options(sign_out)
+    sign_out.add_argument(
+        "--tokens", action="store_true", help="revoke all tokens and authorized programs, too"
+    )
+    sign_out.set_defaults(run=_sign_out_all)
 
 
 def _of_one_user(
@@ -131,6 +140,15 @@ def _disable(given: argparse.Namespace) -> int:
 
 def _enable(given: argparse.Namespace) -> int:
     return _noted(given, AuditEvent.USER_ENABLED, lambda store: store.enable_user(given.name))
+
+
+def _sign_out_all(given: argparse.Namespace) -> int:
+    entries = [done_by_command(AuditEvent.SESSION_ENDED, EVERYBODY)]
+    if given.tokens:
+        entries.append(done_by_command(AuditEvent.ACCESS_ENDED, f"tokens, programs, {EVERYBODY}"))
+    with open_catalogue(given) as store, store.auditing(*entries):
+        store.end_all_access(tokens=given.tokens)
+    return 0
 
 
 def _noted(given: argparse.Namespace, event: AuditEvent, change: Callable[[Store], User]) -> int:

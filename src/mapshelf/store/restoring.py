@@ -28,6 +28,7 @@ from mapshelf.store.backup_file import (
 )
 from mapshelf.store.sqlite.copies import Progress, Replaced, closed_to_others, make_successor
 from mapshelf.store.sqlite.database_file import make_folder
+from mapshelf.store.sqlite.regained_access import Regained
 
 READY: Final = ".restoring"
 """The suffix of the new database while it is being prepared."""
@@ -43,10 +44,13 @@ class Restored:
     Attributes:
         facts: the facts of the backup.
         aside: the data folder that now holds the old catalogue, ``None`` if there was none.
+        regained: who has more access than in the old catalogue; ``None`` if that could not be
+            read, so that access that ended there is valid again.
     """
 
     facts: BackupFacts
     aside: Path | None
+    regained: Regained | None
 
 
 def restore_database(
@@ -78,7 +82,7 @@ def restore_database(
             _remove(ready)
             require_room(database.parent, facts.size)
             _unpack(file, ready, progress)
-            make_successor(ready, replaced)
+            regained = make_successor(ready, replaced)
             give_to_owner(ready, database if database.exists() else database.parent)
             forget_derived()
             aside = _keep_aside(database, replaced)
@@ -89,7 +93,7 @@ def restore_database(
     finally:
         with suppress(OSError):
             _remove(ready)
-    return Restored(facts, aside)
+    return Restored(facts, aside, regained)
 
 
 def _behind_links(database: Path) -> Path:

@@ -8,6 +8,7 @@ from collections import Counter
 
 from tests.store.contract.accounts import AccountsContract
 from tests.store.contract.administration import (
+    AccessOfAllContract,
     AuditContract,
     ClosedAccountsContract,
     DecisionsContract,
@@ -81,6 +82,7 @@ class StoreContract(
     ReportsContract,
     DecisionsContract,
     AuditContract,
+    AccessOfAllContract,
     ClosedAccountsContract,
     UserDataContract,
     ConcurrencyContract,

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,7 @@ from mapshelf.errors import (
     LastAdministrator,
     MapDeleted,
     MapHidden,
+    MapshelfError,
     NotFound,
     TooManyReports,
 )
@@ -36,7 +38,9 @@ from mapshelf.store import Store
 from mapshelf.store.audit import MOST_FAILURES
 from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.store.clock import Clock
+from tests.store.contract.oauth import PROGRAM, code, let_in, tokens
 from tests.store.contract.publishing import PeopleSuite, published
+from tests.store.contract.sign_in import add_link, all_at_once, begin, digest, known
 from tests.store.contract.suite import ALL, Open, present, put, title
 from tests.store.drafts import source, upload
 
@@ -480,6 +484,72 @@ class AuditContract(PeopleSuite):
         monkeypatch.setattr("mapshelf.store.audit.MOST_RECORDS", 2)
         assert store.purge_audit(clock.now) == 1
         assert [entry.target for entry in entries(store)] == ["new 1", "new 2"]
+
+
+class AccessOfAllContract(PeopleSuite):
+    """Access that ends for everybody at once."""
+
+    def test_sessions_and_links_of_all_end(self, store: Store, ann: int, bob: int) -> None:
+        _give_access(store, ann, bob)
+        store.end_all_access(tokens=False)
+        assert known(store, 1, 2, 3, 4) == [False, False, True, True]
+        assert [store.link(digest(number), 9) for number in (5, 6)] == [None, None]
+        assert store.use_code(digest(7), tokens(8), 9) is None
+        assert store.use_refresh_token(digest(104), tokens(8), 9, 0)
+
+    def test_tokens_and_programs_of_all_end(self, store: Store, ann: int, bob: int) -> None:
+        _give_access(store, ann, bob)
+        store.revoke_token(store.tokens("ann")[0].id)
+        (before,) = store.tokens("ann")
+        version = store.tokens_version()
+        store.end_all_access(tokens=True)
+        assert store.tokens_version() != version
+        assert known(store, 1, 2, 4) == [False] * 3
+        assert store.tokens("ann") == [before], "revoked tokens keep their time"
+        (token,) = store.tokens("bob")
+        assert token.revoked is not None
+        assert store.grants(ann, 9) == []
+        assert store.use_refresh_token(digest(104), tokens(8), 9, 0) is None
+        assert [one.id for one in store.programs()] == ["p1"]
+
+    def test_nothing_remains_that_is_added_while_all_access_ends(
+        self, store: Store, reopen: Open, ann: int
+    ) -> None:
+        other = reopen()
+        (user,) = (one for one in store.users() if one.id == ann)
+        store.add_program(PROGRAM)
+        for _ in range(10):
+            let_in(store, user, 1)
+            store.add_code(code(user, 9))
+            add_link(store, 5, None, 2**50)
+            outcomes = all_at_once(
+                partial(store.use_refresh_token, digest(101), tokens(2), 5, HOUR),
+                partial(other.end_all_access, tokens=True),
+                partial(store.use_code, digest(9), tokens(3), 5),
+                partial(other.revoke_program_token, digest(101), "p1"),
+                partial(begin, store, user, 4),
+            )
+            assert not any(isinstance(one, MapshelfError) for one in outcomes), outcomes
+            assert not any(known(store, 1, 2, 3))
+            assert store.grants(ann, 5) == []
+            store.end_sessions(ann, None)  # it may have begun later
+
+
+def _give_access(store: Store, ann: int, bob: int) -> None:
+    """Let Ann and Bob have access, with the digests of these numbers.
+
+    1 and 2 are sessions, 3 and 9 personal tokens, 4 a program, 5 and 6 links, 7 a code.
+    """
+    users = {user.id: user for user in store.users()}
+    begin(store, users[ann], 1)
+    begin(store, users[bob], 2)
+    for name, number in (("ann", 3), ("bob", 9)):
+        store.add_token(name, digest(number), label="", scopes="maps", expires=None)
+    store.add_program(PROGRAM)
+    let_in(store, users[ann], 4)
+    add_link(store, 5, users[ann], 2**50)
+    add_link(store, 6, None, 2**50)
+    store.add_code(code(users[bob], 7))
 
 
 class ClosedAccountsContract(PeopleSuite):

@@ -175,6 +175,15 @@ class Sessions(Protocol):
     def end_sessions(self, user_id: int, keep: int | None) -> int:
         """End all sessions of a user except ``keep``; return how many."""
 
+    def end_all_access(self, *, tokens: bool) -> None:
+        """End the sessions, password links, invitations and unfinished authorizations of everybody.
+
+        Nothing that another transaction adds at the same moment may remain, unless it began later.
+
+        Args:
+            tokens: whether to revoke all tokens and withdraw all programs, too.
+        """
+
 
 class SignInFailures(Protocol):
     """Counts failed sign-ins, by keys that are digests of names and addresses.

@@ -2,9 +2,12 @@
 
 from mapshelf.errors import NotFound
 from mapshelf.model import NO_PROOF, SignInProof, Token
+from mapshelf.store.all_access import REVOKE, SHORT_LIVED
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, token_of_row
 from mapshelf.store.postgres.connections import Link, Row
+from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.grants import delete_grants
 from mapshelf.store.postgres.user_rows import password_of_user, user_with_id
 from mapshelf.store.sign_in import (
     SESSION_SCOPES,
@@ -58,6 +61,17 @@ class PostgresSessions(DatabaseUser):
         """See ``Store``."""
         with self._connections.writing() as link:
             return end_sessions_of(link, user_id, keep)
+
+    def end_all_access(self, *, tokens: bool) -> None:
+        """See ``Store``. Waits for all changes to users, in the order of locks that they have."""
+        with self._connections.writing() as link:
+            LockedCounters(link)
+            link.rows("SELECT id FROM users ORDER BY id FOR UPDATE")
+            if tokens:
+                delete_grants(link, "TRUE", ())
+                link.execute(REVOKE.format(now="%s"), (self._clock(),))
+            for statement in SHORT_LIVED:
+                link.execute(statement)
 
 
 def end_sessions_of(link: Link, user_id: int, keep: int | None) -> int:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -12,11 +12,15 @@ import apsw
 
 from mapshelf.clock import milliseconds
 from mapshelf.errors import CannotWrite, StoreDamaged, StoreUnavailable
+from mapshelf.store.all_access import SHORT_LIVED
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.database_file import explained, status_of
+from mapshelf.store.sqlite.ended_access import end_what_ended
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
+from mapshelf.store.sqlite.regained_access import Regained, regained_access
+from mapshelf.store.sqlite.replaced_catalogue import ReplacedCatalogue
 from mapshelf.store.sqlite.schema_check import schema_faults
 from mapshelf.store.tables import Row
 
@@ -36,16 +40,6 @@ Progress = Callable[[int, int], None]
 """Called repeatedly with the bytes done and the total. Its exceptions propagate."""
 
 _OF_VISITORS: Final = {"visits", "salts"}
-
-_SHORT_LIVED: Final = (
-    "DELETE FROM tokens WHERE kind = 'session'",
-    "DELETE FROM one_time_links",
-    "DELETE FROM authorization_codes",
-    "DELETE FROM device_requests",
-    "DELETE FROM passkey_challenges",
-)
-"""Tables with temporary or single-use credentials. They may have ended, or been used, since the
-copy was made, and must not become valid again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +61,13 @@ class Replaced:
 
     Attributes:
         file_id: the highest ``file_id`` that it allocated.
-        revoked: the digests of its revoked tokens, each with the time of revocation.
         whole: whether its file is complete without a log; unknown if it is damaged.
+        catalogue: reads it, ``None`` if it is damaged or missing.
     """
 
     whole: bool = False
     file_id: int = 0
-    revoked: list[Row] = field(default_factory=list)
+    catalogue: ReplacedCatalogue | None = None
 
 
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
@@ -163,29 +157,41 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
         return CopyFacts(*rows[0])
 
 
-def make_successor(path: Path, replaced: Replaced) -> None:
+def make_successor(path: Path, replaced: Replaced) -> Regained | None:
     """Prepare a copy to replace a database, as a single file synced to disk.
 
     The schema is migrated. The copy gets a new identity, because data derived from the replaced
     database, such as a snapshot, could have the same revision but different maps. It does not reuse
-    the ``file_id`` of any map of the replaced database, and revoked tokens stay revoked.
+    the ``file_id`` of any map of the replaced database, and access that ended there stays ended.
+
+    Returns:
+        who has more access than in the replaced database; ``None`` if that cannot be read, and
+        access that ended there is valid again.
 
     Raises:
         StoreError: the copy cannot be used.
     """
     with closing(Database(path, milliseconds, create=False)) as store, store.writing() as database:
-        for statement in _SHORT_LIVED:
+        for statement in SHORT_LIVED:
             database.execute(statement)
-        database.executemany(
-            "UPDATE tokens SET revoked = ?2 WHERE digest = ?1 AND revoked IS NULL",
-            replaced.revoked,
-        )
+        regained = _compare_access(database, replaced)
         database.execute("UPDATE token_mark SET mark = lower(hex(randomblob(16)))")
         database.execute(
             "UPDATE sequence SET identity = lower(hex(randomblob(16))), file_id = max(file_id, ?)",
             (replaced.file_id,),
         )
     # Closing the last connection merges the log into the file and removes it.
+    return regained
+
+
+def _compare_access(copy: apsw.Connection, replaced: Replaced) -> Regained | None:
+    if replaced.catalogue is None:
+        return None
+    try:
+        end_what_ended(copy, replaced.catalogue)
+        return regained_access(copy, replaced.catalogue)
+    except StoreDamaged:
+        return None
 
 
 @contextmanager
@@ -238,9 +244,8 @@ def _begins_as_database(path: Path) -> bool:
 def _handed_on(database: apsw.Connection) -> Replaced:
     try:
         rows: list[Row] = database.execute("SELECT file_id FROM sequence").fetchall()
-        revoked = "SELECT digest, revoked FROM tokens WHERE revoked IS NOT NULL"
-        return Replaced(True, rows[0][0], database.execute(revoked).fetchall())
-    except (apsw.Error, IndexError, UnicodeDecodeError):
+        return Replaced(True, rows[0][0], ReplacedCatalogue(database))
+    except (apsw.Error, IndexError):
         return Replaced()
 
 

@@ -4,6 +4,7 @@ import apsw
 
 from mapshelf.errors import NotFound
 from mapshelf.model import NO_PROOF, SignInProof, Token
+from mapshelf.store.all_access import REVOKE, SHORT_LIVED
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, token_of_row
 from mapshelf.store.sign_in import (
     SESSION_SCOPES,
@@ -13,6 +14,7 @@ from mapshelf.store.sign_in import (
     refuse_unproved,
 )
 from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.grants import delete_grants
 from mapshelf.store.sqlite.user_rows import password_of_user, user_with_id
 from mapshelf.store.tables import Row
 
@@ -71,6 +73,15 @@ class SQLiteSessions(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             return end_sessions_of(database, user_id, keep)
+
+    def end_all_access(self, *, tokens: bool) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            for statement in SHORT_LIVED:
+                database.execute(statement)
+            if tokens:
+                delete_grants(database, "TRUE", ())
+                database.execute(REVOKE.format(now="?"), (self._clock(),))
 
 
 def end_sessions_of(database: apsw.Connection, user_id: int, keep: int | None) -> int:
