@@ -105,15 +105,20 @@ def test_a_renamed_private_file_gets_no_public_map_of_an_equal_one_that_is_delet
     check_secret(store, sync, renamed)
 
 
+@pytest.mark.parametrize("seconds", [0, 7], ids=["same time", "other time"])
 def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
-    store: Store, maps: Path, sync: Sync
+    store: Store, maps: Path, sync: Sync, seconds: int
 ) -> None:
+    """It is read first, because its path is."""
     sync()
     plan = maps / "zoe" / "plan.mm"
-    make_private(store, plan)
+    before = make_private(store, plan)
     renamed = plan.rename(plan.with_name("salaries.mm"))
-    old_map(maps / "bob" / "new.mm", "Template", 7)
+    new = old_map(maps / "bob" / "new.mm", "Template", seconds)
     sync()
+    if seconds:
+        assert map_of(store, renamed) == before
+    assert visibility_of(store, new) is Visibility.PRIVATE
     check_secret(store, sync, renamed)
     # What comes later is a copy of what everybody sees.
     sync()

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -103,7 +104,8 @@ class FolderSync:
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
             lost = self._lost_files(present, reachable)
-            report = self._import(complete - self._imported, lost, progress)
+            new_files = self._in_order(complete - self._imported, reachable, lost.present)
+            report = self._import(new_files, lost, progress)
         self._attribute(reachable)
         self._imported = complete
         if len(complete) == len(present):
@@ -180,14 +182,27 @@ class FolderSync:
             self._store.unpublished_sources,
         )
 
+    def _in_order(
+        self, candidates: set[Candidate], reachable: list[Path], present: Collection[str]
+    ) -> list[Candidate]:
+        """Return files by path, but first those that look like missing ones, moved.
+
+        Otherwise, another file with the same content could get their maps.
+        """
+        lost: set[tuple[int, int]] = set()
+        if len(candidates) > 1:
+            known = chain.from_iterable(map(self._known_below, reachable))
+            away = (one for one in known if os.fsdecode(one.path) not in present)
+            lost = {(one.size, one.modified) for one in away}
+        return sorted(candidates, key=lambda one: ((one.size, one.modified) not in lost, one.path))
+
     def _import(
-        self, candidates: set[Candidate], lost: LostFiles, progress: ImportProgress
+        self, ordered: list[Candidate], lost: LostFiles, progress: ImportProgress
     ) -> ImportReport:
         """Import files that are new or changed since the last run; return the report."""
         report = ImportReport()
-        if not candidates:
+        if not ordered:
             return report
-        ordered = sorted(candidates, key=lambda candidate: candidate.path)
         if self._remembered is not None:
             progress.begin("Reading maps")
         progress.follow(report, "Reading maps", len(ordered))
