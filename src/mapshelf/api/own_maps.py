@@ -9,7 +9,7 @@ this list and the page that shows it have a queue of their own, in which users t
 many large maps cannot block others.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -22,7 +22,7 @@ from mapshelf.api.maps import list_response
 from mapshelf.api.unpublished_maps import UnpublishedMaps
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.ndjson_records import parse_record
-from mapshelf.model import ListedMap, User, Visibility
+from mapshelf.model import ListedMap, Map, User, Visibility
 from mapshelf.query import (
     SORT_ORDERS,
     MapQuery,
@@ -35,6 +35,9 @@ from mapshelf.store import Store
 from mapshelf.text.normalize import normalize
 
 VISIBILITY: Final = "visibility"
+
+MAPS_AT_ONCE: Final = 500
+"""Unpublished maps that are read by one statement."""
 
 _ORDERS: Final = {row.name: row for row in SORT_ORDERS}
 _COMPARED: Final = (
@@ -130,14 +133,26 @@ class OwnMaps:
 
     def _unpublished(self, query: MapQuery, wanted: Visibility | None) -> UnpublishedMaps:
         """Return the maps that are not in the snapshot and pass the filters of a query."""
-        maps = [
-            one
-            for one in self._store.unpublished_maps(self._user.id)
-            if wanted in (None, one.visibility)
-            # A map that was published a moment ago may still be here; do not list it twice.
-            and self._snapshot.find(one.id, self._base_url) is None
+        ids = [
+            file_id
+            for file_id, visibility in self._store.unpublished_ids(self._user.id)
+            if wanted in (None, visibility)
         ]
-        return UnpublishedMaps(self._store, maps, query)
+        return UnpublishedMaps(self._store, self._batches(ids), query)
+
+    def _batches(self, ids: Sequence[int]) -> Iterator[list[Map]]:
+        """Yield unpublished maps that are not in the snapshot, given the oldest first.
+
+        The newest come first. Reading them in batches lets others read from the store meanwhile.
+        """
+        for end in range(len(ids), 0, -MAPS_AT_ONCE):
+            batch = ids[max(0, end - MAPS_AT_ONCE) : end]
+            yield [
+                one
+                for one in reversed(self._store.unpublished_maps(self._user.id, batch))
+                # A map that was published a moment ago may still be here; do not list it twice.
+                if self._snapshot.find(one.id, self._base_url) is None
+            ]
 
     def _bodies(self, query: MapQuery, total: int, others: list[ListedMap]) -> list[bytes]:
         """Return the Map objects of a page.
@@ -159,13 +174,14 @@ class OwnMaps:
         # At most all other maps precede the page, so its first published map is here or later.
         first = max(0, start - len(others))
         hits = self._published(query, first, end) if first < total else []
-        placed: Iterable[tuple[Any, bytes]] = (
+        placed: Iterable[tuple[ListedMap, bytes | None]] = (
             *((_compared(hit, others[0]), hit.body) for hit in hits),
-            *((one, self._encoded(one)) for one in others),
+            *((one, None) for one in others),
         )
         place = place_in(order)
         merged = sorted(placed, key=lambda pair: place(pair[0]))
-        return [body for _, body in merged[start - first : end - first]]
+        page = merged[start - first : end - first]
+        return [self._encoded(one) if body is None else body for one, body in page]
 
     def _published(self, query: MapQuery, start: int, end: int) -> Sequence[Record]:
         part = replace(self._own(query), offset=start, limit=end - start)

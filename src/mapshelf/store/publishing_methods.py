@@ -32,10 +32,6 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         return publishing_queries.origin(self._read, file_id)
 
-    def unpublished_maps(self, owner_id: int) -> list[Map]:
-        """See ``Store``."""
-        return publishing_queries.unpublished_maps(self._read, owner_id)
-
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """See ``Store``."""
         return publishing_queries.removed_maps(self._read, owner_id)

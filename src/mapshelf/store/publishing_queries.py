@@ -66,16 +66,6 @@ def origin(read: Read, file_id: int) -> Origin:
     return Origin(*rows[0]) if rows else Origin()
 
 
-def unpublished_maps(read: Read, owner_id: int) -> list[Map]:
-    """See ``contract.MapsOfPeople``."""
-    rows = read(
-        f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ? AND m.visibility <> 'published'"
-        " AND m.visibility <> 'removed' ORDER BY m.file_id",
-        (owner_id,),
-    )
-    return [map_of_row(row) for row in rows]
-
-
 def removed_maps(read: Read, owner_id: int | None) -> list[RemovedMap]:
     """See ``contract.MapsOfPeople``."""
     rows = read(

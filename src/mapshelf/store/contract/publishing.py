@@ -4,7 +4,7 @@ Permissions are checked in the layers above: the store enforces only the rules t
 requests could break. Every method is one transaction. A change to a map is one change in the feed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from mapshelf.model import (
@@ -16,6 +16,7 @@ from mapshelf.model import (
     UploadedFile,
     Usage,
     Version,
+    Visibility,
     Vote,
 )
 
@@ -36,11 +37,32 @@ class MapsOfPeople(Protocol):
         MUST be up to date, except that a store whose primary is down MAY answer from a replica.
         """
 
-    def unpublished_maps(self, owner_id: int) -> list[Map]:
-        """Return the unlisted and private maps of a user, in ascending order of ``file_id``."""
+    def unpublished_ids(self, owner_id: int) -> list[tuple[int, Visibility]]:
+        """Return the ``file_id`` and the visibility of each unlisted or private map of a user.
+
+        In ascending order of ``file_id``.
+        """
+
+    def unpublished_maps(self, owner_id: int, file_ids: Sequence[int] | None = None) -> list[Map]:
+        """Return the unlisted and private maps of a user, in ascending order of ``file_id``.
+
+        If ``file_ids`` are given, a few hundred at most, only those of them.
+        """
 
     def origin(self, file_id: int) -> Origin:
         """Return the origin of a map, an empty one if it has no file."""
+
+    def origins(self, file_ids: Sequence[int]) -> dict[int, Origin]:
+        """Return the origins of these maps, a few hundred at most, by their ``file_id``."""
+
+    def outline_sizes(self, file_ids: Sequence[int]) -> dict[int, int]:
+        """Return the size in bytes of the encoded outline of each of these maps that has one."""
+
+    def outlines(self, file_ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the encoded outlines of those of these maps that have one.
+
+        All of them must fit into memory: ask for ``outline_sizes`` before.
+        """
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """Return the removed maps, of ``owner_id`` if given, last removed first.

@@ -25,10 +25,12 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.tags import TagMethods
+from mapshelf.store.unpublished_maps import UnpublishedMapMethods
 
 
 class PostgresPublishing(
     PublishingMethods,
+    UnpublishedMapMethods,
     AccountQueries,
     AdministrationMethods,
     ImportMethods,

@@ -22,10 +22,12 @@ from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 from mapshelf.store.tags import TagMethods
+from mapshelf.store.unpublished_maps import UnpublishedMapMethods
 
 
 class SQLitePublishing(
     PublishingMethods,
+    UnpublishedMapMethods,
     AccountQueries,
     AdministrationMethods,
     ImportMethods,
