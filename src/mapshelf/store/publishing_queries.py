@@ -37,6 +37,12 @@ _PICTURES: Final = (
 )
 """The bytes of pictures in these maps. Neither database reads a picture to get its length."""
 
+REMOVAL: Final = (
+    "SELECT r.visibility, r.removed, u.name FROM removed AS r"
+    " JOIN users AS u ON u.id = r.removed_by WHERE r.file_id = ?"
+)
+"""Selects the former visibility of a removed map, and when and by whom it was removed."""
+
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""
 

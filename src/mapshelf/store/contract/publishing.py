@@ -24,7 +24,18 @@ CheckUsage = Callable[[Usage], None]
 """Raises an error to refuse an upload, given the user's previous usage."""
 
 
+CheckMap = Callable[[Map | None], None]
+"""Raises an error to refuse a change of a map, given its current state."""
+
+CheckRemoved = Callable[[RemovedMap], None]
+"""Raises an error to refuse to undo a removal."""
+
+
 def unlimited(usage: Usage) -> None:
+    """Refuse nothing."""
+
+
+def undoable(removed: RemovedMap) -> None:
     """Refuse nothing."""
 
 
@@ -171,11 +182,14 @@ class MapEditing(Protocol):
             NotFound: there is no such map, or it is removed already; or there is no such user.
         """
 
-    def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
+    def undo_removal(
+        self, file_id: int, check: CheckUsage = unlimited, permit: CheckRemoved = undoable
+    ) -> Map:
         """Restore the previous visibility of a removed map, and return it.
 
         Args:
             file_id: the map.
+            permit: called in the transaction before anything is written. Its exceptions propagate.
             check: called in the transaction with the owner's usage including the map. Its
                 exceptions propagate, and the map stays removed.
 

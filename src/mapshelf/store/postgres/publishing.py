@@ -60,7 +60,9 @@ class PostgresPublishing(
             # Before the user is locked, as everywhere: one order prevents deadlocks.
             counters = LockedCounters(link)
             self._connections.check(link)
-            yield _Transaction(link, counters, self._audit_entries(), self._clock())
+            transaction = _Transaction(link, counters, self._audit_entries(), self._clock())
+            self._check_map(transaction)  # nobody else changes maps until the end
+            yield transaction
             counters.write()
 
     @contextmanager

@@ -52,7 +52,9 @@ class SQLitePublishing(
     @contextmanager
     def _changing(self) -> "Iterator[_Transaction]":
         with self._database.writing() as database:
-            yield _Transaction(database, self._audit_entries(), self._clock())
+            transaction = _Transaction(database, self._audit_entries(), self._clock())
+            self._check_map(transaction)  # nobody else writes until the end
+            yield transaction
 
     @contextmanager
     def _adding(self) -> "Iterator[_Transaction]":
