@@ -173,6 +173,7 @@ def test_descriptions_and_titles_are_limited_too(people: People) -> None:
     assert found(people, "margay") == {first}
 
 
+@pytest.mark.slow
 def test_a_search_of_many_maps_asks_the_store_a_few_times(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +197,33 @@ def test_a_search_of_many_maps_asks_the_store_a_few_times(
         assert found(people, "axolotl") <= set(many)
         answer = people.get(OWNER, "/users/me/maps?query=axolotl&visibility=private")
         assert answer.headers["x-total-count"] == "1200"
+    finally:
+        people.shelf.store.delete_maps(many)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["", "date", "views", "downloads"])
+def test_a_list_of_many_maps_reads_only_those_on_the_page(
+    people: People, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    many = people.shelf.put(*(draft(f"Ibis {number}") for number in range(60)))
+    read: list[Any] = []
+    ask = Database.rows
+
+    def counted(database: Database, sql: str, *parameters: Any) -> list[Any]:
+        rows = ask(database, sql, *parameters)
+        if "m.description" in sql:
+            read.extend(rows)
+        return rows
+
+    try:
+        monkeypatch.setattr(Database, "rows", counted)
+        path = f"/users/me/maps?visibility=private&order_by={order}"
+        pages = [people.get(OWNER, f"{path}&limit=7&offset={start}") for start in (0, 7)]
+        assert len(read) == 14
+        both = people.get(OWNER, f"{path}&limit=14").json()
+        assert [one["ID"] for page in pages for one in page.json()] == [one["ID"] for one in both]
+        assert all(int(page.headers["x-total-count"]) >= 60 for page in pages)
     finally:
         people.shelf.store.delete_maps(many)
 

@@ -14,6 +14,9 @@ from mapshelf.store.shared_methods import SharedMethods
 _UNPUBLISHED: Final = "m.owner_id = ? AND m.visibility <> 'published' AND m.visibility <> 'removed'"
 """The condition for the unlisted and private maps of a user."""
 
+_COUNTS: Final = frozenset({"views", "downloads", "date_added"})
+"""The fields of ``unpublished_counts``."""
+
 
 class UnpublishedMapMethods(SharedMethods):
     """See ``contract.MapsOfPeople``."""
@@ -26,6 +29,18 @@ class UnpublishedMapMethods(SharedMethods):
             (owner_id,),
         )
         return [(file_id, Visibility(visibility)) for file_id, visibility in rows]
+
+    def unpublished_counts(
+        self, owner_id: int, field: str
+    ) -> list[tuple[int, str, Visibility, int]]:
+        """See ``Store``."""
+        assert field in _COUNTS
+        rows = self._read(
+            f"SELECT m.file_id, m.id, m.visibility, m.{field} FROM maps AS m"
+            f" WHERE {_UNPUBLISHED} ORDER BY m.file_id",
+            (owner_id,),
+        )
+        return [(file_id, one, Visibility(shown), count) for file_id, one, shown, count in rows]
 
     def unpublished_maps(self, owner_id: int, file_ids: Sequence[int] | None = None) -> list[Map]:
         """See ``Store``."""

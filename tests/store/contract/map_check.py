@@ -88,6 +88,7 @@ class MapCheckContract(PeopleSuite):
             WRITES["an edit"](store.acting_on(found.file_id, only_of("ann", seen)), found, ann)
         assert seen == [None]
 
+    @pytest.mark.slow
     def test_no_map_gets_another_owner_between_the_check_and_the_write(
         self, store: Store, reopen: Open, ann: int, bob: int
     ) -> None:

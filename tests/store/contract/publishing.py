@@ -460,6 +460,12 @@ class VisibilityContract(PeopleSuite):
             (unlisted.file_id, Visibility.UNLISTED),
         ]
         assert store.unpublished_ids(99) == []
+        assert store.unpublished_counts(99, "views") == []
+        for field in ("views", "downloads", "date_added"):
+            assert store.unpublished_counts(ann, field) == [
+                (one.file_id, one.id, one.visibility, getattr(one, field))
+                for one in (private, unlisted)
+            ]
         asked = [unlisted.file_id, removed.file_id, other.file_id, 99]
         assert store.unpublished_maps(ann, asked) == [unlisted]
         assert store.unpublished_maps(ann, []) == []

@@ -54,6 +54,20 @@ class MapsOfPeople(Protocol):
         In ascending order of ``file_id``.
         """
 
+    def unpublished_counts(
+        self, owner_id: int, field: str
+    ) -> list[tuple[int, str, Visibility, int]]:
+        """Return a field of each unlisted or private map of a user: a count or a time.
+
+        Args:
+            owner_id: the user.
+            field: ``views``, ``downloads`` or ``date_added``.
+
+        Returns:
+            For each map, in ascending order of ``file_id``: ``file_id``, public id, visibility, and
+            the field.
+        """
+
     def unpublished_maps(self, owner_id: int, file_ids: Sequence[int] | None = None) -> list[Map]:
         """Return the unlisted and private maps of a user, in ascending order of ``file_id``.
 
