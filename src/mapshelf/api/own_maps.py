@@ -1,8 +1,8 @@
 """``GET /users/me/maps``: the maps of the token's owner, whatever their visibility.
 
-Published maps come from the snapshot, which has them in order. The others are few: they are read
-from the store, and those that match are inserted. In a search by relevance they come last, because
-nothing ranks them.
+Published maps come from the snapshot, which has them in order. The others are read from the store,
+and those that match are inserted: usually few, but all maps of a folder that is not published. In a
+search by relevance they come last, because nothing ranks them.
 
 Their topics are searched without an index (``unpublished_maps.py``), which may take seconds. So
 this list and the page that shows it have a queue of their own, in which users take turns: one with
