@@ -12,6 +12,7 @@ from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.formats.outline_size import LARGEST, MOST_DECODED
 from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
 from mapshelf.query import ORDERS
+from mapshelf.store.sqlite.database import Database
 from tests.api import openapi
 from tests.api.publishing import OTHER, OWNER, People
 from tests.harness import Service, outline_of, shelf_with
@@ -170,6 +171,76 @@ def test_descriptions_and_titles_are_limited_too(people: People) -> None:
     assert found(people, "margay") == set()
     people.shelf.store.delete_maps([*filled, long])
     assert found(people, "margay") == {first}
+
+
+@pytest.mark.slow
+def test_a_search_of_many_maps_asks_the_store_a_few_times(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others wait meanwhile: statements for each map would take seconds for thousands."""
+    many = people.shelf.put(*(draft(f"Heron {number}", "axolotl") for number in range(1200)))
+    asked: list[str] = []
+    ask = Database.rows
+
+    def counted(database: Database, sql: str, *parameters: Any) -> list[Any]:
+        asked.append(sql)
+        return ask(database, sql, *parameters)
+
+    try:
+        monkeypatch.setattr(Database, "rows", counted)
+        for query in ("query=axolotl", "language=", "query=axolotl&order_by=edited&folder=x"):
+            asked.clear()
+            answer = people.get(OWNER, f"/users/me/maps?{query}&visibility=private")
+            assert int(answer.headers["x-total-count"]) >= (0 if "folder" in query else 1200)
+            assert len(asked) < 40, query
+        monkeypatch.setattr("mapshelf.api.own_maps.MAPS_AT_ONCE", 7)
+        assert found(people, "axolotl") <= set(many)
+        answer = people.get(OWNER, "/users/me/maps?query=axolotl&visibility=private")
+        assert answer.headers["x-total-count"] == "1200"
+    finally:
+        people.shelf.store.delete_maps(many)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["", "date", "views", "downloads"])
+def test_a_list_of_many_maps_reads_only_those_on_the_page(
+    people: People, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    many = people.shelf.put(*(draft(f"Ibis {number}") for number in range(60)))
+    read: list[Any] = []
+    ask = Database.rows
+
+    def counted(database: Database, sql: str, *parameters: Any) -> list[Any]:
+        rows = ask(database, sql, *parameters)
+        if "m.description" in sql:
+            read.extend(rows)
+        return rows
+
+    try:
+        monkeypatch.setattr(Database, "rows", counted)
+        path = f"/users/me/maps?visibility=private&order_by={order}"
+        pages = [people.get(OWNER, f"{path}&limit=7&offset={start}") for start in (0, 7)]
+        assert len(read) == 14
+        both = people.get(OWNER, f"{path}&limit=14").json()
+        assert [one["ID"] for page in pages for one in page.json()] == [one["ID"] for one in both]
+        assert all(int(page.headers["x-total-count"]) >= 60 for page in pages)
+    finally:
+        people.shelf.store.delete_maps(many)
+
+
+def test_no_texts_are_read_for_longer_than_a_search_may_take(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = people.shelf.put(*(draft(f"Egret {number}", "z" * 2000) for number in range(20)))
+    try:
+        path = "/users/me/maps?size=small&visibility=private"
+        before = int(people.get(OWNER, path).headers["x-total-count"])
+        assert before >= len(many)
+        monkeypatch.setattr("mapshelf.api.unpublished_maps.LONGEST_SEARCH", 0.0)
+        assert int(people.get(OWNER, path).headers["x-total-count"]) < 10
+        assert found(people, "egret") == set(many)
+    finally:
+        people.shelf.store.delete_maps(many)
 
 
 def draft(title: str, *topics: str, description: str = "") -> MapDraft:

@@ -76,19 +76,26 @@ def undo_removal(store: Store, public_id: str, user: User, address: str, setting
     found = [one for one in removed_maps(store, user, now) if one.map.id == public_id]
     if not found:
         raise no_map()
-    if not may_undo(found[0], user, now):
-        raise Forbidden(
-            "removed", "An administrator removed this map, so only administrators can restore it."
-        )
+    _require_undoable(user, now, found[0])
     check = unlimited if user.role is Role.ADMINISTRATOR else partial(check_restored, settings)
     entry = done_by(user, address, AuditEvent.MAP_RESTORED, about_map(public_id))
     try:
         with store.auditing(entry):
-            return store.undo_removal(found[0].map.file_id, check)
+            permit = partial(_require_undoable, user, now)
+            return store.undo_removal(found[0].map.file_id, check, permit)
     except MapDeleted as error:
         raise Forbidden("deleted", str(error)) from error
     except NotFound as error:  # it was deleted or restored meanwhile
         raise no_map() from error
+
+
+def _require_undoable(user: User, now: int, removed: RemovedMap) -> None:
+    if user.role is not Role.ADMINISTRATOR and not owns(removed.map, user):
+        raise no_map()
+    if not may_undo(removed, user, now):
+        raise Forbidden(
+            "removed", "An administrator removed this map, so only administrators can restore it."
+        )
 
 
 def removed_maps(store: Store, user: User, now: int, *, own: bool = False) -> list[RemovedMap]:

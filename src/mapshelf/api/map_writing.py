@@ -11,7 +11,7 @@ from typing import TypeVar
 import orjson
 
 from mapshelf.accounts.audit import done_by
-from mapshelf.accounts.permissions import may_change
+from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.http import NO_STORE, Request, Response, json_response
 from mapshelf.api.visible_maps import no_map, visible_map
@@ -116,8 +116,29 @@ def change_map(store: Store, public_id: str, user: User, work: Change[T], own: b
     if own and not may_change(found, user):
         raise only_owner()
     try:
-        return work(store, found, user)
+        return work(permitted_store(store, found, user, own=own), found, user)
     except NotFound as error:
         if store.find_map(public_id) is None:  # removed meanwhile
             raise no_map() from error
         raise
+
+
+def permitted_store(store: Store, found: Map, user: User, *, own: bool = True) -> Store:
+    """Return the store for what a user changes of a map, as long as they may.
+
+    Work may wait, and reading a file takes seconds. Meanwhile, the map may get another owner.
+
+    Args:
+        store: the store for the request.
+        found: the map.
+        user: the user.
+        own: whether only users who may change the map may do it, or all who may see it.
+    """
+    return store.acting_on(found.file_id, partial(_require_permitted, user, own))
+
+
+def _require_permitted(user: User, own: bool, found: Map | None) -> None:
+    if found is None or not may_see(found, user):
+        raise no_map()
+    if own and not may_change(found, user):
+        raise only_owner()

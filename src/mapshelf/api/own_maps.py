@@ -1,17 +1,18 @@
 """``GET /users/me/maps``: the maps of the token's owner, whatever their visibility.
 
-Published maps come from the snapshot, which has them in order. The others are few: they are read
-from the store, and those that match are inserted. In a search by relevance they come last, because
-nothing ranks them.
+Published maps come from the snapshot, which has them in order. The others are read from the store,
+and those that match are inserted: usually few, but all maps of a folder that is not published. In a
+search by relevance they come last, because nothing ranks them.
 
 Their topics are searched without an index (``unpublished_maps.py``), which may take seconds. So
 this list and the page that shows it have a queue of their own, in which users take turns: one with
 many large maps cannot block others.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from mapshelf.api.context import Context
@@ -22,7 +23,7 @@ from mapshelf.api.maps import list_response
 from mapshelf.api.unpublished_maps import UnpublishedMaps
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.ndjson_records import parse_record
-from mapshelf.model import ListedMap, User, Visibility
+from mapshelf.model import ListedMap, Map, User, Visibility
 from mapshelf.query import (
     SORT_ORDERS,
     MapQuery,
@@ -36,6 +37,9 @@ from mapshelf.text.normalize import normalize
 
 VISIBILITY: Final = "visibility"
 
+MAPS_AT_ONCE: Final = 500
+"""Unpublished maps that are read by one statement."""
+
 _ORDERS: Final = {row.name: row for row in SORT_ORDERS}
 _COMPARED: Final = (
     "file_id",
@@ -47,6 +51,9 @@ _COMPARED: Final = (
     "date_added",
 )
 """The fields by which maps are sorted."""
+
+_COUNTED: Final = {"date": "date_added", "views": "views", "downloads": "downloads"}
+"""The orders by a field that is a number, the highest first."""
 
 
 async def list_own_maps(context: Context, request: Request) -> Response:
@@ -105,6 +112,8 @@ class OwnMaps:
             query: see ``page``.
             wanted: see ``page``.
         """
+        if not query.text and not query.filters and query.order in _COUNTED:
+            return self._counted(query, wanted, _COUNTED[query.order])
         published = wanted in (None, Visibility.PUBLISHED)
         only_published = wanted is Visibility.PUBLISHED
         unpublished = None if only_published else self._unpublished(query, wanted)
@@ -119,6 +128,44 @@ class OwnMaps:
         searched = replace(query, text=corrected) if corrected else query
         return self._bodies(searched, total, others), total + len(others), corrected
 
+    def _counted(
+        self, query: MapQuery, wanted: Visibility | None, field: str
+    ) -> tuple[list[bytes], int, str]:
+        """Return what ``bodies`` returns, of a list without filters that is sorted by a number.
+
+        People look at this list most, and some have a hundred thousand maps: so only the numbers
+        of all maps are read, and the other fields of those on the page.
+        """
+        others = [
+            (-count, -file_id)
+            for file_id, public_id, shown, count in self._counts(wanted, field)
+            if wanted in (None, shown) and self._snapshot.find(public_id, self._base_url) is None
+        ]
+        is_open = wanted in (None, Visibility.PUBLISHED)
+        total = self._published_total(query, correct=False)[0] if is_open else 0
+        # As in ``_bodies``: the first published map of the page is here or later.
+        start, first = query.offset, max(0, query.offset - len(others))
+        hits = self._published(query, first, start + query.limit) if first < total else []
+        placed = [
+            *((_number(hit, field), hit.body) for hit in hits),
+            *((one, b"") for one in others),
+        ]
+        if others:
+            placed.sort(key=itemgetter(0))
+        page = placed[start - first : start - first + query.limit]
+        file_ids = [-file_id for (_, file_id), body in page if not body]
+        found = self._store.unpublished_maps(self._user.id, file_ids) if file_ids else []
+        own = {-one.file_id: map_object(one, self._base_url) for one in found}
+        bodies = [body or own.get(file_id, b"") for (_, file_id), body in page]
+        return [body for body in bodies if body], total + len(others), ""
+
+    def _counts(
+        self, wanted: Visibility | None, field: str
+    ) -> list[tuple[int, str, Visibility, int]]:
+        if wanted is Visibility.PUBLISHED:
+            return []
+        return self._store.unpublished_counts(self._user.id, field)
+
     def _published_total(self, query: MapQuery, *, correct: bool) -> tuple[int, str]:
         first = replace(self._own(query), limit=0, offset=0)
         found = self._snapshot.search(first, self._base_url, correct=correct)
@@ -130,14 +177,26 @@ class OwnMaps:
 
     def _unpublished(self, query: MapQuery, wanted: Visibility | None) -> UnpublishedMaps:
         """Return the maps that are not in the snapshot and pass the filters of a query."""
-        maps = [
-            one
-            for one in self._store.unpublished_maps(self._user.id)
-            if wanted in (None, one.visibility)
-            # A map that was published a moment ago may still be here; do not list it twice.
-            and self._snapshot.find(one.id, self._base_url) is None
+        ids = [
+            file_id
+            for file_id, visibility in self._store.unpublished_ids(self._user.id)
+            if wanted in (None, visibility)
         ]
-        return UnpublishedMaps(self._store, maps, query)
+        return UnpublishedMaps(self._store, self._batches(ids), query)
+
+    def _batches(self, ids: Sequence[int]) -> Iterator[list[Map]]:
+        """Yield unpublished maps that are not in the snapshot, given the oldest first.
+
+        The newest come first. Reading them in batches lets others read from the store meanwhile.
+        """
+        for end in range(len(ids), 0, -MAPS_AT_ONCE):
+            batch = ids[max(0, end - MAPS_AT_ONCE) : end]
+            yield [
+                one
+                for one in reversed(self._store.unpublished_maps(self._user.id, batch))
+                # A map that was published a moment ago may still be here; do not list it twice.
+                if self._snapshot.find(one.id, self._base_url) is None
+            ]
 
     def _bodies(self, query: MapQuery, total: int, others: list[ListedMap]) -> list[bytes]:
         """Return the Map objects of a page.
@@ -159,13 +218,14 @@ class OwnMaps:
         # At most all other maps precede the page, so its first published map is here or later.
         first = max(0, start - len(others))
         hits = self._published(query, first, end) if first < total else []
-        placed: Iterable[tuple[Any, bytes]] = (
+        placed: Iterable[tuple[ListedMap, bytes | None]] = (
             *((_compared(hit, others[0]), hit.body) for hit in hits),
-            *((one, self._encoded(one)) for one in others),
+            *((one, None) for one in others),
         )
         place = place_in(order)
         merged = sorted(placed, key=lambda pair: place(pair[0]))
-        return [body for _, body in merged[start - first : end - first]]
+        page = merged[start - first : end - first]
+        return [self._encoded(one) if body is None else body for one, body in page]
 
     def _published(self, query: MapQuery, start: int, end: int) -> Sequence[Record]:
         part = replace(self._own(query), offset=start, limit=end - start)
@@ -190,3 +250,9 @@ def _compared(hit: Record, like: ListedMap) -> ListedMap:
     draft = parse_record(hit.body)[0]
     found = replace(like.map, **{name: getattr(draft, name) for name in _COMPARED})
     return ListedMap(found, hit.details.edited or 0)
+
+
+def _number(hit: Record, field: str) -> tuple[int, int]:
+    """Return the place of a record in a list that is sorted by a number, the highest first."""
+    draft = parse_record(hit.body)[0]
+    return -getattr(draft, field), -hit.file_id

@@ -64,6 +64,10 @@ CALM_FOR: Final = 0.002
 """Seconds until the next marker if the last one was not delayed."""
 
 
+LATE_AFTER: Final = 1.0
+"""Seconds that reading may take before the credential of the request is checked again."""
+
+
 class RequestHandler:
     """Handles requests.
 
@@ -178,12 +182,7 @@ class RequestHandler:
         _check_size(request)
         response = self._cached(request, method, limit) if method.cached else None
         if response is None:
-            # A cached response is cheaper than a refusal, and monitoring must see that the service
-            # is alive.
-            crowded = self.admission.is_giving or self._delay.is_long()
-            if crowded and method.budget is not None:
-                await self.admission.turn(request.owner)
-            response = await method.answer(self._context, request)
+            response = await self._made(request, method)
         compressed = response.compressed
         if compressed is not None and takes_gzip(request.sender.header(b"accept-encoding")):
             response = compressed
@@ -191,6 +190,19 @@ class RequestHandler:
         if if_none_match is None or request.method not in READING:
             return response
         return not_modified(response, if_none_match) or response
+
+    async def _made(self, request: Request, method: Method) -> Response:
+        """Return the response of an operation, unless what may read it ended long before."""
+        began = perf_counter()
+        # A cached response is cheaper than a refusal, and monitoring must see that the service is
+        # alive.
+        crowded = self.admission.is_giving or self._delay.is_long()
+        if crowded and method.budget is not None:
+            await self.admission.turn(request.owner)
+        response = await method.answer(self._context, request)
+        if method.scope is not None and request.method in READING and is_late(began):
+            await self._credential(request, method.scope, None)
+        return response
 
     def _cached(self, request: Request, method: Method, limit: Limit | None) -> Response | None:
         cached = self._snapshot.get().response_under((request.path, request.query_string))
@@ -257,6 +269,15 @@ class RequestHandler:
             if limit is not None:
                 self._limits.count(limit, request)
             raise
+
+
+def is_late(began: float) -> bool:
+    """Return whether a response that only reads was begun so long ago that access may have ended.
+
+    Args:
+        began: when the credential was checked (``time.perf_counter``).
+    """
+    return perf_counter() - began > LATE_AFTER
 
 
 def count(counts: OperationCounts, status: int, seconds: float) -> None:

@@ -5,14 +5,15 @@ that people wrote, and ten times as long for hostile texts. So there is a limit 
 decides for usual maps, so that all pages of a list agree, and the time for hostile ones.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Final
 
 from mapshelf.formats.outline_codec import LONGEST_TEXT, Passages
 from mapshelf.formats.outline_size import MOST_DECODED, size_up_to
-from mapshelf.model import ListedMap, Map
+from mapshelf.model import ListedMap, Map, Origin
 from mapshelf.query import FILTERS, NOT, MapQuery
 from mapshelf.search.deadline import Deadline
 from mapshelf.search.listed_maps import listed_map, passages_of
@@ -30,7 +31,13 @@ MOST_TITLES: Final = 256 << 10
 found without a search text only."""
 
 LONGEST_SEARCH: Final = 3.0
-"""Seconds of processor time for reading the words of the maps."""
+"""Seconds of processor time for reading the maps and their words."""
+
+_USUALLY_COMPRESSED: Final = 5
+"""How many times as large outlines usually are when they are decompressed."""
+
+_FEWEST_BYTES: Final = 64 << 10
+"""Bytes of compressed outlines to read at once, even if there is less room."""
 
 _KEYS: Final = {row.name: row.keys for row in FILTERS}
 
@@ -41,24 +48,26 @@ _OF_FILES: Final = frozenset({"folder", "language", "size", "with_notes", "with_
 class UnpublishedMaps:
     """The unpublished maps of a user that pass the filters of a query."""
 
-    def __init__(self, store: Store, maps: Sequence[Map], query: MapQuery) -> None:
+    def __init__(self, store: Store, batches: Iterable[Sequence[Map]], query: MapQuery) -> None:
         """Read what the query needs of some maps.
 
         Args:
             store: the store.
-            maps: the maps, the oldest first.
+            batches: the maps, the newest first, a few hundred at a time. They are not read further
+                than a search goes.
             query: the query. Its text only tells whether there will be a search.
         """
         self._store = store
         self._query = query
-        by_file = query.order == "edited" or any(
-            name.removeprefix(NOT) in _OF_FILES for name, _ in query.filters
-        )
-        if query.text or by_file:
-            read = self._read(maps)
+        self._deadline = Deadline(LONGEST_SEARCH)
+        self._room = MOST_SEARCHED
+        names = {name.removeprefix(NOT) for name, _ in query.filters}
+        self._by_origin = query.order == "edited" or "folder" in names
+        if query.text or self._by_origin or names & _OF_FILES:
+            read = self._read(batches)
         else:
-            read = ((ListedMap(one, one.date_added), None) for one in maps)
-        self._read_maps = [(one, text) for one, text in read if self._passes(one)]
+            read = ((ListedMap(one, one.date_added), None) for batch in batches for one in batch)
+        self._read_maps = list(self._wanted(read))
 
     def matching(self, text: str) -> list[ListedMap]:
         """Return the maps that match a search text, all if it is empty."""
@@ -68,27 +77,62 @@ class UnpublishedMaps:
         found, searched = self._searched
         return [found[place] for place in searched.matching(terms)]
 
-    def _read(self, maps: Sequence[Map]) -> Iterator[tuple[ListedMap, Passages | None]]:
-        """Yield maps with the texts of their outlines, newest first, ``None`` beyond the limit."""
-        room = MOST_SEARCHED
-        for one in reversed(maps):
-            passages = None
-            if room > 0:
-                most = min(room, LONGEST_TEXT)
-                passages, size = self._passages(one, most)
-                room -= size + len(one.title) + len(one.description)
-            yield (
-                listed_map(one, self._store.origin(one.file_id), passages or Passages()),
-                passages,
-            )
+    def _wanted(
+        self, read: Iterable[tuple[ListedMap, Passages | None]]
+    ) -> Iterator[tuple[ListedMap, Passages | None]]:
+        """Yield the maps that pass the filters; those that a search can find, if there will be one.
 
-    def _passages(self, one: Map, most: int) -> tuple[Passages | None, int]:
-        """Return the texts of a map, ``None`` if it is too large to decode, and their size."""
-        outline = self._store.outline(one.file_id)
-        if outline and size_up_to(outline, MOST_DECODED) > MOST_DECODED:
-            return None, MOST_SEARCHED
-        passages = passages_of(one, outline, most)
-        return passages, passages.size
+        Beyond these, no more is read.
+        """
+        room = MOST_TITLES
+        for one, passages in read:
+            if not self._passes(one):
+                continue
+            if self._query.text and passages is None:
+                room -= _title_size(one)
+                if room < 0:
+                    break
+            yield one, passages
+
+    def _read(
+        self, batches: Iterable[Sequence[Map]]
+    ) -> Iterator[tuple[ListedMap, Passages | None]]:
+        """Yield maps with the texts of their outlines, ``None`` beyond the limits."""
+        for batch in batches:
+            texts: list[Passages | None] = []
+            for one, outline in self._outlines(batch):
+                passages, size = _passages(one, outline, min(self._room, LONGEST_TEXT))
+                texts.append(passages)
+                size += len(one.title) + len(one.description)
+                self._room = 0 if self._deadline.was_over(size) else self._room - size
+            origins = self._origins(batch if self._by_origin else batch[: len(texts)])
+            for one, found in zip_longest(batch, texts):
+                origin = origins.get(one.file_id, Origin())
+                yield listed_map(one, origin, found or Passages()), found
+
+    def _outlines(self, batch: Sequence[Map]) -> Iterator[tuple[Map, bytes | None]]:
+        """Yield maps with their outlines, as long as there is room for their texts.
+
+        Of the outlines for which there will be no room, only a few are read.
+        """
+        waiting = list(reversed(batch))
+        sizes = self._outline_sizes(batch) if self._room > 0 else {}
+        while waiting and self._room > 0:
+            some: list[Map] = []
+            most = max(self._room // _USUALLY_COMPRESSED, _FEWEST_BYTES)
+            while waiting and (not some or most >= sizes.get(waiting[-1].file_id, 0)):
+                some.append(waiting.pop())
+                most -= sizes.get(some[-1].file_id, 0)
+            found = self._store.outlines([one.file_id for one in some])
+            for one in some:
+                if self._room > 0:
+                    yield one, found.get(one.file_id)
+
+    def _outline_sizes(self, maps: Sequence[Map]) -> dict[int, int]:
+        return self._store.outline_sizes([one.file_id for one in maps])
+
+    def _origins(self, maps: Sequence[Map]) -> dict[int, Origin]:
+        return self._store.origins([one.file_id for one in maps]) if maps else {}
 
     def _passes(self, one: ListedMap) -> bool:
         return all(
@@ -103,12 +147,24 @@ class UnpublishedMaps:
         return [one for one, _ in pairs], UnindexedMaps([words for _, words in pairs])
 
     def _words(self) -> Iterator[tuple[ListedMap, MapWords]]:
-        finder, deadline, room = WordFinder(), Deadline(LONGEST_SEARCH), MOST_TITLES
+        finder, room = WordFinder(), MOST_TITLES
         for one, passages in self._read_maps:
-            if passages is not None and not deadline.is_over():
+            if passages is not None and not self._deadline.is_over():
                 yield one, finder.words_of(one.map, one.source, passages)
             else:
-                room -= len(one.map.title) + len(one.map.category)
+                room -= _title_size(one)
                 if room < 0:
                     break
                 yield one, finder.words_of(replace(one.map, description=""), "", Passages())
+
+
+def _title_size(one: ListedMap) -> int:
+    return len(one.map.title) + len(one.map.category)
+
+
+def _passages(one: Map, outline: bytes | None, most: int) -> tuple[Passages | None, int]:
+    """Return the texts of a map, ``None`` if it is too large to decode, and their size."""
+    if outline and size_up_to(outline, MOST_DECODED) > MOST_DECODED:
+        return None, MOST_SEARCHED
+    passages = passages_of(one, outline, most)
+    return passages, passages.size

@@ -163,7 +163,7 @@ class Publisher:
         versions = store.versions(found.file_id)
         if not versions:
             raise Conflict("This map was not uploaded: its file belongs to a folder.")
-        return self._replaced(file.name or versions[0].name, file.read(), found, user)
+        return self._replaced(file.name or versions[0].name, file.read(), store, found, user)
 
     def restore(self, number: int, store: Store, found: Map, user: User) -> Map:
         """Restore the file of an earlier version of a map, and return the map.
@@ -178,15 +178,16 @@ class Publisher:
             StoreDamaged: the file cannot be decompressed.
         """
         name, content = version_content(store, found.file_id, number)
-        return self._replaced(name, content, found, user)
+        return self._replaced(name, content, store, found, user)
 
-    def _replaced(self, name: str, content: bytes, found: Map, user: User) -> Map:
-        versions = self._store.versions(found.file_id)
+    def _replaced(self, name: str, content: bytes, store: Store, found: Map, user: User) -> Map:
+        versions = store.versions(found.file_id)
         if any(one.current and one.digest == digest_of(content) for one in versions):
             return found
         upload = self._read(name, content, user, found.file_id)
         check = self._quotas(user, upload.file.kept, new=False)
-        return self._store.replace_file(found.file_id, upload.file, user.id, check)
+        # Reading takes seconds: this store checks again whether the map is still the user's.
+        return store.replace_file(found.file_id, upload.file, user.id, check)
 
     def _read(self, name: str, content: bytes, user: User, replacing: int = 0) -> ReadUpload:
         """Parse a file, unless the user's quota is used up.

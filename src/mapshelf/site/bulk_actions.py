@@ -21,7 +21,7 @@ from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import NO_STORE, Request, Response
-from mapshelf.api.map_writing import only_owner
+from mapshelf.api.map_writing import only_owner, permitted_store
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Forbidden, InvalidParameter, Overloaded, StoreDamaged
@@ -277,4 +277,4 @@ def _tagged(ids: Sequence[str], change: _Change, user: User, address: str, store
     for one, tags in changed:
         entry = done_by(user, address, AuditEvent.MAP_CHANGED, about_map(one.id))
         with store.auditing(entry):
-            store.edit_map(one.file_id, MapDetails(tags=tags))
+            permitted_store(store, one, user).edit_map(one.file_id, MapDetails(tags=tags))

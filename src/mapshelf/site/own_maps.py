@@ -25,6 +25,7 @@ from mapshelf.site.library import PAGE_SIZE
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
+from mapshelf.snapshot.format.records import record_ids
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store
 
@@ -146,7 +147,8 @@ class OwnMapsPages:
         now = milliseconds()
         removed = removed_maps(store, user, now, own=True)
         gone = {one.map.id for one in removed}
-        seen_by = {one.id: one.visibility for one in store.unpublished_maps(user.id)}
+        shown = [record_ids(body)[0] for body in bodies]
+        seen_by = {one.id: one.visibility for one in store.unpublished_maps(user.id, shown)}
         cards = [card(Record(0, body), self._addresses, []) for body in bodies]
         # The snapshot may be slightly out of date, and still contain maps just removed.
         maps = [

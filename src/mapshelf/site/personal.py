@@ -7,6 +7,7 @@ site (``api/csrf.py``). Errors are shown above the form.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from typing import Any, Final, TypeVar
 
 from mapshelf.accounts.audit import done_by, noted
@@ -19,6 +20,7 @@ from mapshelf.api.csrf import FIELD, form_token
 from mapshelf.api.errors import error_headers, error_row
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
 from mapshelf.api.http import BodyRule, Headers, Request, Response, body_response
+from mapshelf.api.request_handler import is_late
 from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import FindOwner, WorkQueue
 from mapshelf.clock import milliseconds
@@ -126,10 +128,14 @@ class Personal:
             session = await self.session(operation, request)
             if session is None:
                 return see_other(address)
+            began = perf_counter()
             try:
-                return await show(request, session)
+                response = await show(request, session)
+                if is_late(began):
+                    await self._check_again(operation, request)
             except InvalidToken:  # it has ended meanwhile
                 return see_other(address)
+            return response
 
         return guard
 

@@ -6,11 +6,13 @@ URL. Every response of such a page passes through this module, so none can be mi
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Final
 
 from mapshelf.accounts.permissions import PERMISSIONS, allows
 from mapshelf.api.context import Context
 from mapshelf.api.http import Headers, Request, Response
+from mapshelf.api.request_handler import is_late
 from mapshelf.api.routes import Operation
 from mapshelf.errors import InvalidToken, UnknownPath
 from mapshelf.site.addresses import Addresses
@@ -41,9 +43,14 @@ def for_people(answer: Answer, addresses: Addresses) -> Operation:
     """Wrap a page handler: requests without a session are redirected to sign in."""
 
     async def operation(context: Context, request: Request) -> Response:
+        sign_in = addresses.people.sign_in(addresses.people.of(request))
         if await context.sessions.session(request) is None:
-            return see_other(addresses.people.sign_in(addresses.people.of(request)))
-        return private_response(await answer(request))
+            return see_other(sign_in)
+        began = perf_counter()
+        response = await answer(request)
+        if is_late(began) and await context.sessions.session(request) is None:
+            return see_other(sign_in)
+        return private_response(response)
 
     return operation
 
@@ -54,7 +61,11 @@ def for_scripts(answer: Answer) -> Operation:
     async def operation(context: Context, request: Request) -> Response:
         if await context.sessions.session(request) is None:
             raise InvalidToken(sent=False)
-        return private_response(await answer(request))
+        began = perf_counter()
+        response = await answer(request)
+        if is_late(began) and await context.sessions.session(request) is None:
+            raise InvalidToken(sent=False)
+        return private_response(response)
 
     return operation
 

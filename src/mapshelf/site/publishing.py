@@ -22,6 +22,7 @@ from mapshelf.accounts.permissions import may_change
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
 from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.map_writing import permitted_store
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound
@@ -293,7 +294,8 @@ class PublishPages:
                 continue  # removed meanwhile
             if public_id == discarded:
                 with store.auditing(said.entry(AuditEvent.MAP_REMOVED, found)):
-                    store.remove_map(found.file_id, said.user.id)
+                    permitted = permitted_store(store, found, said.user)
+                    permitted.remove_map(found.file_id, said.user.id)
                 continue
             fields = said_in(said.form, _prefix(public_id))
             details, failures = checked(fields, store)
@@ -305,7 +307,8 @@ class PublishPages:
             for found, details in ready:
                 try:
                     with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
-                        store.edit_map(found.file_id, details)
+                        permitted = permitted_store(store, found, said.user)
+                        permitted.edit_map(found.file_id, details)
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}
                     forms[found.id] = replace(forms[found.id], failures=failures)

@@ -14,6 +14,7 @@ from mapshelf.accounts.permissions import owns
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
+from mapshelf.api.map_writing import permitted_store
 from mapshelf.api.reports import find_reportable, read_report
 from mapshelf.api.visible_maps import no_map, visible_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
@@ -127,7 +128,8 @@ class ReportPages:
 
         def report(store: Store) -> None:
             found = find_reportable(store, public_id, user)
-            store.report_map(found.file_id, user.id, *read_report(said))
+            permitted = permitted_store(store, found, user, own=False)
+            permitted.report_map(found.file_id, user.id, *read_report(said))
 
         try:
             await self._personal.ask(request, partial(noted, entry, report))

@@ -17,6 +17,7 @@ from mapshelf.model import (
     Map,
     MapDetails,
     MapDraft,
+    RemovedMap,
     UploadedFile,
     User,
     Verdict,
@@ -34,13 +35,14 @@ from mapshelf.store.columns import (
     map_of_row,
     user_of_row,
 )
-from mapshelf.store.contract.publishing import CheckUsage
+from mapshelf.store.contract.publishing import CheckRemoved, CheckUsage, undoable
 from mapshelf.store.inherited_visibility import forget_inherited
 from mapshelf.store.merge import current_tags, new_id
 from mapshelf.store.missing_maps import is_missing
 from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import (
+    REMOVAL,
     REPEATED,
     find_map,
     is_hidden,
@@ -252,11 +254,17 @@ def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
     database.execute(_WRITE_REMOVED, (file_id, found.visibility.value, database.now, user_id))
 
 
-def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None = None) -> Map:
+def undo_removal(
+    database: Transaction,
+    file_id: int,
+    check: CheckUsage | None = None,
+    permit: CheckRemoved = undoable,
+) -> Map:
     """See ``contract.MapEditing``."""
-    rows = database.rows("SELECT visibility FROM removed WHERE file_id = ?", (file_id,))
+    rows = database.rows(REMOVAL, (file_id,))
     if not rows or is_missing(database.rows, file_id):
         raise NotFound("there is no such removed map")
+    permit(RemovedMap(find_removed_too(database, file_id), *rows[0][1:]))
     if database.rows(
         "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'delete' LIMIT 1", (file_id,)
     ):

@@ -13,7 +13,7 @@ from mapshelf.model import (
     is_public_id,
 )
 from mapshelf.store import publishing, publishing_queries
-from mapshelf.store.contract.publishing import CheckUsage, unlimited
+from mapshelf.store.contract.publishing import CheckRemoved, CheckUsage, undoable, unlimited
 from mapshelf.store.former_contents import purge_former_contents
 from mapshelf.store.former_places import purge_former_places
 from mapshelf.store.shared_methods import SharedMethods
@@ -31,10 +31,6 @@ class PublishingMethods(SharedMethods):
     def origin(self, file_id: int) -> Origin:
         """See ``Store``."""
         return publishing_queries.origin(self._read, file_id)
-
-    def unpublished_maps(self, owner_id: int) -> list[Map]:
-        """See ``Store``."""
-        return publishing_queries.unpublished_maps(self._read, owner_id)
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """See ``Store``."""
@@ -90,10 +86,12 @@ class PublishingMethods(SharedMethods):
         with self._changing() as database:
             publishing.remove_map(database, file_id, user_id)
 
-    def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
+    def undo_removal(
+        self, file_id: int, check: CheckUsage = unlimited, permit: CheckRemoved = undoable
+    ) -> Map:
         """See ``Store``."""
         with self._changing() as database:
-            return publishing.undo_removal(database, file_id, check)
+            return publishing.undo_removal(database, file_id, check, permit)
 
     def purge_removed(self, before: int) -> int:
         """See ``Store``."""

@@ -37,6 +37,12 @@ _PICTURES: Final = (
 )
 """The bytes of pictures in these maps. Neither database reads a picture to get its length."""
 
+REMOVAL: Final = (
+    "SELECT r.visibility, r.removed, u.name FROM removed AS r"
+    " JOIN users AS u ON u.id = r.removed_by WHERE r.file_id = ?"
+)
+"""Selects the former visibility of a removed map, and when and by whom it was removed."""
+
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""
 
@@ -64,16 +70,6 @@ def origin(read: Read, file_id: int) -> Origin:
     """See ``contract.MapsOfPeople``."""
     rows = read(f"SELECT {ORIGIN} FROM maps AS m WHERE m.file_id = ?", (file_id,))
     return Origin(*rows[0]) if rows else Origin()
-
-
-def unpublished_maps(read: Read, owner_id: int) -> list[Map]:
-    """See ``contract.MapsOfPeople``."""
-    rows = read(
-        f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ? AND m.visibility <> 'published'"
-        " AND m.visibility <> 'removed' ORDER BY m.file_id",
-        (owner_id,),
-    )
-    return [map_of_row(row) for row in rows]
 
 
 def removed_maps(read: Read, owner_id: int | None) -> list[RemovedMap]:

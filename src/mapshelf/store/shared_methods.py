@@ -2,14 +2,32 @@
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
+from copy import copy
+from typing import Self
 
+from mapshelf.store.contract.publishing import CheckMap
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing import Transaction
+from mapshelf.store.publishing_queries import find_map
 from mapshelf.store.tables import Row
 
 
 class SharedMethods(ABC):
     """The operations that each database provides."""
+
+    _map_check: tuple[int, CheckMap] | None = None
+
+    def acting_on(self, file_id: int, check: CheckMap) -> Self:
+        """See ``Store``."""
+        store = copy(self)
+        store._map_check = file_id, check
+        return store
+
+    def _check_map(self, database: Transaction) -> None:
+        """Run the check of ``acting_on``, if there is one, in a transaction that changes maps."""
+        if self._map_check is not None:
+            file_id, check = self._map_check
+            check(find_map(database.rows, "m.file_id", file_id))
 
     @abstractmethod
     def _now(self) -> int:

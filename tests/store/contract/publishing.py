@@ -16,6 +16,7 @@ from mapshelf.model import (
     Map,
     MapDetails,
     MapDraft,
+    Origin,
     OriginalFile,
     UploadedFile,
     Usage,
@@ -454,6 +455,36 @@ class VisibilityContract(PeopleSuite):
         assert store.unpublished_maps(ann) == [private, unlisted]
         assert store.unpublished_maps(bob) == [other]
         assert store.unpublished_maps(99) == []
+        assert store.unpublished_ids(ann) == [
+            (private.file_id, Visibility.PRIVATE),
+            (unlisted.file_id, Visibility.UNLISTED),
+        ]
+        assert store.unpublished_ids(99) == []
+        assert store.unpublished_counts(99, "views") == []
+        for field in ("views", "downloads", "date_added"):
+            assert store.unpublished_counts(ann, field) == [
+                (one.file_id, one.id, one.visibility, getattr(one, field))
+                for one in (private, unlisted)
+            ]
+        asked = [unlisted.file_id, removed.file_id, other.file_id, 99]
+        assert store.unpublished_maps(ann, asked) == [unlisted]
+        assert store.unpublished_maps(ann, []) == []
+
+    def test_outlines_and_origins_of_many_maps_are_those_of_each(
+        self, store: Store, ann: int, clock: Clock
+    ) -> None:
+        file = replace(source("/m/b/c.mm"), name="b/c.mm", modified=5_000_000)
+        imported = put(store, title("a", source=file, content=b"x", outline=outline("x" * 99)))
+        uploaded, bare = published(store, ann), put(store, title("b"))
+        asked = [uploaded.file_id, bare.file_id, imported.file_id, 99]
+        assert store.origins(asked) == {one: store.origin(one) for one in asked[:3]}
+        assert store.origins(asked)[imported.file_id] == Origin("b/c.mm", 5)
+        assert store.origins(asked)[uploaded.file_id] == Origin("", clock.now)
+        found = store.outlines(asked)
+        expected = {imported.file_id: outline("x" * 99), uploaded.file_id: upload().outline}
+        assert found == expected
+        assert store.outline_sizes(asked) == {one: len(found[one]) for one in found}
+        assert (store.origins([]), store.outline_sizes([]), store.outlines([])) == ({}, {}, {})
 
     def test_nothing_is_found_by_an_id_that_no_map_has(self, store: Store, ann: int) -> None:
         found = published(store, ann)

@@ -42,6 +42,7 @@ from mapshelf.store.contract.oauth import (
 )
 from mapshelf.store.contract.passkeys import Passkeys
 from mapshelf.store.contract.publishing import (
+    CheckMap,
     MapEditing,
     MapsOfPeople,
     Publishing,
@@ -130,6 +131,14 @@ class Store(
         Its writes MUST fail with ``InvalidToken`` if, when they take effect, the credential is no
         longer valid or its user is no longer an administrator. Whatever ends it later MUST find
         what they wrote. ``None`` removes the check again. Only the original store can be closed.
+        """
+
+    def acting_on(self, file_id: int, check: CheckMap) -> Self:
+        """Return this store for a change of a map, as long as ``check`` permits it.
+
+        Each method of ``Publishing`` and ``Moderation`` that writes MUST call ``check`` before, in
+        its transaction: with the map as nobody else can change it until the end, ``None`` if there
+        is none or it is removed. Its exceptions propagate, and nothing is written.
         """
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ Permissions are checked in the layers above: the store enforces only the rules t
 requests could break. Every method is one transaction. A change to a map is one change in the feed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from mapshelf.model import (
@@ -16,6 +16,7 @@ from mapshelf.model import (
     UploadedFile,
     Usage,
     Version,
+    Visibility,
     Vote,
 )
 
@@ -23,7 +24,18 @@ CheckUsage = Callable[[Usage], None]
 """Raises an error to refuse an upload, given the user's previous usage."""
 
 
+CheckMap = Callable[[Map | None], None]
+"""Raises an error to refuse a change of a map, given its current state."""
+
+CheckRemoved = Callable[[RemovedMap], None]
+"""Raises an error to refuse to undo a removal."""
+
+
 def unlimited(usage: Usage) -> None:
+    """Refuse nothing."""
+
+
+def undoable(removed: RemovedMap) -> None:
     """Refuse nothing."""
 
 
@@ -36,11 +48,46 @@ class MapsOfPeople(Protocol):
         MUST be up to date, except that a store whose primary is down MAY answer from a replica.
         """
 
-    def unpublished_maps(self, owner_id: int) -> list[Map]:
-        """Return the unlisted and private maps of a user, in ascending order of ``file_id``."""
+    def unpublished_ids(self, owner_id: int) -> list[tuple[int, Visibility]]:
+        """Return the ``file_id`` and the visibility of each unlisted or private map of a user.
+
+        In ascending order of ``file_id``.
+        """
+
+    def unpublished_counts(
+        self, owner_id: int, field: str
+    ) -> list[tuple[int, str, Visibility, int]]:
+        """Return a field of each unlisted or private map of a user: a count or a time.
+
+        Args:
+            owner_id: the user.
+            field: ``views``, ``downloads`` or ``date_added``.
+
+        Returns:
+            For each map, in ascending order of ``file_id``: ``file_id``, public id, visibility, and
+            the field.
+        """
+
+    def unpublished_maps(self, owner_id: int, file_ids: Sequence[int] | None = None) -> list[Map]:
+        """Return the unlisted and private maps of a user, in ascending order of ``file_id``.
+
+        If ``file_ids`` are given, a few hundred at most, only those of them.
+        """
 
     def origin(self, file_id: int) -> Origin:
         """Return the origin of a map, an empty one if it has no file."""
+
+    def origins(self, file_ids: Sequence[int]) -> dict[int, Origin]:
+        """Return the origins of these maps, a few hundred at most, by their ``file_id``."""
+
+    def outline_sizes(self, file_ids: Sequence[int]) -> dict[int, int]:
+        """Return the size in bytes of the encoded outline of each of these maps that has one."""
+
+    def outlines(self, file_ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the encoded outlines of those of these maps that have one.
+
+        All of them must fit into memory: ask for ``outline_sizes`` before.
+        """
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """Return the removed maps, of ``owner_id`` if given, last removed first.
@@ -149,11 +196,14 @@ class MapEditing(Protocol):
             NotFound: there is no such map, or it is removed already; or there is no such user.
         """
 
-    def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
+    def undo_removal(
+        self, file_id: int, check: CheckUsage = unlimited, permit: CheckRemoved = undoable
+    ) -> Map:
         """Restore the previous visibility of a removed map, and return it.
 
         Args:
             file_id: the map.
+            permit: called in the transaction before anything is written. Its exceptions propagate.
             check: called in the transaction with the owner's usage including the map. Its
                 exceptions propagate, and the map stays removed.
 

@@ -25,10 +25,12 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.tags import TagMethods
+from mapshelf.store.unpublished_maps import UnpublishedMapMethods
 
 
 class PostgresPublishing(
     PublishingMethods,
+    UnpublishedMapMethods,
     AccountQueries,
     AdministrationMethods,
     ImportMethods,
@@ -58,7 +60,9 @@ class PostgresPublishing(
             # Before the user is locked, as everywhere: one order prevents deadlocks.
             counters = LockedCounters(link)
             self._connections.check(link)
-            yield _Transaction(link, counters, self._audit_entries(), self._clock())
+            transaction = _Transaction(link, counters, self._audit_entries(), self._clock())
+            self._check_map(transaction)  # nobody else changes maps until the end
+            yield transaction
             counters.write()
 
     @contextmanager

@@ -22,10 +22,12 @@ from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 from mapshelf.store.tags import TagMethods
+from mapshelf.store.unpublished_maps import UnpublishedMapMethods
 
 
 class SQLitePublishing(
     PublishingMethods,
+    UnpublishedMapMethods,
     AccountQueries,
     AdministrationMethods,
     ImportMethods,
@@ -50,7 +52,9 @@ class SQLitePublishing(
     @contextmanager
     def _changing(self) -> "Iterator[_Transaction]":
         with self._database.writing() as database:
-            yield _Transaction(database, self._audit_entries(), self._clock())
+            transaction = _Transaction(database, self._audit_entries(), self._clock())
+            self._check_map(transaction)  # nobody else writes until the end
+            yield transaction
 
     @contextmanager
     def _adding(self) -> "Iterator[_Transaction]":
