@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.importer import guesses
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -92,22 +93,105 @@ def test_equal_files_in_renamed_folders_are_not_exchanged_to_the_harm_of_the_pri
     check_secret(store, sync, plans[0])
 
 
-def test_a_renamed_private_file_gets_no_public_map_of_an_equal_one_that_is_deleted(
-    store: Store, maps: Path, sync: Sync
+@pytest.mark.parametrize("seconds", [0, 5], ids=["same time", "other time"])
+@pytest.mark.parametrize("name", ["zoe/salaries.mm", "bob/z.mm", "new/plan.mm"])
+def test_a_renamed_private_file_is_not_public_because_an_equal_one_is_deleted(
+    store: Store, maps: Path, sync: Sync, name: str, seconds: int
 ) -> None:
+    plan = at(maps / "zoe" / "plan.mm", seconds)
+    old_map(maps / "bob" / "keep.mm", "Keep")
+    (maps / "new").mkdir()
     sync()
-    plan = maps / "zoe" / "plan.mm"
     before = make_private(store, plan)
-    renamed = plan.rename(plan.with_name("salaries.mm"))
+    renamed = plan.rename(maps / name)
     (maps / "bob" / "plan.mm").unlink()
     sync()
-    assert map_of(store, renamed) == before
+    if seconds and plan.parent.exists() and any(plan.parent.iterdir()):
+        assert map_of(store, renamed) == before
     check_secret(store, sync, renamed)
+
+
+def test_a_private_file_that_is_copied_to_the_name_of_a_public_one_is_private(
+    store: Store, maps: Path, sync: Sync
+) -> None:
+    """Its time and its name do not tell which of the two it was."""
+    bob = (maps / "bob" / "plan.mm").rename(maps / "bob" / "public.mm")
+    old_map(maps / "zoe" / "keep.mm", "Keep")
+    old_map(maps / "bob" / "keep.mm", "Keep")
+    sync()
+    plan = maps / "zoe" / "plan.mm"
+    make_private(store, plan)
+    copy = Path(shutil.copy(plan, maps / bob.name))
+    at(copy, 50)
+    plan.unlink()
+    bob.unlink()
+    sync()
+    check_secret(store, sync, copy)
+
+
+def test_a_private_file_that_is_read_after_an_equal_one_is_private(
+    store: Store, reader: SandboxedReader, maps: Path
+) -> None:
+    """It was written less than a second ago."""
+    for who in ("zoe", "bob"):
+        old_map(maps / who / "keep.mm", "Keep")
+    synchronization = FolderSync(store, reader, [maps])
+    synchronization.sync()
+    plan = maps / "zoe" / "plan.mm"
+    make_private(store, plan)
+    at((maps / "bob" / "plan.mm").rename(maps / "1.mm"), 50)
+    renamed = plan.rename(maps / "2.mm")
+    os.utime(renamed)
+    while synchronization.sync():
+        pass
+    assert visibility_of(store, renamed) is Visibility.PRIVATE
+
+
+def test_a_private_file_that_was_missing_is_private_under_another_name(
+    store: Store, maps: Path, tmp_path: Path, sync: Sync
+) -> None:
+    """A public one with the same content was missing, too, and is back, too."""
+    secret = at(maps / "zoe" / "plan.mm", 5)
+    (maps / "bob" / "plan.mm").rename(maps / "zoe" / "public.mm")
+    old_map(maps / "zoe" / "keep.mm", "Keep")
+    old_map(maps / "equal.mm", "Template")
+    sync()
+    make_private(store, secret)
+    away = [one.rename(tmp_path / one.name) for one in (secret, maps / "zoe" / "public.mm")]
+    sync()
+    back = at(away[0].rename(maps / "zoe" / "1.mm"), 70)
+    at(away[1].rename(maps / "zoe" / "2.mm"), 80)
+    sync()
+    check_secret(store, sync, back)
+
+
+@pytest.mark.parametrize("rename", [lambda name: f"archive/{name}", lambda name: f"done-{name}"])
+def test_equal_files_keep_their_maps_when_their_folders_are_renamed(
+    store: Store, maps: Path, sync: Sync, rename: Callable[[str], str]
+) -> None:
+    """They were begun with ``cp -a`` from a template; some are private, and of several owners."""
+    names = [f"p{number}" for number in range(5)]
+    for name in names:
+        old_map(maps / name / "overview.mm", "Overview")
+    sync()
+    found = [map_of(store, maps / name / "overview.mm") for name in names]
+    ids = [one.id for one in found if one]
+    make_private(store, maps / "p3" / "overview.mm")
+    (maps / "archive").mkdir()
+    for name in names:
+        (maps / name).rename(maps / rename(name))
+    sync()
+    after = [map_of(store, maps / rename(name) / "overview.mm") for name in names]
+    assert [one.id for one in after if one] == ids
+    shown_now = [one.visibility is Visibility.PUBLISHED for one in after if one]
+    # Without the names of their folders, nothing tells them apart.
+    told = rename("p3") == "archive/p3"
+    assert shown_now == ([True, True, True, False, True] if told else [False] * 5)
 
 
 @pytest.mark.parametrize("seconds", [0, 7], ids=["same time", "other time"])
 def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
-    store: Store, maps: Path, sync: Sync, seconds: int
+    store: Store, maps: Path, sync: Sync, monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
     """It is read first, because its path is."""
     sync()
@@ -121,7 +205,7 @@ def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
     assert visibility_of(store, new) is Visibility.PRIVATE
     check_secret(store, sync, renamed)
     # What comes later is a copy of what everybody sees.
-    sync()
+    monkeypatch.setattr(guesses, "REMEMBERED", -1.0)
     later = old_map(maps / "bob" / "later.mm", "Template", 8)
     sync()
     assert visibility_of(store, later) is Visibility.PUBLISHED

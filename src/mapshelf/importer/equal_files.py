@@ -4,10 +4,9 @@ Anybody who may write to a folder can put many equal files into it. If each of t
 read, made the importer look at all others, everybody else's files would wait for that. So files
 with a content that many have are looked at once in an import, and what is taken is remembered.
 
-Which of several equal files a new one is, is a guess. The time of the last change tells most of
-them apart. If it does not, a wrong guess must not show anybody what will be written into a private
-file: of several files that may be meant, the one that is not published is taken first, and what is
-not certainly another file is not published either.
+Which of several equal files a new one is, is a guess: by the time of the last change, and by the
+end of the path. A wrong guess must not show anybody what will be written into a private file. So if
+a private one was lost, a file that is not certainly another one is not published (``guesses``).
 """
 
 import os
@@ -19,7 +18,9 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
+from mapshelf.importer.guesses import keys_of
 from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.scan import is_gone
 from mapshelf.model import Source
 from mapshelf.store.contract import Sources
 
@@ -48,7 +49,6 @@ class EqualFiles:
         self._lost = lost
         self._equal: dict[bytes, _Equal] = {}
         self._latest: tuple[bytes, _Equal] | None = None
-        self._private: dict[bytes, _Private] = {}
 
     def move_renamed(self, source: Source, folder: str) -> Source | None:
         """If ``source`` is a known file under a new name, move its map; return what it was.
@@ -66,11 +66,15 @@ class EqualFiles:
             return None
         moved = replace(source, modified=UNREAD)
         # A file that was missing comes back, if no other has been moved to its place.
+        self._note_lost(source.digest, equal.absent)
         for lost in (equal.moved,) if there else equal.lost(folder):
+            self._note_lost(source.digest, lost)
             while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
-                    if not self._may_be(source, known, there):
-                        break
+                    if there and self._is_less_private(known, there):
+                        return None
+                    if self._lost.guesses.is_rather_another(source, known):
+                        return None
                     if self._store.move_source(known.path, moved):
                         lost.drop(known)
                         return known
@@ -79,25 +83,23 @@ class EqualFiles:
                 lost.drop(known)
         return None
 
-    def places(self, digest: bytes) -> tuple[bytes, ...]:
-        """Return up to ``FEW`` places of unpublished files with this content that were lost.
+    def is_uncertain(self, source: Source, known: Source | None) -> bool:
+        """Return whether a file may be a lost one that is not published, other than ``known``.
 
-        A new file may be one of these, even if another was taken for it.
+        ``known`` is what ``move_renamed`` returned.
         """
-        private = self._private.get(digest)
-        return tuple(islice(private.paths, FEW)) if private else ()
+        return self._lost.guesses.may_be_private(source, known)
 
-    def _may_be(self, source: Source, known: Source, there: Source | None) -> bool:
-        """Return whether a new file may get the map of a lost one, the likeliest.
+    def _note_lost(self, digest: bytes, lost: Iterable[Source]) -> None:
+        if new := self._lost.guesses.unknown(digest, lost):
+            paths = [one.path for one in new]
+            unpublished = self._store.unpublished_sources(paths, missing=True)
+            self._lost.guesses.add(digest, new, unpublished)
 
-        If that is published, it must not be any other that is not.
-        """
-        private = self._private.get(source.digest)
-        if private and known.path in private.paths:
-            return True
-        if there and self._store.unpublished_sources([there.path], missing=True):
-            return False
-        return private is None or private.is_another(source, known)
+    def _is_less_private(self, known: Source, there: Source) -> bool:
+        """Return whether one file has a published map, and another has not."""
+        paths = [known.path, there.path]
+        return self._store.unpublished_sources(paths, missing=True) == {there.path}
 
     def missing(self, source: Source, folder: str) -> list[Source]:
         """Return up to ``FEW`` files with this content that had been missing from ``folder``.
@@ -129,9 +131,7 @@ class EqualFiles:
             absent = sources
             if len(sources) > FEW:
                 absent = [one for one in sources if os.fsdecode(one.path) not in self._lost.present]
-            known = _Equal(sources, absent, self._lost, self._store)
-            if known.private:
-                self._private.setdefault(digest, _Private()).add(known.private)
+            known = _Equal(sources, absent, self._lost)
             if len(sources) > FEW:
                 self._equal[digest] = known
         self._latest = (digest, known)
@@ -147,20 +147,16 @@ class _Equal:
 
     Attributes:
         unread: those that were missing or not read yet, by path.
-        moved: those that were there until now.
-        private: those of these whose maps are not published.
+        absent: those that were there until now, even if a disk may be disconnected.
+        moved: those of them that are lost.
     """
 
-    def __init__(
-        self, sources: list[Source], absent: list[Source], lost: LostFiles, store: Sources
-    ) -> None:
+    def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path: one for one in sources if one.is_gone or one.modified == UNREAD}
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
-        gone = self._lost_among(self._away)
-        unpublished = store.unpublished_sources([one.path for one in gone]) if gone else set()
-        self.private = [one for one in gone if one.path in unpublished]
-        self.moved = LikelyFiles(sorted(gone, key=lambda one: one.path not in unpublished))
+        self.absent = [one for one in self._away[:MOST_GONE] if is_gone(one.path)]
+        self.moved = LikelyFiles(self._lost_among(self.absent))
         self._missing = [one for one in absent if one.is_gone]
         self._missing_in: dict[str, LikelyFiles] = {}
 
@@ -194,28 +190,6 @@ class _Equal:
         return [one for one in some if self._files.is_lost(one.path)]
 
 
-class _Private:
-    """The unpublished files with one content that were lost in this import.
-
-    Attributes:
-        paths: their paths, as keys.
-    """
-
-    def __init__(self) -> None:
-        self.paths: dict[bytes, None] = {}
-        self._keys: set[object] = set()
-
-    def add(self, sources: list[Source]) -> None:
-        """Add some files."""
-        self.paths.update((one.path, None) for one in sources)
-        self._keys.update(key for one in sources for key in _telling_keys(one))
-
-    def is_another(self, source: Source, known: Source) -> bool:
-        """Return whether ``source`` certainly is ``known``, and none of these files."""
-        shared = set(_telling_keys(source)).intersection(_telling_keys(known))
-        return not shared <= self._keys
-
-
 class LikelyFiles:
     """Files with one content, in the order in which one is recognised as another."""
 
@@ -224,34 +198,26 @@ class LikelyFiles:
         self._left = OrderedDict((one.path, one) for one in sources)
         self._like: dict[object, OrderedDict[bytes, Source]] = {}
         for path, one in self._left.items():
-            for key in _keys(one):
+            for key in keys_of(one):
                 self._like.setdefault(key, OrderedDict())[path] = one
 
-    def nearest(self, source: Source) -> Source | None:
-        """Return the likeliest file that ``source`` may be.
+    def __iter__(self) -> Iterator[Source]:
+        """Iterate over the files that are left."""
+        return iter(self._left.values())
 
-        That is the first with its time and its name, with its time, with its name, or of all.
-        """
-        some = next(filter(None, map(self._like.get, _keys(source))), self._left)
+    def nearest(self, source: Source) -> Source | None:
+        """Return the likeliest file that ``source`` may be; see ``guesses``."""
+        some = next(filter(None, map(self._like.get, keys_of(source))), self._left)
         return next(iter(some.values()), None)
 
     def nearest_few(self, name: bytes) -> list[Source]:
         """Return the first ``FEW`` files: those with this name before all others."""
-        named = self._like.get(name, OrderedDict())
+        named = self._like.get((name,), OrderedDict())
         others = (one for path, one in self._left.items() if path not in named)
         return list(islice(chain(named.values(), others), FEW))
 
     def drop(self, source: Source) -> None:
         """Remove a file that was taken, or is there again."""
         del self._left[source.path]
-        for key in _keys(source):
+        for key in keys_of(source):
             del self._like[key][source.path]
-
-
-def _keys(source: Source) -> tuple[object, ...]:
-    """Return what a file and its former self have in common, the most telling first."""
-    return *_telling_keys(source), os.path.basename(source.path)
-
-
-def _telling_keys(source: Source) -> tuple[object, object]:
-    return (source.modified, os.path.basename(source.path)), source.modified

@@ -18,6 +18,7 @@ from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD, LikelyFiles
+from mapshelf.importer.guesses import Guesses
 from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
@@ -77,6 +78,7 @@ class FolderSync:
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
         self._seen = SeenFolders()
+        self._guesses = Guesses()
         self._missed: dict[bytes, float] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
@@ -175,11 +177,13 @@ class FolderSync:
 
     def _lost_files(self, present: set[Candidate], reachable: list[Path]) -> LostFiles:
         self._seen.see(present)
+        self._guesses.forget_old()
         return LostFiles(
             {candidate.path for candidate in present},
             {folder: folder in reachable for folder in self._folders},
             self._seen,
             self._store.unpublished_sources,
+            self._guesses,
         )
 
     def _in_order(

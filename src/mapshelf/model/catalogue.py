@@ -231,6 +231,7 @@ class MapDraft:
             file was not known at this path before, or has another content now.
         other_folders: paths of the other folders that are imported together with it, likewise.
         other_places: paths at which the same document would be in another form, likewise.
+        uncertain: whether ``source`` may be the file of another map, which is not published.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
         images: all images in its topics, by ``Image.digest``: the untrusted bytes from the file.
@@ -263,6 +264,7 @@ class MapDraft:
     folder: bytes | None = None
     other_folders: tuple[bytes, ...] = ()
     other_places: tuple[bytes, ...] = ()
+    uncertain: bool = False
     outline: bytes | None = None
     content: bytes | None = None
     images: Mapping[str, bytes] | None = None

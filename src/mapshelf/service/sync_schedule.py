@@ -36,7 +36,7 @@ class SyncSchedule:
     def note_failure(self, ended: float, pause: float) -> None:
         """Note that synchronizing failed, and is to be tried again after ``pause`` seconds."""
         self._changed = False
-        self._due = ended + pause
+        self._due = self._soonest = ended + pause
 
     def is_due(self, now: float) -> bool:
         """Return whether to synchronize now."""

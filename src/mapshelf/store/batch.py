@@ -28,6 +28,7 @@ from mapshelf.model import (
 )
 from mapshelf.store.columns import SELECT_RENAMED_TAGS
 from mapshelf.store.inherited_visibility import (
+    UNCERTAIN,
     Inheritance,
     Inherited,
     as_inherited,
@@ -175,7 +176,12 @@ class Batch:
         begun = without_inherited_removal(self._rows.read, existing, draft)
         if begun is not existing:
             return begun
-        return self._returned(existing, draft) if may_return else self._overwritten(existing, draft)
+        overwrite = self._returned if may_return else self._overwritten
+        former = overwrite(existing, draft)
+        if draft.uncertain and UNCERTAIN.is_stricter_than(former.visibility):
+            self._keep_inherited(former, UNCERTAIN, draft)
+            return as_inherited(former, UNCERTAIN)
+        return former
 
     def _overwritten(self, existing: Map, draft: MapDraft) -> Map:
         """Return a map with what it inherits if its file has become a copy of another."""

@@ -7,8 +7,8 @@ inherits from the map that had its content (see ``inherited_visibility``).
 
 They belong to their map. They count while it is not published, and are deleted with it, because its
 last content is not remembered then either. What a copy has from another map only counts for that
-one: otherwise a template from which a private map was begun would hide all others that are begun
-from it, for ever.
+one, as long as it does: otherwise a template from which a private map was begun would hide all
+others that are begun from it, for ever.
 """
 
 from typing import Final
@@ -23,7 +23,10 @@ _NOTE: Final = (
     "INSERT INTO former_contents (file_id, digest, since)"
     " SELECT file_id, digest, ? FROM sources AS s WHERE file_id = ? AND path = ? AND digest <> ?"
     " AND NOT EXISTS (SELECT 1 FROM inherited AS i JOIN maps AS o ON o.file_id = i.original"
-    " WHERE i.file_id = s.file_id AND i.digest = s.digest)"
+    " WHERE i.file_id = s.file_id AND i.digest = s.digest AND o.visibility <> 'published'"
+    " AND (EXISTS (SELECT 1 FROM sources AS t WHERE t.file_id = o.file_id AND t.digest = s.digest)"
+    " OR EXISTS (SELECT 1 FROM former_contents AS f"
+    " WHERE f.file_id = o.file_id AND f.digest = s.digest)))"
     " ON CONFLICT (file_id, digest) DO UPDATE SET since = excluded.since RETURNING file_id"
 )
 

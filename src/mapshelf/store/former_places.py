@@ -22,7 +22,7 @@ from hashlib import sha256
 from typing import Final
 
 from mapshelf.model import MapDraft, Visibility
-from mapshelf.store.inherited_visibility import EFFECTIVE, NO_MAP, Inherited
+from mapshelf.store.inherited_visibility import EFFECTIVE, NO_MAP, UNCERTAIN, Inherited
 from mapshelf.store.publishing_queries import Read
 
 MOST_FORMER_PLACES: Final = 100
@@ -122,8 +122,10 @@ def with_place(
     """Return what a map inherits whose file is new at its place: the strictest of both.
 
     ``inherited`` is what it inherits because of its content; ``places`` are from
-    ``inherited_at_places``.
+    ``inherited_at_places``. A file that may be another one, which is not published, is private.
     """
+    if draft.uncertain and not (inherited and inherited.is_stricter_than(Visibility.PRIVATE)):
+        inherited = UNCERTAIN
     for place in _places_of(draft):
         found = places.get(place)
         if found is None:

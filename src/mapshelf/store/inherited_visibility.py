@@ -151,6 +151,11 @@ class Inherited(NamedTuple):
         return (found.file_id, before.value, self.removed, self.removed_by)
 
 
+UNCERTAIN: Final = Inherited(Visibility.PRIVATE, -1, None, None, None)
+"""What a map inherits whose file may be that of another, which is not published. Of several, it is
+not known which; no map has this id either."""
+
+
 class Inheritance(Protocol):
     """What maps inherit whose files a batch finds at new places."""
 

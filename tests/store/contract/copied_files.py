@@ -18,7 +18,9 @@ from mapshelf.model import (
     Vote,
 )
 from mapshelf.store import Store
+from mapshelf.store.inherited_visibility import COPIED_WITHIN
 from mapshelf.store.tables import INHERITED
+from tests.store.clock import Clock
 from tests.store.contract.publishing import PeopleSuite
 from tests.store.contract.suite import (
     ALL,
@@ -577,6 +579,43 @@ class CopiedFilesContract(PeopleSuite):
         for number in range(2):
             changed = replace(copy, source=replace(COPY, digest=bytes([number]) * 32))
             assert put(store, changed).visibility is Visibility.PRIVATE
+
+    @pytest.mark.parametrize("state", ["new", "published", "unlisted", "private", "removed"])
+    def test_a_file_that_may_be_another_one_is_private(
+        self, store: Store, ann: int, state: str
+    ) -> None:
+        if state != "new":
+            found = put(store, draft(FILE))
+            if state == "removed":
+                store.remove_map(found.file_id, ann)
+            else:
+                store.edit_map(found.file_id, MapDetails(visibility=Visibility(state)))
+        (outcome,) = store.put_maps([replace(draft(FILE), uncertain=True)])
+        assert outcome.unpublished is (state in {"new", "published"})
+        if state == "removed":
+            assert [one.map.id for one in store.removed_maps(ann)] == [outcome.id]
+        else:
+            assert present(store)[outcome.id].visibility is Visibility.PRIVATE
+        marked = state not in {"private", "removed"}
+        assert len(store.rows(INHERITED, None, ALL)) == marked
+        # So is what comes to its place, and what it contains then, until somebody decides.
+        store.move_source(FILE.path, source("moved.mm", digest=SAME))
+        assert put(store, draft(replace(FILE, digest=b"n" * 32))).visibility is Visibility.PRIVATE
+        store.put_maps([draft(source("moved.mm", digest=b"o" * 32))])
+        assert shown_titles(store) == []
+
+    def test_a_published_map_that_was_found_long_ago_is_not_replaced(
+        self, store: Store, original: Map, clock: Clock
+    ) -> None:
+        """Another file with its name and content was private, and is deleted."""
+        secret = put(store, draft(source("p/1.mm", digest=SAME)))
+        store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        twin = put(store, draft(COPY))
+        assert twin.visibility is Visibility.PUBLISHED
+        clock.now += COPIED_WITHIN
+        store.remove_sources([source("p/1.mm").path])
+        assert store.adopt_copy(source("p/1.mm", digest=SAME), [COPY]) is None
+        assert present(store)[twin.id] == twin
 
     def test_a_published_map_does_not_move_to_a_copy_that_is_not(
         self, store: Store, original: Map

@@ -124,6 +124,21 @@ class FormerContentsContract(PeopleSuite):
         copy = source("copy.mm", digest=b"%032d" % 2)
         assert put(store, draft(copy)).visibility is Visibility.PRIVATE
 
+    @pytest.mark.parametrize("way", ["published", "forgotten"])
+    def test_what_a_copy_has_from_a_map_that_no_longer_protects_it_is_its_own(
+        self, store: Store, first: Map, clock: Clock, way: str
+    ) -> None:
+        store.edit_map(first.file_id, PRIVATE)
+        store.put_maps([draft(COPY)])
+        store.put_maps([saved(FILE)])
+        if way == "published":
+            store.edit_map(first.file_id, PUBLISHED)
+        else:
+            store.purge_removed(clock.now + 1)
+        store.put_maps([saved(COPY, b"n" * 32)])
+        again = source("c/1.mm", digest=SAME)
+        assert put(store, draft(again)).visibility is Visibility.PRIVATE
+
     def test_what_a_copy_has_from_a_map_that_was_deleted_is_its_own(
         self, store: Store, first: Map
     ) -> None:
@@ -179,8 +194,8 @@ class FormerContentsContract(PeopleSuite):
         for copy in (draft(COPY), saved(COPY, own), saved(COPY)):
             store.put_maps([replace(copy, initial_visibility=Visibility.PRIVATE)])
         assert store.adopt_copy(source("2.mm", digest=OTHER), [COPY]) == COPY
-        ((owner, digest, _),) = store.rows(FORMER_CONTENTS, None, ALL)
-        assert (owner, digest) == (second.file_id, own)
+        rows = store.rows(FORMER_CONTENTS, None, ALL)
+        assert {row[:2] for row in rows} == {(second.file_id, own), (second.file_id, SAME)}
         assert store.check() == []
 
     def test_a_map_that_has_been_published_for_long_stays_so(

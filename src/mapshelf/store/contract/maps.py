@@ -86,8 +86,8 @@ class MapWriter(Protocol):
         either such a file in that folder or the same owner. Instead of the owner ``SYSTEM_USER``,
         the ``other_folders`` count, and if nothing is found in these, missing files of this owner
         in all folders. Maps whose file had that content before count like missing files, unless
-        they were published then, or inherited because of that content from a map that is still
-        known: the last 100 contents MUST be known until ``purge_removed``. But a map
+        they were published then, or inherited because of that content from a map that still
+        counts for it: the last 100 contents MUST be known until ``purge_removed``. But a map
         inherits nothing if such a map is published and has a present file with that content. All
         are as they were before the batch. A published map of one file inherits in the same way if
         that file has another content now, and nobody has edited, collected, reported, decided about
@@ -98,6 +98,8 @@ class MapWriter(Protocol):
         ``Sources.adopt_copy``), whatever both contain, if that is stricter. That ends with
         ``purge_removed``: if that map inherited from a path itself, when it ends for that path.
         Instead of a removal, ``PRIVATE`` is inherited.
+
+        A map whose draft is ``uncertain`` inherits ``PRIVATE``, if that is stricter.
 
         A map that inherits the removal of another is removed too, at the same time and by the same
         user; restoring it makes it no more visible than it would be otherwise. A new map whose
