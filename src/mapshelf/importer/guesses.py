@@ -101,8 +101,13 @@ class _Lost:
             self._counts.update(keys_of(one))
 
     def is_certain(self, source: Source, known: Source) -> bool:
-        """Return whether the time and path of a file tell that it is ``known``, and no other."""
-        same_time = source.modified == known.modified
-        shared = set(keys_of(known))
-        key = next(key for key in keys_of(source) if key in shared) if same_time else None
-        return self._counts[key] == 1
+        """Return whether the time and path of a file tell that it is ``known``, and no other.
+
+        Its name alone does not: another file may have that now.
+        """
+        if source.modified != known.modified:
+            return False
+        shared = set(keys_of(known)).intersection(keys_of(source))
+        key = next(key for key in keys_of(source) if key in shared)
+        by_folder = key != (source.modified, (os.path.basename(source.path),))
+        return self._counts[key if by_folder else source.modified] == 1
