@@ -88,7 +88,7 @@ def check_headers(response: httpx.Response, answer: dict[str, Any]) -> None:
     """Check that a response has the required headers, and none that is not described."""
     headers = {name.lower(): resolved(header) for name, header in answer["headers"].items()}
     sent = set(response.headers) - TRANSPORT
-    assert sent <= set(headers), "a header is not documented"
+    assert sent <= set(headers), f"headers are not documented: {sent - set(headers)}"
     assert {name for name, header in headers.items() if header.get("required")} <= sent
     for name in sent:
         validator(headers[name]["schema"]).validate(as_schema_sees_it(response.headers[name]))
