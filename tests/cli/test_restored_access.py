@@ -455,13 +455,20 @@ def test_a_restore_names_those_who_have_more_access_again(
     ]
 
 
-def test_everybody_is_signed_out_by_command(data: Path) -> None:
+def test_everybody_is_signed_out_by_command(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(data) as store:
         _session(store, 15)
+    capsys.readouterr()
     assert main(["user", "sign-out-all", "--data", str(data)]) == 0
+    ended = "mapshelf: ended all sessions, and links to choose a password or register"
+    assert capsys.readouterr().err == f"{ended}\n"
     with opened(data) as store:
         assert works(store, 1, 2, 11, 15) == [True, True, True, False]
     assert main(["user", "sign-out-all", "--tokens", "--data", str(data)]) == 0
+    assert capsys.readouterr().err == (
+        f"{ended}; revoked all tokens and authorizations of programs."
+        " Passkeys and linked accounts stay\n"
+    )
     with opened(data) as store:
         assert works(store, 1, 2, 11, 12) == [False] * 4
         assert [
