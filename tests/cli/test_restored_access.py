@@ -9,13 +9,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import pytest
 
 from mapshelf.accounts.audit import done_by_command
 from mapshelf.cli import main
-from mapshelf.model import AuditEvent, MapsOfClosedAccount, Role, User
+from mapshelf.clock import milliseconds
+from mapshelf.model import AuditEvent, MapsOfClosedAccount, Passkey, Role, User
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
+from mapshelf.store.tables import Row
 from tests.store.contract.oauth import PROGRAM, PUBLIC, let_in, tokens
 from tests.store.contract.passkeys import passkey
 from tests.store.contract.sign_in import digest
@@ -57,6 +60,14 @@ def add_token(store: Store, number: int, user: str = "ann") -> int:
     with store.auditing(done_by_command(AuditEvent.TOKEN_MADE, f"token {number}")):
         added = store.add_token(user, digest(number), label="", scopes="maps", expires=None)
     return added.id
+
+
+def add_passkey(store: Store, number: int) -> Passkey:
+    """Add a passkey that is newer than all that has happened, even in this millisecond."""
+    added = replace(passkey(number), created=milliseconds() + 1000)
+    with store.auditing(done_by_command(AuditEvent.PASSKEY_ADDED)):
+        store.add_passkey(ann(store).id, added)
+    return added
 
 
 def works(store: Store, *numbers: int) -> list[bool]:
@@ -189,6 +200,7 @@ def test_a_restore_that_is_undone_brings_back_what_was_made_since_the_backup(dat
     with opened(data) as store:
         add_token(store, 13)
         let_in(store, ann(store), 3)
+        added = add_passkey(store, 3)
     restore(file, data)
     with opened(data) as store:
         add_token(store, 14)
@@ -199,6 +211,28 @@ def test_a_restore_that_is_undone_brings_back_what_was_made_since_the_backup(dat
         assert works(store, 1, 3, 11, 13) == [True] * 4
         assert works(store, 2) == [False], "it was withdrawn in the restored one"
         assert works(store, 14) == [False], "it was made there"
+        assert added in store.passkeys(ann(store).id)
+
+
+def test_an_undone_restore_brings_back_a_passkey_whose_audit_entry_is_missing(data: Path) -> None:
+    """The restored catalogue has given the number of the entry to another one, and forgot it."""
+    file = backed_up(data)
+    with opened(data) as store:
+        added = add_passkey(store, 3)
+    restore(file, data)
+    with opened(data) as store:
+        add_token(store, 14)
+    execute(data, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")
+    restore(backed_up(aside(data), "../again"), data)
+    with opened(data) as store:
+        assert added in store.passkeys(ann(store).id)
+
+
+def execute(data: Path, sql: str) -> list[Row]:
+    database = apsw.Connection(str(data / "catalogue.db"))
+    rows: list[Row] = database.execute(sql).fetchall()
+    database.close()
+    return rows
 
 
 def _session(store: Store, number: int) -> int:
@@ -211,21 +245,101 @@ def test_a_catalogue_that_is_older_than_the_backup_ends_nothing(data: Path, tmp_
     with opened(data) as store:
         add_token(store, 13)
         let_in(store, ann(store), 3)
-        store.add_passkey(ann(store).id, passkey(3))
+        added = add_passkey(store, 3)
     file = backed_up(data)
     shutil.copy(older, data / "catalogue.db")  # put into place by hand
     restore(file, data)
     with opened(data) as store:
         assert works(store, 1, 3, 11, 13) == [True] * 4
+        assert added in store.passkeys(ann(store).id)
 
 
-def test_another_catalogue_ends_nothing(data: Path, tmp_path: Path) -> None:
+def _ended_between_two_restores(data: Path) -> Path:
+    """Restore a backup from before the access that ended, and return one from just before that."""
+    older = backed_up(data, "older")
+    with opened(data) as store:
+        token, added = add_token(store, 13), add_passkey(store, 3)
+        let_in(store, ann(store), 3)
+    newer = backed_up(data, "newer")
+    with opened(data) as store:
+        with store.auditing(done_by_command(AuditEvent.TOKEN_REVOKED)):
+            store.revoke_token(token)
+        store.withdraw_grants(ann(store).id, "p1")
+        store.remove_passkey(ann(store).id, added.id)
+    restore(older, data)
+    return newer
+
+
+def test_what_ended_stays_so_if_an_older_backup_was_restored_first(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newer = _ended_between_two_restores(data)
+    kept = aside(data) / "catalogue.db"
+    before = kept.read_bytes()
+    capsys.readouterr()
+    restore(newer, data)
+    assert "tokens revoked in the former catalogue stay revoked" in capsys.readouterr().err
+    with opened(data) as store:
+        assert works(store, 2, 3, 11, 13) == [True, False, True, False]
+        assert store.use_refresh_token(digest(103), tokens(4), 9, 0) is None
+        assert store.passkeys(ann(store).id) == [passkey(1), passkey(2)]
+    assert kept.read_bytes() == before
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+@pytest.mark.parametrize("kept", ["nothing", "no database", "a damaged one", "a log", "a loop"])
+def test_a_restore_says_if_the_former_catalogue_comes_from_before_the_backup(
+    data: Path, kept: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What former restores have kept is of no use."""
+    newer = _ended_between_two_restores(data)
+    database = aside(data) / "catalogue.db"
+    if kept == "no database":
+        database.write_bytes(b"none")
+    elif kept == "a damaged one":
+        database.write_bytes(database.read_bytes()[:4096] + b"\xa5" * 100_000)
+    elif kept == "a log":
+        database.with_name("catalogue.db-wal").write_bytes(b"")
+    else:
+        database.unlink()
+        if kept == "a loop":
+            database.symlink_to(database)
+    capsys.readouterr()
+    restore(newer, data)
+    _says_that_access_may_be_valid_again(capsys.readouterr().err)
+
+
+def _says_that_access_may_be_valid_again(said: str) -> None:
+    assert (
+        "the former catalogue is another one, or comes from before this backup, so tokens,"
+        " programs, passkeys and linked accounts that ended since then may be valid again" in said
+    )
+    assert "run: mapshelf user sign-out-all --tokens" in said
+    assert "stay revoked" not in said
+
+
+def test_a_killed_restore_that_kept_the_catalogue_in_use_does_not_matter(data: Path) -> None:
+    file = backed_up(data)
+    with opened(data) as store:
+        store.withdraw_grants(ann(store).id, "p1")
+    (data / "before-restore-1").mkdir()
+    (data / "before-restore-1" / "catalogue.db").hardlink_to(data / "catalogue.db")
+    restore(file, data)
+    with opened(data) as store:
+        assert works(store, 1, 2) == [False, True]
+
+
+def test_another_catalogue_ends_nothing(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = backed_up(data)
     with opened(tmp_path / "other") as store:
         store.add_user("ann")
         for number in range(20, 60):
             add_token(store, number)
+    capsys.readouterr()
     restore(file, tmp_path / "other")
+    _says_that_access_may_be_valid_again(capsys.readouterr().err)
     with opened(tmp_path / "other") as store:
         assert works(store, 1, 2, 11, 12) == [True] * 4
         assert len(store.passkeys(ann(store).id)) == 2
@@ -269,6 +383,50 @@ def test_a_restore_says_if_it_does_not_know_what_ended(
     assert "stay revoked" not in said
 
 
+def test_a_damaged_index_ends_only_what_is_revoked(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite reports no error if an index lacks a row; it just does not find it."""
+    file, database = backed_up(data), data / "catalogue.db"
+    with opened(data) as store:
+        store.revoke_token(store.tokens("ann")[0].id)
+    index = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_programs_1'"
+    ((page,),) = execute(data, index)
+    ((size,),) = execute(data, "PRAGMA page_size")
+    whole = bytearray(database.read_bytes())
+    whole[whole.index(b"p1", (page - 1) * size) + 1] ^= 4
+    database.write_bytes(whole)
+    capsys.readouterr()
+    restore(file, data)
+    assert "the former one cannot be read" in capsys.readouterr().err
+    with opened(data) as store:
+        assert works(store, 1, 2, 11, 12) == [True, True, False, True]
+        assert [program.id for program in store.programs()] == ["p1", "p2"]
+
+
+@pytest.mark.parametrize(("table", "column"), [("sequence", "file_id"), ("tokens", "revoked")])
+def test_a_restore_replaces_a_catalogue_with_impossible_values(
+    data: Path, table: str, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = backed_up(data)
+    database = apsw.Connection(str(data / "catalogue.db"))
+    database.pragma("writable_schema", True)
+    database.execute("UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '')")
+    database.close()
+    execute(data, f"UPDATE {table} SET {column} = 'x'")
+    database = apsw.Connection(str(data / "catalogue.db"))
+    database.pragma("writable_schema", True)
+    database.execute(
+        "UPDATE sqlite_schema SET sql = sql || 'STRICT' WHERE name = ? AND type = 'table'", (table,)
+    )
+    database.close()
+    capsys.readouterr()
+    restore(file, data)
+    assert "the former one cannot be read" in capsys.readouterr().err
+    with opened(data) as store:
+        assert works(store, 1, 2, 11, 12) == [True] * 4
+
+
 def test_a_restore_names_those_who_have_more_access_again(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,13 +455,20 @@ def test_a_restore_names_those_who_have_more_access_again(
     ]
 
 
-def test_everybody_is_signed_out_by_command(data: Path) -> None:
+def test_everybody_is_signed_out_by_command(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(data) as store:
         _session(store, 15)
+    capsys.readouterr()
     assert main(["user", "sign-out-all", "--data", str(data)]) == 0
+    ended = "mapshelf: ended all sessions, and links to choose a password or register"
+    assert capsys.readouterr().err == f"{ended}\n"
     with opened(data) as store:
         assert works(store, 1, 2, 11, 15) == [True, True, True, False]
     assert main(["user", "sign-out-all", "--tokens", "--data", str(data)]) == 0
+    assert capsys.readouterr().err == (
+        f"{ended}; revoked all tokens and authorizations of programs."
+        " Passkeys and linked accounts stay\n"
+    )
     with opened(data) as store:
         assert works(store, 1, 2, 11, 12) == [False] * 4
         assert [

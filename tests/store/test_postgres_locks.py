@@ -18,6 +18,7 @@ from mapshelf.model import (
     LARGEST_ID,
     CollectionDetails,
     DecisionKind,
+    LinkKind,
     MapDraft,
     MapsOfClosedAccount,
     Reason,
@@ -164,6 +165,25 @@ def test_collections_lock_the_maps_that_they_lose_too(
             assert unlocked(url, "SELECT file_id FROM collected_maps") == [2, 3]
         ending.result()
     assert store.collected_maps(collection) == []
+
+
+@pytest.mark.parametrize("kind", [LinkKind.PASSWORD, LinkKind.INVITATION])
+def test_links_are_added_after_a_lock_of_their_users(
+    store: PostgresStore, url: str, kind: LinkKind
+) -> None:
+    """Who ends the access of everybody locks users and then links, which may have expired."""
+    ann = store.add_user("ann").id
+    expired, added = b"1" * 32, b"2" * 32
+    store.add_link(LinkKind.INVITATION, expired, None, 1, None)
+    user = ann if kind is LinkKind.PASSWORD else None
+    with ThreadPoolExecutor(1) as pool:
+        with transaction(url) as held:
+            held.execute("SELECT id FROM users ORDER BY id FOR UPDATE")
+            adding = pool.submit(store.add_link, kind, added, user, LARGEST_ID, ann)
+            waits(url, adding)
+            assert unlocked(url, "SELECT digest FROM one_time_links") == [expired]
+        adding.result()
+    assert unlocked(url, "SELECT digest FROM one_time_links") == [added]
 
 
 def test_a_map_that_moves_to_its_copy_is_locked_first(store: PostgresStore, url: str) -> None:

@@ -16,6 +16,9 @@ from mapshelf.store.sqlite.regained_access import Regained
 INSTEAD: Final = "pg_restore --clean --if-exists"
 """The command to use instead for a catalogue in PostgreSQL, for the error message."""
 
+SIGN_OUT: Final = "mapshelf user sign-out-all --tokens"
+"""The command that ends what may be valid again."""
+
 NAMED: Final = 20
 """How many users are named of those who have more access than before."""
 
@@ -40,22 +43,28 @@ def _run(given: argparse.Namespace) -> int:
         f" user, are lost; {_said_of_access(done)}",
         file=sys.stderr,
     )
-    if done.regained is not None:
-        _name_users(done.regained)
+    if done.access.regained is not None:
+        _name_users(done.access.regained)
     return 0
 
 
 def _said_of_access(done: Restored) -> str:
-    if done.regained is not None:
+    if done.access.regained is None:
+        missing = done.aside is None
+        why = "there was no former catalogue" if missing else "the former one cannot be read"
+        ended = "tokens and programs that were revoked since then are valid again"
+    elif not done.access.complete:
+        why = "the former catalogue is another one, or comes from before this backup"
+        ended = (
+            "tokens, programs, passkeys and linked accounts that ended since then may be valid"
+            " again"
+        )
+    else:
         return (
             "tokens revoked in the former catalogue stay revoked, and so do authorizations of"
             " programs, passkeys and linked accounts that ended there"
         )
-    why = "there was no former catalogue" if done.aside is None else "the former one cannot be read"
-    return (
-        f"{why}, so tokens and programs that were revoked since then are valid again. To revoke"
-        " all, run: mapshelf user sign-out-all --tokens"
-    )
+    return f"{why}, so {ended}. To revoke all tokens and programs, run: {SIGN_OUT}"
 
 
 def _name_users(regained: Regained) -> None:

@@ -25,6 +25,14 @@ LINK_HOURS: Final = LIFETIMES[LinkKind.PASSWORD] // HOUR
 EVERYBODY: Final = "all users"
 """Whose access ends, in the audit log."""
 
+ENDED: Final = "ended all sessions, and links to choose a password or register"
+"""What ``sign-out-all`` says that it did."""
+
+REVOKED: Final = (
+    "; revoked all tokens and authorizations of programs. Passkeys and linked accounts stay"
+)
+"""What it says in addition with ``--tokens``."""
+
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
@@ -148,6 +156,7 @@ def _sign_out_all(given: argparse.Namespace) -> int:
         entries.append(done_by_command(AuditEvent.ACCESS_ENDED, f"tokens, programs, {EVERYBODY}"))
     with open_catalogue(given) as store, store.auditing(*entries):
         store.end_all_access(tokens=given.tokens)
+    print(f"mapshelf: {ENDED}{REVOKED if given.tokens else ''}", file=sys.stderr)
     return 0
 
 

@@ -10,7 +10,7 @@ the link, where SQLite has its log, too; the link stays.
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,12 +26,23 @@ from mapshelf.store.backup_file import (
     pieces_of_copy,
     require_room,
 )
-from mapshelf.store.sqlite.copies import Progress, Replaced, closed_to_others, make_successor
+from mapshelf.store.sqlite.copies import (
+    Compared,
+    Progress,
+    Replaced,
+    closed_to_others,
+    make_successor,
+)
 from mapshelf.store.sqlite.database_file import make_folder
-from mapshelf.store.sqlite.regained_access import Regained
 
 READY: Final = ".restoring"
 """The suffix of the new database while it is being prepared."""
+
+ASIDE: Final = "before-restore-"
+"""How the names of the folders begin that keep the replaced databases."""
+
+KEPT: Final = "catalogue.db"
+"""The name of a database in such a folder, which is a data folder."""
 
 _BESIDE: Final = ("-wal", "-journal", "-shm")
 """The suffixes of the files that SQLite creates next to a database."""
@@ -44,13 +55,12 @@ class Restored:
     Attributes:
         facts: the facts of the backup.
         aside: the data folder that now holds the old catalogue, ``None`` if there was none.
-        regained: who has more access than in the old catalogue; ``None`` if that could not be
-            read, so that access that ended there is valid again.
+        access: who has more access than in the old catalogue, and whether all that ended is known.
     """
 
     facts: BackupFacts
     aside: Path | None
-    regained: Regained | None
+    access: Compared
 
 
 def restore_database(
@@ -82,7 +92,7 @@ def restore_database(
             _remove(ready)
             require_room(database.parent, facts.size)
             _unpack(file, ready, progress)
-            regained = make_successor(ready, replaced)
+            access = make_successor(ready, replaced, _kept_aside(database))
             give_to_owner(ready, database if database.exists() else database.parent)
             forget_derived()
             aside = _keep_aside(database, replaced)
@@ -93,7 +103,7 @@ def restore_database(
     finally:
         with suppress(OSError):
             _remove(ready)
-    return Restored(facts, aside, regained)
+    return Restored(facts, aside, access)
 
 
 def _behind_links(database: Path) -> Path:
@@ -124,6 +134,17 @@ def _unpack(file: Path, target: Path, progress: Progress) -> None:
         os.fsync(copy.fileno())
 
 
+def _kept_aside(database: Path) -> Iterator[Path]:
+    """Yield the whole databases that former restores have kept, of those that nobody uses."""
+    for kept in sorted(database.parent.glob(f"{ASIDE}*/{KEPT}")):
+        # A restore that was killed may have kept the one that is still in use. To close a file of
+        # this process would unlock it.
+        in_use = database.exists() and kept.exists() and kept.samefile(database)
+        beside = (kept.with_name(KEPT + suffix) for suffix in _BESIDE)
+        if not in_use and not any(os.path.lexists(log) for log in beside):
+            yield kept
+
+
 def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
     """Hard-link or copy the old database into a new folder; return the folder.
 
@@ -135,7 +156,7 @@ def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
         return None
     aside = _new_folder(database.parent)
     for part in [database] if replaced.whole else parts:
-        kept = aside / part.name.replace(database.name, "catalogue.db", 1)
+        kept = aside / part.name.replace(database.name, KEPT, 1)
         try:
             os.link(part, kept, follow_symlinks=False)
         except OSError:  # the file system has no hard links
@@ -150,7 +171,7 @@ def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
 
 
 def _new_folder(parent: Path) -> Path:
-    name = time.strftime("before-restore-%Y-%m-%dT%H%M%SZ", time.gmtime())
+    name = ASIDE + time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime())
     for number in range(1, 1000):
         folder = parent / (name if number == 1 else f"{name}-{number}")
         with suppress(FileExistsError):

@@ -64,9 +64,13 @@ class PostgresPasswords(DatabaseUser):
         expires: int,
         created_by: int | None,
     ) -> None:
-        """See ``Store``."""
+        """See ``Store``. Waits for those who end all access, in the order of their locks."""
         now = self._clock()
         with self._connections.writing() as link:
+            link.rows(
+                "SELECT id FROM users WHERE id IN (%s, %s) ORDER BY id FOR KEY SHARE",
+                (user, created_by),
+            )
             if user is not None:
                 refuse_system(user_with_id(link, user))
             link.execute(

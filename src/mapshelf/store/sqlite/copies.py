@@ -1,8 +1,8 @@
 """Copy a live SQLite database, check the copy, and prepare it to replace the original."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -70,6 +70,21 @@ class Replaced:
     catalogue: ReplacedCatalogue | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What former catalogues told about access.
+
+    Attributes:
+        regained: who has more access than in the replaced catalogue; ``None`` if that cannot be
+            read, and access that ended there is valid again.
+        complete: whether one of the catalogues is what became of the copy. Otherwise none of them
+            knows all access that has ended since.
+    """
+
+    regained: Regained | None
+    complete: bool
+
+
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database into the empty file ``target``, while others may write to it.
 
@@ -133,10 +148,7 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
             that is not that of its version.
         StoreUnavailable: it cannot be read.
     """
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    # Immutable: SQLite then creates no files next to it.
-    url = f"file:{quote(os.fsencode(path.absolute()))}?immutable=1"
-    with translated(), closing(apsw.Connection(url, flags)) as database:
+    with translated(), closing(_opened_unchanged(path)) as database:
 
         def go_on() -> bool:
             progress(0, 0)
@@ -157,16 +169,13 @@ def check_copy(path: Path, progress: Progress) -> CopyFacts:
         return CopyFacts(*rows[0])
 
 
-def make_successor(path: Path, replaced: Replaced) -> Regained | None:
+def make_successor(path: Path, replaced: Replaced, kept: Iterable[Path]) -> Compared:
     """Prepare a copy to replace a database, as a single file synced to disk.
 
     The schema is migrated. The copy gets a new identity, because data derived from the replaced
     database, such as a snapshot, could have the same revision but different maps. It does not reuse
-    the ``file_id`` of any map of the replaced database, and access that ended there stays ended.
-
-    Returns:
-        who has more access than in the replaced database; ``None`` if that cannot be read, and
-        access that ended there is valid again.
+    the ``file_id`` of any map of the replaced database, and access that ended there, or in one of
+    the databases that were ``kept`` by former restores, stays ended.
 
     Raises:
         StoreError: the copy cannot be used.
@@ -174,24 +183,31 @@ def make_successor(path: Path, replaced: Replaced) -> Regained | None:
     with closing(Database(path, milliseconds, create=False)) as store, store.writing() as database:
         for statement in SHORT_LIVED:
             database.execute(statement)
-        regained = _compare_access(database, replaced)
+        compared = _compare_access(database, replaced, kept)
         database.execute("UPDATE token_mark SET mark = lower(hex(randomblob(16)))")
         database.execute(
             "UPDATE sequence SET identity = lower(hex(randomblob(16))), file_id = max(file_id, ?)",
             (replaced.file_id,),
         )
     # Closing the last connection merges the log into the file and removes it.
-    return regained
+    return compared
 
 
-def _compare_access(copy: apsw.Connection, replaced: Replaced) -> Regained | None:
-    if replaced.catalogue is None:
-        return None
-    try:
-        end_what_ended(copy, replaced.catalogue)
-        return regained_access(copy, replaced.catalogue)
-    except StoreDamaged:
-        return None
+def _compare_access(copy: apsw.Connection, replaced: Replaced, kept: Iterable[Path]) -> Compared:
+    regained, complete = None, False
+    if replaced.catalogue is not None:
+        with suppress(StoreDamaged):
+            complete = end_what_ended(copy, replaced.catalogue)
+            regained = regained_access(copy, replaced.catalogue)
+    # The replaced catalogue may come from an older backup, and know nothing of what ended since.
+    for path in kept:
+        with (
+            suppress(StoreDamaged, apsw.CantOpenError),
+            closing(_opened_unchanged(path)) as kept_one,
+        ):
+            former = _handed_on(kept_one).catalogue
+            complete = (former is not None and end_what_ended(copy, former)) or complete
+    return Compared(regained, complete)
 
 
 @contextmanager
@@ -244,13 +260,24 @@ def _begins_as_database(path: Path) -> bool:
 def _handed_on(database: apsw.Connection) -> Replaced:
     try:
         rows: list[Row] = database.execute("SELECT file_id FROM sequence").fetchall()
-        return Replaced(True, rows[0][0], ReplacedCatalogue(database))
-    except (apsw.Error, IndexError):
+        ((file_id,),) = rows
+    except (apsw.Error, UnicodeDecodeError, ValueError):
         return Replaced()
+    if not isinstance(file_id, int):
+        return Replaced()
+    return Replaced(True, file_id, ReplacedCatalogue(database))
 
 
 def _opened(path: Path) -> apsw.Connection:
     return apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+
+
+def _opened_unchanged(path: Path) -> apsw.Connection:
+    """Open a database that has no writers, and no log beside it."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    # Immutable: SQLite then creates no files next to it.
+    url = f"file:{quote(os.fsencode(path.absolute()))}?immutable=1"
+    return apsw.Connection(url, flags)
 
 
 def _pragma(database: apsw.Connection, name: str) -> int:

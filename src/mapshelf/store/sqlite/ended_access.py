@@ -69,16 +69,20 @@ _IDENTITIES: Final = _Kind(
 )
 
 
-def end_what_ended(copy: apsw.Connection, replaced: ReplacedCatalogue) -> None:
+def end_what_ended(copy: apsw.Connection, replaced: ReplacedCatalogue) -> bool:
     """End in ``copy``, in its transaction, what had ended in the ``replaced`` catalogue.
 
     These end: personal tokens, programs and their authorizations, passkeys and linked identities.
     Programs that have renewed their tokens go on with the new ones.
 
+    Returns:
+        whether it is what became of the copy; otherwise it does not know all that has ended since.
+
     Raises:
-        StoreDamaged: the replaced catalogue cannot be read. What was read until then has ended.
+        StoreDamaged: the replaced catalogue is damaged. What it calls revoked has ended.
     """
     _revoke(copy, replaced)
+    replaced.require_whole()
     _renew_refresh_tokens(copy, replaced)
     until = _shared_past(copy, replaced)
     for program, _ in list(_ended(copy, replaced, until, _PROGRAMS)):
@@ -92,13 +96,15 @@ def end_what_ended(copy: apsw.Connection, replaced: ReplacedCatalogue) -> None:
         ("DELETE FROM identities WHERE issuer = ? AND subject = ? AND user_id = ?", _IDENTITIES),
     ):
         copy.executemany(statement, list(_ended(copy, replaced, until, kind)))
+    return until == ALWAYS
 
 
 def _revoke(copy: apsw.Connection, replaced: ReplacedCatalogue) -> None:
     """Revoke the tokens that were revoked, whichever catalogue the replaced one is."""
     copy.executemany(
         "UPDATE tokens SET revoked = ?2 WHERE digest = ?1 AND revoked IS NULL",
-        replaced.rows("SELECT digest, revoked FROM tokens WHERE revoked IS NOT NULL"),
+        # If it is damaged, it may have other values there, which the copy would refuse.
+        replaced.rows("SELECT digest, revoked FROM tokens WHERE typeof(revoked) = 'integer'"),
     )
 
 
@@ -129,16 +135,18 @@ def _shared_past(copy: apsw.Connection, replaced: ReplacedCatalogue) -> int:
     ``ALWAYS`` if it is what became of the copy, ``NEVER`` if it is a different one.
     """
     entries = f"SELECT id, count, {_ENTRY} FROM audit ORDER BY id DESC"
-    given, apart = _given(replaced.rows(_GIVEN, ("audit",))), False
+    given, until = _given(replaced.rows(_GIVEN, ("audit",))), NEVER
+    missing = apart = False
     for number, count, *entry in copy.execute(entries):
         found = replaced.rows(f"SELECT count, {_ENTRY} FROM audit WHERE id = ?", (number,))
-        if not found:
-            apart = apart or number > given  # otherwise the entry has expired
-        elif list(found[0][1:]) == entry and found[0][0] >= count:
-            return int(entry[0]) if apart else ALWAYS
-        else:
-            apart = True
-    return NEVER if apart or not _has_become(copy, replaced) else ALWAYS
+        if found and list(found[0][1:]) == entry and found[0][0] >= count:
+            until = int(entry[0])
+            break
+        missing = missing or not found
+        apart = apart or bool(found) or number > given
+    # An entry that is missing has expired there, or never was there.
+    doubtful = missing or until == NEVER
+    return until if apart or (doubtful and not _has_become(copy, replaced)) else ALWAYS
 
 
 def _has_become(copy: apsw.Connection, replaced: ReplacedCatalogue) -> bool:

@@ -22,3 +22,12 @@ class ReplacedCatalogue:
             return self._database.execute(sql, parameters).fetchall()
         except (apsw.Error, UnicodeDecodeError) as error:
             raise StoreDamaged("the former catalogue cannot be read") from error
+
+    def require_whole(self) -> None:
+        """Check that no row is hidden: one that a damaged index lacks is just not found.
+
+        Raises:
+            StoreDamaged: it is damaged.
+        """
+        if self.rows("PRAGMA integrity_check(1)") != [("ok",)]:
+            raise StoreDamaged("the former catalogue is damaged")
