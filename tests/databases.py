@@ -5,7 +5,6 @@ run on SQLite. Functions that change a database directly, without the store, are
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import cache
@@ -79,33 +78,6 @@ def drop_tokens(folder: Path) -> None:
     database = apsw.Connection(str(folder / "catalogue.db"))
     database.execute("PRAGMA foreign_keys = OFF; DROP TABLE tokens")
     database.close()
-
-
-def saved(folder: Path) -> Callable[[], None]:
-    """Save the database of the catalogue in ``folder``; return what restores it, also in use."""
-    if KIND == "postgres":
-        server, name = postgres.shared(), _names[folder]
-        dump = server.folder / f"{name}-{time.monotonic_ns()}.dump"
-        program = ("pg_dump", "--format=custom", "--schema=mapshelf", f"--file={dump}")
-        server.run(*program, server.url(name))
-        back = ("pg_restore", "--clean", "--if-exists", f"--dbname={server.url(name)}", str(dump))
-        return lambda: server.run(*back)
-    kept = apsw.Connection(":memory:")
-    path = str(folder / "catalogue.db")
-    with closing(apsw.Connection(path)) as database:
-        _copy(database, kept)
-
-    def restore() -> None:
-        with closing(apsw.Connection(path)) as database:
-            database.set_busy_timeout(10_000)
-            _copy(kept, database)
-
-    return restore
-
-
-def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
-    with target.backup("main", source, "main") as copying:
-        copying.step()
 
 
 def give_back(folder: Path) -> None:

@@ -310,14 +310,9 @@ def test_a_node_is_told_of_changes_that_a_failover_lost(tmp_path: Path) -> None:
             put(store, "lost too")
             builder.advance()
             seen = builder.revision
-            lineage = store.lineage(seen)
             primary.stop(signal.SIGQUIT)
             standby.execute("SELECT pg_promote()")
-            wait_until(lambda: not raises(store.newest))
-            assert store.revision() <= seen
-            assert not store.has_diverged(seen, lineage), "the next revisions are far above"
             wait_until(lambda: not raises(lambda: put(store, "one")))
-            assert not store.has_diverged(seen, lineage), "nodes go on with their snapshots"
             put(store, "two")
             put(store, "three")
             assert store.revision() > seen

@@ -221,7 +221,6 @@ class CurrentSnapshot:
         self._directory = directory
         self.in_use: CachedSnapshot | None = None
         self.popular = PopularResponses()
-        self._set_aside: Snapshot | None = None
         self._withdrawn: dict[str, int] = {}
         self._refused = ""
         self._lacks_resources = False
@@ -272,26 +271,6 @@ class CurrentSnapshot:
                 shown = {one for one in later if present.find(one, b"") is not None}
                 if shown - self.in_use.withdrawn:
                     self.in_use = CachedSnapshot(present, self.in_use.withdrawn | shown)
-
-    @property
-    def latest(self) -> Snapshot | None:
-        """The snapshot in use or set aside, ``None`` before the first."""
-        return self.in_use.snapshot if self.in_use else self._set_aside
-
-    def set_aside(self, snapshot: Snapshot) -> None:
-        """Answer no more from a snapshot of changes that the store lacks, and have it replaced."""
-        with self._replacing:
-            if self.in_use is not None and self.in_use.snapshot is snapshot:
-                # Withdrawals may have the numbers of lost changes, too.
-                self.in_use, self._withdrawn = None, {}
-                self._set_aside, self._refused = snapshot, snapshot.name
-        self._directory.refuse(snapshot.name)
-
-    def take_back(self, snapshot: Snapshot) -> None:
-        """Answer again from a snapshot that was set aside, if there is no newer one."""
-        with contextlib.suppress(SnapshotError), self._replacing:
-            if self._set_aside is snapshot and self._directory.current() == snapshot.name:
-                self.in_use, self._set_aside = CachedSnapshot(snapshot), None
 
     def refresh(self) -> None:
         """Switch to the current snapshot if it is not the one in use.
@@ -375,7 +354,6 @@ class CurrentSnapshot:
             now = self._without_withdrawn(new.snapshot)
             self._withdrawn = {one: at for one, at in self._withdrawn.items() if at > revision}
             self.in_use = new if new.withdrawn == now.withdrawn else now
-            self._set_aside = None
 
     def _verify(self, name: str) -> None:
         self._verifying = True

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.api.current_snapshot import CurrentSnapshot
-from mapshelf.api.lineage_check import LineageCheck
-from mapshelf.api.shared_answer import Answer, SharedAnswer
+from mapshelf.api.shared_answer import SharedAnswer
 from mapshelf.api.waiting import FileChanges
 from mapshelf.errors import StoreError
 from mapshelf.store.contract import ChangeFeed
-from mapshelf.store.contract.change_feed import Newest
 
 MOST_AT_ONCE: Final = 1000
 """Maps to query at once."""
@@ -48,8 +46,9 @@ class Withdrawals:
             await self._follow(store, changes)
 
     async def _follow(self, store: ChangeFeed, changes: FileChanges | None) -> None:
-        last = SharedAnswer(lambda: _written(store.newest()), store.last_withdrawal_age, self._note)
-        lineage = LineageCheck(self._snapshot, store)
+        last = SharedAnswer(
+            lambda: str(store.last_withdrawal()), store.last_withdrawal_age, self._note
+        )
         loop, pause = asyncio.get_running_loop(), 0.0
         # For so long, the workers may share an answer from before a change.
         shared = store.last_withdrawal_age + LOOK_INTERVAL
@@ -62,10 +61,8 @@ class Withdrawals:
             await asyncio.sleep(pause)
             pause = LOOK_INTERVAL
             try:
-                if not self._is_up_to_date(last, lineage):
-                    await loop.run_in_executor(None, self._look, store, last, lineage)
-                if lineage.is_pending:
-                    busy_until = time.monotonic() + shared
+                if not self._is_up_to_date(last):
+                    await loop.run_in_executor(None, self._look, store, last)
             except StoreError as error:
                 log.debug("which maps were hidden cannot be asked now: %s", error)
                 pause, seen = AFTER_FAILURE, ()
@@ -78,30 +75,15 @@ class Withdrawals:
         """Return what differs after a write that was not reported, or with another snapshot."""
         return store.written_stamp(), self._snapshot.withdrawals_after
 
-    def _is_up_to_date(self, last: SharedAnswer, lineage: LineageCheck) -> bool:
+    def _is_up_to_date(self, last: SharedAnswer) -> bool:
         """Return whether the snapshot is up to date; this wakes no thread."""
-        if self._snapshot.latest is None:
-            return True
         noted, after = last.noted(), self._snapshot.withdrawals_after
-        if noted is None:
-            return False
-        newest = _read(noted)
-        return not lineage.is_due(newest.mark) and (after is None or newest.withdrawal <= after)
+        return after is None or (noted is not None and int(noted.value) <= after)
 
-    def _look(self, store: ChangeFeed, last: SharedAnswer, lineage: LineageCheck) -> None:
-        newest = _read(last.current())
-        lineage.compare(newest.mark)
-        while (after := self._snapshot.withdrawals_after) is not None and after < newest.withdrawal:
+    def _look(self, store: ChangeFeed, last: SharedAnswer) -> None:
+        newest = int(last.current().value)
+        while (after := self._snapshot.withdrawals_after) is not None and after < newest:
             found = store.withdrawn(after, MOST_AT_ONCE)
             if not found:  # visible again by now
                 return
             self._snapshot.withdraw({public_id: revision for revision, public_id in found})
-
-
-def _written(newest: Newest) -> str:
-    return f"{newest.withdrawal}-{newest.mark}"
-
-
-def _read(answer: Answer) -> Newest:
-    withdrawal, _, mark = answer.value.partition("-")
-    return Newest(int(withdrawal), mark)

@@ -59,22 +59,11 @@ FROM_MAPS: Final = (
 )
 """The tables that ``MAP`` is selected from."""
 
-_LINEAGE_COLUMN: Final = (
-    "identity || ' ' || coalesce((SELECT mark FROM marks WHERE revision >= nullif({}, 0)"
-    " ORDER BY revision LIMIT 1), '')"
+LINEAGE: Final = (
+    "SELECT identity || ' ' || coalesce((SELECT mark FROM marks WHERE revision >= nullif({}, 0)"
+    " ORDER BY revision LIMIT 1), '') FROM sequence"
 )
-
-LINEAGE: Final = f"SELECT {_LINEAGE_COLUMN} FROM sequence"
 """The lineage as of a revision: the mark of the transaction that allocated it or a later one."""
-
-REVISION_AND_LINEAGE: Final = f"revision, {_LINEAGE_COLUMN}"
-"""Columns of ``sequence``: the newest revision, and the lineage as of a revision."""
-
-NEWEST_MARK: Final = (
-    "(SELECT identity || '-' || revision || '-' || coalesce("
-    "(SELECT mark FROM marks ORDER BY revision DESC LIMIT 1), '') FROM sequence)"
-)
-"""``contract.change_feed.Newest.mark``."""
 
 COUNTERS: Final = (
     "SELECT identity, revision, file_id, coalesce("

@@ -56,37 +56,6 @@ class ChangeFeedContract(Suite):
         assert store.lineage(store.revision()) not in seen
         assert store.lineage(store.revision() + 1) == store.lineage(0)
 
-    def test_a_catalogue_has_diverged_if_others_have_the_revisions_that_were_seen(
-        self, store: Store, reopen: Open, empty: Callable[[], Store]
-    ) -> None:
-        other = empty()
-        nothing = 0, store.lineage(0)
-        assert not store.has_diverged(*nothing)
-        assert other.has_diverged(*nothing), "another catalogue"
-        put(store, title("a", id="a"))
-        seen = store.revision(), store.lineage(store.revision())
-        for _ in range(2):
-            for one in (store, reopen()):
-                assert not one.has_diverged(*nothing)
-                assert not one.has_diverged(*seen)
-                assert one.has_diverged(seen[0], f"{store.identity()} other")
-                assert one.has_diverged(seen[0], store.lineage(0))
-                assert one.has_diverged(store.revision() + 1, store.lineage(0))
-            put(store, title("b", id="b"))
-            store.delete_maps(["b"])
-
-    def test_the_mark_of_the_newest_change_differs_after_each(
-        self, store: Store, empty: Callable[[], Store]
-    ) -> None:
-        marks = {store.newest().mark, empty().newest().mark}
-        for _ in range(2):
-            put(store, title("a", id="a"))
-            marks |= {store.newest().mark, store.newest().mark}
-            store.delete_maps(["a"])
-            marks.add(store.newest().mark)
-        assert len(marks) == 6
-        assert not any(" " in mark for mark in marks)
-
     def test_revision_is_that_of_the_newest_change(self, store: Store) -> None:
         store.put_maps([title("a", id="a"), title("b", id="b")])
         assert store.revision() == store.changes(0, ALL)[-1].revision > 0
@@ -126,10 +95,10 @@ class ChangeFeedContract(Suite):
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
 
     def test_withdrawn_maps_are_reported(self, store: Store, reopen: Open) -> None:
-        assert (store.newest().withdrawal, store.withdrawn(0, ALL)) == (0, [])
+        assert (store.last_withdrawal(), store.withdrawn(0, ALL)) == (0, [])
         ann = store.add_user("ann").id
         maps = {name: put(store, title(name, id=name)) for name in "abcde"}
-        assert store.newest().withdrawal == 0
+        assert store.last_withdrawal() == 0
         before = store.revision()
         found = []
         for name, hidden in (("c", "private"), ("a", "unlisted")):
@@ -142,13 +111,13 @@ class ChangeFeedContract(Suite):
         store.delete_maps(["d"])
         found.append((store.revision(), "d"))
         for one in (store, reopen()):
-            assert one.newest().withdrawal == store.revision()
+            assert one.last_withdrawal() == store.revision()
             assert one.withdrawn(before, ALL) == found
             assert one.withdrawn(before, 1) == found[:1]
             assert one.withdrawn(found[0][0], 2) == found[1:3]
             assert one.withdrawn(store.revision(), ALL) == []
         store.edit_map(maps["c"].file_id, MapDetails(visibility=Visibility.PUBLISHED))
-        assert store.newest().withdrawal == found[-1][0]
+        assert store.last_withdrawal() == found[-1][0]
         assert store.withdrawn(before, ALL) == found[1:], (
             "a map that is listed again is not withdrawn"
         )

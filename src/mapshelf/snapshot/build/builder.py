@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mapshelf.errors import (
     HistoryLost,
@@ -29,7 +29,7 @@ from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_ne
 from mapshelf.snapshot.build.map_preparation import MapPreparation
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
-from mapshelf.snapshot.format.manifest import newest_seen, read_manifest, verify
+from mapshelf.snapshot.format.manifest import read_manifest, verify
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read.snapshot import Snapshot
 from mapshelf.store.contract import ChangeFeed
@@ -96,9 +96,6 @@ class Builder:
         if self._working.is_published and revision == self._working.published_revision:
             return False
         if revision < max(self._working.revision, self._working.highest):
-            if self._working.published_name:
-                published = self._directory.folder(self._working.published_name)
-                self._forget_if_diverged(read_manifest(published))
             self._rebuild("the store is older than it")
         try:
             self._apply_changes(revision, progress)
@@ -234,19 +231,10 @@ class Builder:
             manifest[store] != self._store.lineage(manifest[revision])
             for store, revision in (("store", "revision"), ("store_of_highest", "highest"))
         ):
-            self._forget_if_diverged(manifest)
             raise SnapshotDamaged(
                 "the snapshot was built from another store, or from another copy of it"
             )
         return WorkingSnapshot.resume(self._new_folder(), snapshot, manifest, self._preparation)
-
-    def _forget_if_diverged(self, manifest: dict[str, Any]) -> None:
-        """Let no worker begin with the current snapshot if the store lacks what it shows.
-
-        Workers that use it notice that themselves (``api/lineage_check.py``).
-        """
-        if self._store.has_diverged(*newest_seen(manifest)):
-            self._directory.forget()
 
     def _last_number(self) -> int:
         names = (path.name for path in self._directory.path.iterdir())

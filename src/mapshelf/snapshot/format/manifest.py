@@ -109,12 +109,6 @@ def check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
             raise SnapshotDamaged(f"{name} has {found} {noun(found, 'byte')} instead of {size}")
 
 
-def newest_seen(manifest: dict[str, Any]) -> tuple[int, str]:
-    """Return the newest revision that a snapshot was built from, and the store's lineage then."""
-    of_all = manifest["revision"], manifest["store"]
-    return max(of_all, (manifest["highest"], manifest["store_of_highest"]))
-
-
 def published_length(manifest: dict[str, Any], name: str) -> int:
     """Return the number of bytes of a file that belong to the snapshot."""
     size: int = manifest["files"][name][0]

@@ -25,7 +25,6 @@ from mapshelf.snapshot.format.manifest import (
     TERMS,
     TEXT,
     check_sizes,
-    newest_seen,
     published_length,
     read_manifest,
 )
@@ -130,11 +129,6 @@ class Alike:
 class Snapshot:
     """The snapshot in ``folder``.
 
-    Attributes:
-        name: its name in the folder of all snapshots.
-        revision: the revision of the store that it shows.
-        seen: the newest revision of a change in it, and the lineage of the store as of that.
-
     Raises:
         SnapshotDamaged: the snapshot is incomplete, altered, or of another version.
         SnapshotUnavailable: the snapshot cannot be opened at the moment.
@@ -145,7 +139,6 @@ class Snapshot:
         check_sizes(folder, manifest)
         self.name = folder.name
         self.revision: int = manifest["revision"]
-        self.seen = newest_seen(manifest)
         self._columns = load_columns(folder, manifest["slots"])
         self._listing = Listing(folder, self._columns)
         self._text = TextIndex(folder / TEXT)

@@ -1,7 +1,7 @@
 """The change feed: an ordered log of changes to maps, from which snapshots are built."""
 
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from mapshelf.model import Change
 
@@ -10,24 +10,11 @@ MOST_BYTES: Final = 32 << 20
 outlines of real maps have a few megabytes."""
 
 
-class Newest(NamedTuple):
-    """The newest changes of a catalogue.
-
-    Attributes:
-        withdrawal: the newest revision that withdrew a map from all lists, 0 if there is none.
-            Maps are withdrawn when they are deleted, removed or unpublished.
-        mark: a word that differs after each change of a map, also between copies of a catalogue.
-    """
-
-    withdrawal: int
-    mark: str
-
-
 class ChangeFeed(Protocol):
     """Every change to a map, in order, each map once at its latest change.
 
     Attributes:
-        last_withdrawal_age: seconds for which a result of ``newest`` may be cached.
+        last_withdrawal_age: seconds for which a result of ``last_withdrawal`` may be cached.
     """
 
     last_withdrawal_age: float
@@ -51,18 +38,6 @@ class ChangeFeed(Protocol):
         A copy that was changed independently has the same identity and may have the same
         revisions, but a different lineage from then on. A revision that the catalogue has not
         reached, or that is more than 100,000 revisions old, has the lineage of revision 0.
-        """
-
-    def has_diverged(self, revision: int, lineage: str) -> bool:
-        """Return whether this is another catalogue, or a copy of it that lacks later changes.
-
-        Then its changes may have revisions that were seen with other changes. It is not reported
-        after another server took over, when revisions continue far above all that were lost. MUST
-        be up to date and cheap.
-
-        Args:
-            revision: a revision that was seen.
-            lineage: the lineage as of this revision when it was seen.
         """
 
     def revision(self) -> int:
@@ -94,8 +69,12 @@ class ChangeFeed(Protocol):
         raise if the store cannot be reached: the caller keeps polling.
         """
 
-    def newest(self) -> Newest:
-        """Return the newest changes. MUST be up to date and cheap: nodes poll it constantly."""
+    def last_withdrawal(self) -> int:
+        """Return the newest revision that withdrew a map from all lists, 0 if there is none.
+
+        Maps are withdrawn when they are deleted, removed or unpublished. MUST be up to date and
+        cheap: nodes poll it constantly.
+        """
 
     def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
         """Return revision and public id of withdrawn maps with a revision above ``after``.

@@ -11,15 +11,12 @@ from mapshelf.store.columns import (
     FROM_MAPS,
     LINEAGE,
     MAP,
-    NEWEST_MARK,
     ORIGIN,
-    REVISION_AND_LINEAGE,
     map_of_row,
 )
-from mapshelf.store.contract.change_feed import MOST_BYTES, Newest
-from mapshelf.store.divergence import Point, has_diverged
+from mapshelf.store.contract.change_feed import MOST_BYTES
 from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
-from mapshelf.store.postgres.counters import HISTORY, LEAP
+from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.listening import Listener
 
@@ -48,11 +45,6 @@ LAST_WITHDRAWAL: Final = (
     " (SELECT max(revision) FROM maps WHERE visibility <> 'published'), 0)"
 )
 """Changes that leave no published map, and the revision of the newest one."""
-
-DIVERGENCE: Final = (
-    f"SELECT {REVISION_AND_LINEAGE.format('%s::bigint')}, history <> {HISTORY},"
-    " coalesce((SELECT max(gave) FROM takeovers), 0) FROM sequence"
-)
 
 LAG: Final = 0.5
 """Seconds that a standby may take to show an announced change; then the primary is read."""
@@ -84,17 +76,6 @@ class PostgresChangeFeed(DatabaseUser):
     def lineage(self, revision: int) -> str:
         """See ``Store``."""
         return str(self._rows(LINEAGE.format("%s::bigint"), (revision,))[0][0])
-
-    def has_diverged(self, revision: int, lineage: str) -> bool:
-        """See ``Store``. Read from the primary.
-
-        Another server that has taken over may not have written yet.
-        """
-        ((*now, writes_first, gave),) = self._rows(DIVERGENCE, (revision,))
-        newest = Point(*now)
-        next_ones = (newest.revision // LEAP + 1) * LEAP if writes_first else 0
-        has_leapt = revision < gave or revision <= next_ones
-        return has_diverged(Point(revision, lineage), newest, has_leapt=has_leapt)
 
     def revision(self) -> int:
         """See ``Store``.
@@ -165,9 +146,10 @@ class PostgresChangeFeed(DatabaseUser):
                     raise
                 limit = limit // 4 or 1
 
-    def newest(self) -> Newest:
+    def last_withdrawal(self) -> int:
         """See ``Store``. Read from the primary."""
-        return Newest(*self._connections.ask_primary(f"{LAST_WITHDRAWAL}, {NEWEST_MARK}"))
+        (revision,) = self._connections.ask_primary(LAST_WITHDRAWAL)
+        return int(revision)
 
     def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
         """See ``Store``."""

@@ -16,13 +16,10 @@ from mapshelf.store.columns import (
     FROM_MAPS,
     LINEAGE,
     MAP,
-    NEWEST_MARK,
     ORIGIN,
-    REVISION_AND_LINEAGE,
     map_of_row,
 )
-from mapshelf.store.contract.change_feed import MOST_BYTES, Newest
-from mapshelf.store.divergence import Point, has_diverged
+from mapshelf.store.contract.change_feed import MOST_BYTES
 from mapshelf.store.sqlite.database import DatabaseUser
 
 LOOK_INTERVAL: Final = 0.1
@@ -67,12 +64,6 @@ class SQLiteChangeFeed(DatabaseUser):
         """See ``Store``."""
         return str(self._database.rows(LINEAGE.format("?"), (revision,))[0][0])
 
-    def has_diverged(self, revision: int, lineage: str) -> bool:
-        """See ``Store``."""
-        query = f"SELECT {REVISION_AND_LINEAGE.format('?')} FROM sequence"
-        (now,) = self._database.rows(query, (revision,))
-        return has_diverged(Point(revision, lineage), Point(*now))
-
     def revision(self) -> int:
         """See ``Store``."""
         return int(self._database.row("SELECT revision FROM sequence")[0])
@@ -113,9 +104,9 @@ class SQLiteChangeFeed(DatabaseUser):
                 else:
                     time.sleep(min(LOOK_INTERVAL, rest))
 
-    def newest(self) -> Newest:
+    def last_withdrawal(self) -> int:
         """See ``Store``."""
-        return Newest(*self._database.row(f"SELECT {LAST_GONE}, {NEWEST_MARK}"))
+        return int(self._database.row(f"SELECT {LAST_GONE}")[0])
 
     def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
         """See ``Store``."""
