@@ -1,7 +1,9 @@
 """Scheduled cleanup: deleted accounts are finished, and old records are deleted in time."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,21 @@ def test_deleted_accounts_are_finished(store: SQLiteStore, monkeypatch: pytest.M
         scheduler.do_due()
     assert store.maps(0, 10) == []
     store.add_user("ann")
+
+
+def test_what_names_look_like_is_noted_after_an_upgrade(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapshelf.store.lookalikes.ROWS_AT_ONCE", 1)
+    for name in "abc":
+        store.add_user(name)
+    with closing(sqlite3.connect(tmp_path / "catalogue.db")) as database, database:
+        database.execute("UPDATE users SET skeleton = NULL")
+        scheduler = CleanupScheduler(store)
+        for _ in range(6):
+            database.commit()
+            scheduler.do_due()
+        assert database.execute("SELECT 1 FROM users WHERE skeleton IS NULL").fetchall() == []
 
 
 def test_an_unreachable_store_is_retried_later(

@@ -1,4 +1,4 @@
-"""Schedules cleanup: finish account deletions, and delete expired records."""
+"""Schedules cleanup: finish account deletions, delete old records, note names after upgrades."""
 
 import logging
 import time
@@ -25,17 +25,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class CleanupScheduler:
-    """Finishes account deletions, and deletes expired records.
+    """Finishes account deletions, deletes expired records, and prepares names after upgrades.
 
     Attributes:
         store: the store.
         next_check: when (``time.monotonic``) to check for expired records.
         next_closing: when to check for unfinished account deletions.
+        next_names: when to check for users of whom is not noted what their names look like.
     """
 
     store: Administration
     next_check: float = 0.0
     next_closing: float = 0.0
+    next_names: float = 0.0
 
     def do_due(self) -> None:
         """Do some of the work that is due, unless the store was checked recently."""
@@ -44,9 +46,12 @@ class CleanupScheduler:
                 self.next_closing = time.monotonic() + CLOSING_INTERVAL
             if time.monotonic() >= self.next_check and not self._forget():
                 self.next_check = time.monotonic() + CHECK_INTERVAL
+            if time.monotonic() >= self.next_names and not self.store.add_skeletons():
+                self.next_names = time.monotonic() + CHECK_INTERVAL
         except StoreError as error:
             log.warning("cleaning up was postponed: %s", error)
-            self.next_check = self.next_closing = time.monotonic() + RETRY_INTERVAL
+            later = time.monotonic() + RETRY_INTERVAL
+            self.next_check = self.next_closing = self.next_names = later
 
     def _forget(self) -> bool:
         """Delete some expired records; return whether there may be more."""

@@ -15,7 +15,7 @@ from mapshelf.model import (
     ReportedMap,
     Vote,
 )
-from mapshelf.store import account_deletion, audit, moderation, user_data
+from mapshelf.store import account_deletion, audit, lookalikes, moderation, user_data
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -65,6 +65,13 @@ class AdministrationMethods(SharedMethods):
             return False
         with self._changing() as database:
             return account_deletion.finish_closing(database)
+
+    def add_skeletons(self) -> bool:
+        """See ``Store``."""
+        if not lookalikes.lacks_skeletons(self._read):
+            return False
+        with self._changing() as database:
+            return lookalikes.add_skeletons(database.rows)
 
     def auditing(self, *entries: AuditEntry) -> AbstractContextManager[None]:
         """See ``Store``."""

@@ -25,7 +25,7 @@ from mapshelf.model import (
     Token,
     User,
 )
-from mapshelf.store import Store
+from mapshelf.store import Store, lookalikes
 from mapshelf.store.tables import USERS
 from tests.store.clock import Clock
 from tests.store.contract.suite import Open, Suite, title
@@ -361,16 +361,28 @@ class InvitationsContract(Suite):
     def test_users_without_a_skeleton_count_and_get_one(self, store: Store) -> None:
         """As those that a node of a former version has added."""
         store.register(None, "Bob", "x", 5)
-        columns = USERS.columns
-        for row in store.rows(USERS, None, 10):
-            values = dict(zip(columns, row, strict=True))
-            if values["name"] == "Bob":
-                bob = tuple(None if name == "skeleton" else values[name] for name in columns)
-        store.write_rows({USERS: [bob]}, store.catalogue_counters())
+        forget_skeletons(store, "Bob")
         with pytest.raises(AlreadyExists):
             store.register(None, "B\u043eb", "x", 5)
         store.register(None, "Eve", "x", 5)
-        assert all(row[columns.index("skeleton")] for row in store.rows(USERS, None, 10))
+        assert all(skeletons(store).values())
+
+    def test_skeletons_are_added_a_few_at_a_time(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """So that the first registration after an upgrade need not wait for all."""
+        monkeypatch.setattr(lookalikes, "ROWS_AT_ONCE", 2)
+        assert not store.add_skeletons()
+        names = ("Ann", "Bob", "Cid", "Dot", "Eve")
+        for name in names:
+            store.register(None, name, "x", 5)
+        before, revision = skeletons(store), store.revision()
+        forget_skeletons(store, *names)
+        for rest in (3, 1, 0):
+            assert store.add_skeletons()
+            assert sum(one is None for one in skeletons(store).values()) == rest
+        assert not store.add_skeletons()
+        assert (skeletons(store), store.revision()) == (before, revision)
 
     def test_invitations_of_disabled_users_are_refused(self, store: Store, clock: Clock) -> None:
         root = store.add_user("root", Role.ADMINISTRATOR)
@@ -458,3 +470,17 @@ class InvitationsContract(Suite):
         clock.now += 1
         add_link(store, 2, None, clock.now + 1)
         assert [one.digest for one in store.invitations(0)] == [digest(2)]
+
+
+def skeletons(store: Store) -> dict[str, str | None]:
+    """Return what is noted of the names of all users."""
+    name, skeleton = (USERS.columns.index(one) for one in ("name", "skeleton"))
+    return {row[name]: row[skeleton] for row in store.rows(USERS, None, 10)}
+
+
+def forget_skeletons(store: Store, *names: str) -> None:
+    """Make users what a node of a former version adds."""
+    name, skeleton = (USERS.columns.index(one) for one in ("name", "skeleton"))
+    rows = [row for row in store.rows(USERS, None, 10) if row[name] in names]
+    former = [(*row[:skeleton], None, *row[skeleton + 1 :]) for row in rows]
+    store.write_rows({USERS: former}, store.catalogue_counters())

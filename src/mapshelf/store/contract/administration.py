@@ -190,6 +190,17 @@ class ClosedAccounts(Protocol):
         """
 
 
+class UserNames(Protocol):
+    """Prepares the check that new names do not look like those of users."""
+
+    def add_skeletons(self) -> bool:
+        """Note what the names of some users look like; return whether it was not noted of any.
+
+        After an upgrade, the next registration would do it for all. MUST be cheap if there is
+        nothing to do.
+        """
+
+
 class UserData(Protocol):
     """Reads the data of a user in pages, for an export."""
 
@@ -207,6 +218,6 @@ class UserData(Protocol):
 
 
 class Administration(
-    Moderation, CollectionModeration, AuditLog, ClosedAccounts, UserData, Protocol
+    Moderation, CollectionModeration, AuditLog, ClosedAccounts, UserNames, UserData, Protocol
 ):
     """All administration protocols."""
