@@ -94,6 +94,16 @@ def test_a_worker_that_does_not_know_it_yet_shows_nothing_new(people: People) ->
     assert own.headers["Cache-Control"] == "private, no-store"
 
 
+def test_lists_of_own_maps_show_it_once(people: People) -> None:
+    public_id = published(people)
+    hide_and_replace(people.shelf.store, public_id)
+    assert public_id in people.get(OTHER, OF_LISTS[0]).text, "the snapshot is as old as ever"
+    for parameters in ("", "?order_by=date", "?order_by=views", "?query=budget"):
+        answer = people.get(OWNER, f"/users/me/maps{parameters}")
+        assert [one["ID"] for one in answer.json()] == [public_id], parameters
+        assert answer.headers["x-total-count"] == "1", parameters
+
+
 def test_a_write_that_was_not_reported_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

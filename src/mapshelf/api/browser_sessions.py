@@ -7,6 +7,8 @@ So the API rejects sessions in requests from other sites, and requires our CSRF 
 
 import secrets
 from dataclasses import dataclass
+from time import perf_counter
+from typing import Final
 
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.cookies import FORM, PROVIDER, SESSION, Cookie
@@ -18,6 +20,9 @@ from mapshelf.client_address import Sender
 from mapshelf.errors import InsufficientScope, InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, Token, User, name_key
 from mapshelf.tokens import PROXY_SESSION_PREFIX, scopes_of
+
+LATE_AFTER: Final = 1.0
+"""Seconds that reading may take before the credential of the request is checked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +182,15 @@ class BrowserSessions:
             CrossSiteRequest: the check failed.
         """
         check_form(token, secret, provenance(request), self._base_url)
+
+
+def is_late(began: float) -> bool:
+    """Return whether a response that only reads was begun so long ago that access may have ended.
+
+    Args:
+        began: when the credential was checked (``time.perf_counter``).
+    """
+    return perf_counter() - began > LATE_AFTER
 
 
 def provenance(request: Request) -> Provenance:

@@ -19,6 +19,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from mapshelf.api import browser_sessions
 from mapshelf.api.access_log import AccessLog
 from mapshelf.api.admission import Admission
 from mapshelf.api.auth import Authenticator
@@ -62,10 +63,6 @@ CROWDED_AFTER: Final = 0.01
 
 CALM_FOR: Final = 0.002
 """Seconds until the next marker if the last one was not delayed."""
-
-
-LATE_AFTER: Final = 1.0
-"""Seconds that reading may take before the credential of the request is checked again."""
 
 
 class RequestHandler:
@@ -200,7 +197,9 @@ class RequestHandler:
         if crowded and method.budget is not None:
             await self.admission.turn(request.owner)
         response = await method.answer(self._context, request)
-        if method.scope is not None and request.method in READING and is_late(began):
+        # As ``is_late`` does, without a call: each request of a program passes here.
+        late = perf_counter() - began > browser_sessions.LATE_AFTER
+        if late and method.scope is not None and request.method in READING:
             await self._credential(request, method.scope, None)
         return response
 
@@ -269,15 +268,6 @@ class RequestHandler:
             if limit is not None:
                 self._limits.count(limit, request)
             raise
-
-
-def is_late(began: float) -> bool:
-    """Return whether a response that only reads was begun so long ago that access may have ended.
-
-    Args:
-        began: when the credential was checked (``time.perf_counter``).
-    """
-    return perf_counter() - began > LATE_AFTER
 
 
 def count(counts: OperationCounts, status: int, seconds: float) -> None:

@@ -6,8 +6,9 @@ available to those who may see them; for all other clients, they do not exist. M
 the snapshot was made are looked up in the store, too (``withdrawals.py``).
 
 Outlines and files are always in the store. Between finding a map and reading its outline, somebody
-may make it private and replace its file; the snapshot may be older still. So what was read is sent
-only if everybody may see the map *afterwards* (``FoundMap.checked``).
+may make it private or give it to another owner, and replace its file; the snapshot may be older
+still. So what was read is sent only if the client may see the map *afterwards*
+(``FoundMap.checked``).
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.permissions import may_see
-from mapshelf.api.browser_sessions import BrowserSessions
+from mapshelf.api.browser_sessions import BrowserSessions, is_late
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, MakeResponse
 from mapshelf.api.http import Request, Response
@@ -60,8 +61,10 @@ class FoundMap:
         visibility: its visibility.
         current: the snapshot, which has the map unless ``is_cached`` is false.
         is_cached: whether responses may be cached with the snapshot.
-        is_open: asks the store whether everybody may still see the map.
+        is_open: asks the store whether everybody may still see the map; for a private map, whether
+            the user may for whom it was found.
         look_again: finds the map in the store, if the client may see it there.
+        reader: the number of the user for whom a private map was found, 0 for other maps.
     """
 
     record: Record
@@ -70,6 +73,7 @@ class FoundMap:
     is_cached: bool
     is_open: Callable[[], bool]
     look_again: Callable[[], Awaitable["FoundMap"]]
+    reader: int = 0
 
     @property
     def snapshot(self) -> Snapshot:
@@ -94,8 +98,10 @@ class FoundMap:
             except _HiddenMeanwhileError:  # its owner still sees it
                 found = await self.look_again()
                 return await found.response(request, queue, make, query_string)
+        began = time.perf_counter()
         key = request.path, request.query_string if query_string is None else query_string
-        place = (self.record.file_id, self.visibility, *key)
+        # What is found for one user is sent to no other, who might see it no longer.
+        place = (self.record.file_id, self.visibility, self.reader, *key)
         made: Response | Deferred = await queue.result(
             place, checked, request.disconnection, owner=request.owner
         )
@@ -103,12 +109,14 @@ class FoundMap:
             made = await made.queue.result(
                 place, made.make, request.disconnection, owner=request.owner
             )
+        if self.visibility is Visibility.PRIVATE and is_late(began):
+            await self.look_again()  # refuses it if the session or token has ended meanwhile
         return self.guarded(made)
 
     def checked(self, make: MakeResponse) -> MakeResponse:
         """Return ``make`` such that it raises ``NotFound`` if the map has been hidden meanwhile.
 
-        A private map was found for its owner or an administrator, who may see it in any case.
+        The owner of a private map may have given it away meanwhile.
         """
 
         def checked_make() -> Response | Deferred:
@@ -117,7 +125,7 @@ class FoundMap:
                 return replace(made, make=partial(self._checked_response, made.make))
             return self._checked_response(lambda: made)
 
-        return make if self.visibility is Visibility.PRIVATE else checked_make
+        return checked_make
 
     def _checked_response(self, make: Callable[[], Response]) -> Response:
         response = make()
@@ -164,18 +172,24 @@ async def _find_in_store(
     found = await context.map_finder.find(public_id, request)
     if found is None:
         raise no_map()
+    is_open, reader = partial(_is_open, context, public_id), 0
     if found.visibility is Visibility.PRIVATE:
         user = request.user or await user_if_any(context.sessions, request)
-        if not may_see(found, user):
+        if user is None or not may_see(found, user):
             raise no_map()
+        is_open, reader = partial(_is_seen, context, public_id, user), user.id
     record = Record(found.file_id, with_base_url(encode_record(found), base_url))
-    is_open = partial(_is_open, context, public_id)
     look_again = partial(_find_in_store, context, request, public_id, base_url)
-    return FoundMap(record, found.visibility, current, False, is_open, look_again)
+    return FoundMap(record, found.visibility, current, False, is_open, look_again, reader)
 
 
 def _is_open(context: Context, public_id: str) -> bool:
     return public_id in context.store.get().open_ids([public_id])
+
+
+def _is_seen(context: Context, public_id: str, user: User) -> bool:
+    found = context.store.get().find_map(public_id)
+    return found is not None and may_see(found, user)
 
 
 async def until_hidden(context: Context, request: Request) -> None:

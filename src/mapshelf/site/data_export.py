@@ -2,12 +2,13 @@
 
 import secrets
 from functools import partial
+from time import perf_counter
 from typing import Final
 
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.data_export import export_data
 from mapshelf.accounts.own_account import delete_account
-from mapshelf.api.browser_sessions import Session
+from mapshelf.api.browser_sessions import Session, is_late
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
@@ -54,13 +55,15 @@ class DataExportPages:
         return await self._personal.page(Page("export.html", {"user": session.user}), session)
 
     async def _export(self, request: Request, session: Session, form: Form) -> Response:
-        context, user = self._personal.context, session.user
+        context, user, began = self._personal.context, session.user, perf_counter()
         entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
         make = partial(self._made, user, entry, context.store_for(request))
         # Concurrent requests of one session share an export.
         file = await context.queues.exports.result(
             ("export", session.token.id), make, request.disconnection, owner=request.owner
         )
+        if is_late(began) and request.check_again is not None:
+            await request.check_again()
         if file is None:
             raise Overloaded("the export cannot be written")
         headers = (

@@ -222,9 +222,8 @@ class MapActionPages:
     async def _versions(
         self, request: Request, session: Session, error: Exception | None = None
     ) -> Response:
-        standing = await self._standing(request, session, own=True)
-        file_id = standing.found.file_id
-        versions = await self._personal.ask(request, lambda store: store.versions(file_id))
+        look = partial(_versions_of, self._addresses, request.parts["id"], session.user)
+        standing, versions = await self._personal.ask(request, look)
         values = {
             "versions": [_row(version, standing.address) for version in versions],
             "megabytes": LARGEST_FILE >> 20,
@@ -258,16 +257,17 @@ class MapActionPages:
         return see_other(self._addresses.map(found.id, found.title))
 
     async def _download(self, request: Request, session: Session) -> Response:
-        standing = await self._standing(request, session, own=True)
-        number, file_id = int(request.parts["number"]), standing.found.file_id
-        read = partial(self._file_of, self._context.store.get(), file_id, number)
+        wanted = request.parts["id"], int(request.parts["number"])
+        read = partial(self._file_of, self._context.store.get(), wanted, session.user)
         queue = self._context.queues.files
         return await queue.result(object(), read, request.disconnection, owner=request.owner)
 
-    def _file_of(self, store: Store, file_id: int, number: int) -> Response:
-        kept = store.version_file(file_id, number)
+    def _file_of(self, store: Store, wanted: tuple[str, int], user: User) -> Response:
+        public_id, number = wanted
+        kept = store.version_file(_own_map(store, public_id, user).file_id, number)
         if kept is None:
             raise no_version()
+        _own_map(store, public_id, user)  # the next owner may have replaced the file meanwhile
         stem, suffix = split_name(kept.name)
         disposition = attachment(f"{stem} ({number})", suffix)
         headers = ((b"content-disposition", disposition), *NO_STORE)
@@ -346,10 +346,8 @@ class MapActionPages:
 def _standing_of(
     addresses: Addresses, public_id: str, user: User, own: bool, store: Store
 ) -> Standing:
-    found = visible_map(store, public_id, user)
+    found = _own_map(store, public_id, user) if own else visible_map(store, public_id, user)
     may = may_change(found, user)
-    if own and not may:
-        raise only_owner()
     return Standing(
         found=found,
         address=addresses.map(found.id, found.title),
@@ -358,6 +356,23 @@ def _standing_of(
         uploaded=may and bool(store.versions(found.file_id)),
         vote=store.vote_of(found.file_id, user.id).name.lower(),
     )
+
+
+def _own_map(store: Store, public_id: str, user: User) -> Map:
+    """Return a map that a user may change; see ``MapActionPages._standing``."""
+    found = visible_map(store, public_id, user)
+    if not may_change(found, user):
+        raise only_owner()
+    return found
+
+
+def _versions_of(
+    addresses: Addresses, public_id: str, user: User, store: Store
+) -> tuple[Standing, list[Version]]:
+    standing = _standing_of(addresses, public_id, user, True, store)
+    versions = store.versions(standing.found.file_id)
+    _own_map(store, public_id, user)  # the next owner may have added versions meanwhile
+    return standing, versions
 
 
 def _saved(details: MapDetails, shown_tags: str, store: Store, found: Map, user: User) -> Map:

@@ -14,13 +14,12 @@ from mapshelf.accounts.audit import done_by, noted
 from mapshelf.accounts.own_account import require_young
 from mapshelf.accounts.permissions import PERMISSIONS, allows
 from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
-from mapshelf.api.browser_sessions import Session
+from mapshelf.api.browser_sessions import Session, is_late
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.csrf import FIELD, form_token
 from mapshelf.api.errors import error_headers, error_row
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
 from mapshelf.api.http import BodyRule, Headers, Request, Response, body_response
-from mapshelf.api.request_handler import is_late
 from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import FindOwner, WorkQueue
 from mapshelf.clock import milliseconds

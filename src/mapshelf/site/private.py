@@ -10,11 +10,12 @@ from time import perf_counter
 from typing import Final
 
 from mapshelf.accounts.permissions import PERMISSIONS, allows
+from mapshelf.api.browser_sessions import is_late
 from mapshelf.api.context import Context
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.request_handler import is_late
 from mapshelf.api.routes import Operation
 from mapshelf.errors import InvalidToken, UnknownPath
+from mapshelf.model import User
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.responses import see_other
 from mapshelf.tokens import FEED_PREFIX
@@ -78,7 +79,7 @@ def for_feed_readers(answer: Answer) -> Operation:
     """
     asked = PERMISSIONS["read feeds by a secret address"]
 
-    async def operation(context: Context, request: Request) -> Response:
+    async def reader(context: Context, request: Request) -> User | None:
         authenticator = await context.sessions.authenticator()
         try:
             found = await authenticator.credential_of_secret(request.parts["secret"], FEED_PREFIX)
@@ -86,8 +87,14 @@ def for_feed_readers(answer: Answer) -> Operation:
             found = None
         if not allows(asked, found):
             raise UnknownPath("There is nothing at this address.")
-        request.user = found.user if found else None
+        return found.user if found else None
+
+    async def operation(context: Context, request: Request) -> Response:
+        request.user = await reader(context, request)
+        began = perf_counter()
         response = private_response(await answer(request))
+        if is_late(began):
+            await reader(context, request)
         compressed = response.compressed and replace(
             response.compressed, headers=(*response.compressed.headers, NO_REFERRER)
         )

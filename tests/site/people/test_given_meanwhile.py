@@ -1,16 +1,21 @@
-"""Maps that get another owner while a form of their former owner changes them."""
+"""Maps that get another owner while their former owner changes or reads them."""
 
+import asyncio
+import threading
+import zlib
 from collections.abc import Callable
 from typing import Any, Final
 
 import httpx
 import pytest
 
+from mapshelf.api import visible_maps
 from mapshelf.model import MapDetails, MapDraft, Visibility
-from mapshelf.site import bulk_actions, publishing, reports
-from tests.harness import Service, Shelf
-from tests.person import Form, Person, forms, member
+from mapshelf.site import bulk_actions, map_actions, publishing, reports
+from tests.harness import PATIENCE, Service, Shelf, outline_of
+from tests.person import Form, Person, forms, member, user_named
 from tests.site.people.test_publishing import choose, id_in, ids_of, map_form, plan, published
+from tests.store.drafts import upload
 
 pytestmark = pytest.mark.process
 
@@ -102,3 +107,90 @@ def test_no_map_is_reported_that_became_private(
     assert answer.status_code == 404
     assert shelf.store.count_reported_maps() == 0
     assert bob.get(address).status_code == 200
+
+
+SECRET: Final = "Confidential"
+PAGES: Final = {
+    "/mindmaps/{}/plan": (visible_maps, "may_see"),
+    "/mindmaps/{}/plan/original": (visible_maps, "may_see"),
+    "/mindmaps/{}/plan/find?query=confidential": (visible_maps, "may_see"),
+    "/site/maps/{}.json": (visible_maps, "may_see"),
+    "/maps/{}/drawing.svg": (visible_maps, "may_see"),
+    "/maps/{}/outline.md": (visible_maps, "may_see"),
+    "/mindmaps/{}/plan/compare/{}": (visible_maps, "may_see"),
+    "/mindmaps/{}/plan/versions": (map_actions, "may_change"),
+    "/mindmaps/{}/plan/versions/2": (map_actions, "may_change"),
+}
+"""What is read of a private map, and the check after which it is given away."""
+
+
+def give(shelf: Shelf, public_id: str) -> None:
+    """Give a map to bob, who replaces its file."""
+    shelf.put(MapDraft(id=public_id, owner="bob"))
+    found = shelf.store.find_map(public_id)
+    assert found is not None
+    file = upload(
+        f"{SECRET}.mm",
+        content=zlib.compress(SECRET.encode()),
+        outline=outline_of("root", SECRET),
+    )
+    shelf.store.replace_file(found.file_id, file, user_named(shelf, "bob").id)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_read_of_a_private_map_that_belongs_to_somebody_else_now(
+    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
+    public_id = id_in(published(ann, visibility="private"))
+    place = PAGES[page]
+    check = getattr(*place)
+    given: list[bool] = []
+
+    def checked(*values: Any) -> Any:
+        permitted = check(*values)
+        if not given:
+            given.append(permitted)
+            give(shelf, public_id)
+        return permitted
+
+    monkeypatch.setattr(*place, checked)
+    path = page.format(public_id, public_id)
+    headers = {"Sec-Fetch-Site": "same-origin"}
+    answer = ann.run(ann.client.get(path, headers=headers))
+    assert given == [True]
+    assert answer.status_code == 404
+    assert SECRET not in answer.text
+    assert bob.run(bob.client.get(path, headers=headers)).status_code == 200
+
+
+def test_who_may_see_a_private_map_does_not_share_the_response_with_who_may_not(
+    site: Service, shelf: Shelf
+) -> None:
+    ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
+    path = f"/site/maps/{id_in(published(ann, visibility='private'))}.json"
+    queue = site.application.application.context.queues.pages
+    free = threading.Event()
+
+    async def both() -> list[httpx.Response]:
+        busy = asyncio.create_task(
+            queue.result(object(), lambda: free.wait(PATIENCE), owner=lambda: "somebody")
+        )
+        former = asyncio.create_task(ann.client.get(path))
+        async with asyncio.timeout(PATIENCE):
+            while not queue.waiting:
+                await asyncio.sleep(0.01)
+        await asyncio.to_thread(give, shelf, path.rsplit("/", maxsplit=1)[-1].removesuffix(".json"))
+        present = asyncio.create_task(bob.client.get(path))
+        async with asyncio.timeout(PATIENCE):
+            while queue.waiting < 2 and not present.done():
+                await asyncio.sleep(0.01)
+        free.set()
+        assert await busy
+        return [await former, await present]
+
+    former, present = site.run(both())
+    assert former.status_code == 404
+    assert SECRET not in former.text
+    assert present.status_code == 200
+    assert SECRET in present.text
