@@ -165,6 +165,26 @@ def test_a_private_file_that_was_missing_is_private_under_another_name(
     check_secret(store, sync, back)
 
 
+def test_a_private_map_goes_to_the_likeliest_copy_of_its_file(
+    store: Store, maps: Path, sync: Sync
+) -> None:
+    """Equal files are moved between disks: they are copied first, and then deleted."""
+    names = [f"p{number}" for number in range(5)]
+    for name in names:
+        old_map(maps / "projects" / name / "overview.mm", "Overview")
+    old_map(maps / "projects" / "keep.mm", "Keep")
+    sync()
+    private = maps / "projects" / "p3" / "overview.mm"
+    before = make_private(store, private)
+    shutil.copytree(maps / "projects", maps / "archive")
+    sync()
+    shutil.rmtree(maps / "projects")
+    sync()
+    moved = maps / "archive" / "p3" / "overview.mm"
+    assert map_of(store, moved) == before
+    check_secret(store, sync, moved)
+
+
 @pytest.mark.parametrize("rename", [lambda name: f"archive/{name}", lambda name: f"done-{name}"])
 def test_equal_files_keep_their_maps_when_their_folders_are_renamed(
     store: Store, maps: Path, sync: Sync, rename: Callable[[str], str]
@@ -206,6 +226,7 @@ def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
     check_secret(store, sync, renamed)
     # What comes later is a copy of what everybody sees.
     monkeypatch.setattr(guesses, "REMEMBERED", -1.0)
+    sync()
     later = old_map(maps / "bob" / "later.mm", "Template", 8)
     sync()
     assert visibility_of(store, later) is Visibility.PUBLISHED

@@ -65,10 +65,10 @@ class EqualFiles:
         if there is not None and not there.is_gone:
             return None
         moved = replace(source, modified=UNREAD)
+        some = list(equal.lost(folder))
+        self._note_lost(source.digest, chain(equal.absent, *some))
         # A file that was missing comes back, if no other has been moved to its place.
-        self._note_lost(source.digest, equal.absent)
-        for lost in (equal.moved,) if there else equal.lost(folder):
-            self._note_lost(source.digest, lost)
+        for lost in some[:1] if there else some:
             while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
                     if there and self._is_less_private(known, there):
@@ -91,7 +91,8 @@ class EqualFiles:
         return self._lost.guesses.may_be_private(source, known)
 
     def _note_lost(self, digest: bytes, lost: Iterable[Source]) -> None:
-        if new := self._lost.guesses.unknown(digest, lost):
+        new = self._lost.guesses.unknown(digest, lost)
+        if new:
             paths = [one.path for one in new]
             unpublished = self._store.unpublished_sources(paths, missing=True)
             self._lost.guesses.add(digest, new, unpublished)
@@ -104,13 +105,13 @@ class EqualFiles:
     def missing(self, source: Source, folder: str) -> list[Source]:
         """Return up to ``FEW`` files with this content that had been missing from ``folder``.
 
-        Those with the name of ``source`` come first.
+        Those that are most like ``source`` come first.
 
         Raises:
             StoreError: the store failed.
         """
         lost = self._equal_to(source.digest).missing_in(folder)
-        return lost.nearest_few(os.path.basename(source.path)) if lost else []
+        return lost.nearest_few(source) if lost else []
 
     def mount_points(self, digest: bytes) -> frozenset[bytes]:
         """Return up to ``FEW`` folders to which files with this content may come back with a disk.
@@ -210,11 +211,12 @@ class LikelyFiles:
         some = next(filter(None, map(self._like.get, keys_of(source))), self._left)
         return next(iter(some.values()), None)
 
-    def nearest_few(self, name: bytes) -> list[Source]:
-        """Return the first ``FEW`` files: those with this name before all others."""
-        named = self._like.get((name,), OrderedDict())
-        others = (one for path, one in self._left.items() if path not in named)
-        return list(islice(chain(named.values(), others), FEW))
+    def nearest_few(self, source: Source) -> list[Source]:
+        """Return up to ``FEW`` files, the likeliest that ``source`` may be first."""
+        found: dict[bytes, Source] = {}
+        for some in (*map(self._like.get, keys_of(source)), self._left):
+            found |= islice((some or {}).items(), FEW)
+        return list(found.values())[:FEW]
 
     def drop(self, source: Source) -> None:
         """Remove a file that was taken, or is there again."""

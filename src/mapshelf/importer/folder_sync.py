@@ -123,6 +123,8 @@ class FolderSync:
         unread = {*copies, *report.vanished}
         self._imported = {candidate for candidate in complete if candidate.path not in unread}
         self._purging.purge_due(reachable, lost)
+        if all_read:
+            self._guesses.forget_old()
         return bool(unread) or not all_read
 
     def _reachable(self) -> list[Path]:
@@ -177,7 +179,6 @@ class FolderSync:
 
     def _lost_files(self, present: set[Candidate], reachable: list[Path]) -> LostFiles:
         self._seen.see(present)
-        self._guesses.forget_old()
         return LostFiles(
             {candidate.path for candidate in present},
             {folder: folder in reachable for folder in self._folders},
@@ -336,7 +337,7 @@ class FolderSync:
                 there = (one for one in equal if os.fsdecode(one.path) in present)
                 copies[missing.digest] = LikelyFiles(sorted(there, key=lambda one: one.is_gone))
             left = copies[missing.digest]
-            likely = {one.path: one for one in left.nearest_few(os.path.basename(missing.path))}
+            likely = {one.path: one for one in left.nearest_few(missing)}
             unread = [replace(one, modified=UNREAD) for one in likely.values()]
             found = self._store.adopt_copy(missing, unread) if unread else None
             if found:

@@ -39,9 +39,10 @@ class Guesses:
         self._lost: dict[bytes, _Lost] = {}
 
     def unknown(self, digest: bytes, sources: Iterable[Source]) -> list[Source]:
-        """Return those of some lost files that are not remembered yet."""
+        """Return those of some lost files that are not remembered yet, each once."""
         known = self._lost.get(digest)
-        return [one for one in sources if known is None or one.path not in known.paths]
+        paths = known.paths if known else set[bytes]()
+        return list({one.path: one for one in sources if one.path not in paths}.values())
 
     def add(self, digest: bytes, sources: list[Source], unpublished: set[bytes]) -> None:
         """Remember lost files; ``unpublished`` are the paths of those that are not published."""

@@ -12,7 +12,7 @@ from typing import Final
 from mapshelf.model import GONE, Source
 from mapshelf.store.former_contents import pass_on_former_contents
 from mapshelf.store.former_places import follow_former_places, note_former_place
-from mapshelf.store.inherited_visibility import COPIED_WITHIN, UNTOUCHED
+from mapshelf.store.inherited_visibility import COPIED_WITHIN, UNCERTAIN, UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
@@ -36,19 +36,23 @@ _TWIN: Final = (
 )
 """A published map with the same content from before: because of it, a copy inherited nothing."""
 
+_NEW: Final = (
+    "EXISTS (SELECT 1 FROM additions AS a WHERE a.file_id = m.file_id"
+    f" AND abs(a.added - ?) < {COPIED_WITHIN})"
+)
+
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
-    f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN})"
-    " AND EXISTS (SELECT 1 FROM additions AS a WHERE a.file_id = m.file_id"
-    f" AND abs(a.added - ?) < {COPIED_WITHIN})"
+    f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN}) AND {_NEW}"
     " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id"
-    f" AND i.digest = s.digest) END AND {UNTOUCHED}"
+    f" AND i.digest = s.digest AND (i.original <> {UNCERTAIN.original} OR {_NEW})) END"
+    f" AND {UNTOUCHED}"
 )
 """The map of a copy that nobody has touched, whose file is still as it was. It inherited that it is
 not published, perhaps from another equal file, or new maps are not published. Or it inherited
 nothing, but has the name of the missing file, and was found within the last hour: moving a private
-file must not publish what it will contain."""
+file must not publish what it will contain. An ``UNCERTAIN`` one may be known for long."""
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
@@ -74,7 +78,8 @@ def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]
     for kept in database.rows(_MISSING, file):
         for copy in copies:
             named_alike = os.path.basename(copy.path) == os.path.basename(missing.path)
-            values = (missing.digest, copy.path, *kept, named_alike, database.now)
+            now = database.now
+            values = (missing.digest, copy.path, *kept, named_alike, now, now)
             found = database.rows(_COPY, values)
             if found:
                 _adopt(database, kept, found[0])

@@ -604,6 +604,19 @@ class CopiedFilesContract(PeopleSuite):
         store.put_maps([draft(source("moved.mm", digest=b"o" * 32))])
         assert shown_titles(store) == []
 
+    @pytest.mark.parametrize("new", [True, False])
+    def test_a_map_whose_file_may_be_another_one_is_only_replaced_while_it_is_new(
+        self, store: Store, original: Map, clock: Clock, new: bool
+    ) -> None:
+        """It may have been there for long, and have been published."""
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        (outcome,) = store.put_maps([replace(draft(COPY), uncertain=True)])
+        if not new:
+            clock.now += COPIED_WITHIN
+        store.remove_sources([FILE.path])
+        assert (store.adopt_copy(FILE, [COPY]) is not None) is new
+        assert (outcome.id in present(store)) is not new
+
     def test_a_published_map_that_was_found_long_ago_is_not_replaced(
         self, store: Store, original: Map, clock: Clock
     ) -> None:
