@@ -206,6 +206,8 @@ def test_a_search_of_many_maps_asks_the_store_a_few_times(
 def test_a_list_of_many_maps_reads_only_those_on_the_page(
     people: People, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
+    if not people.shelf.settings.database.startswith("sqlite:"):
+        pytest.skip("it counts what is read from SQLite")
     many = people.shelf.put(*(draft(f"Ibis {number}") for number in range(60)))
     read: list[Any] = []
     ask = Database.rows

@@ -66,7 +66,9 @@ class EqualFiles:
             return None
         moved = replace(source, modified=UNREAD)
         some = list(equal.lost(folder))
-        self._note_lost(source.digest, chain(equal.absent, *some))
+        if folder not in equal.noted:
+            self._note_lost(source.digest, chain(equal.absent, *some))
+            equal.noted.add(folder)
         # A file that was missing comes back, if no other has been moved to its place.
         for lost in some[:1] if there else some:
             while known := lost.nearest(source):
@@ -150,12 +152,14 @@ class _Equal:
         unread: those that were missing or not read yet, by path.
         absent: those that were there until now, even if a disk may be disconnected.
         moved: those of them that are lost.
+        noted: the folders in which those that are lost have been noted (``guesses``).
     """
 
     def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path: one for one in sources if one.is_gone or one.modified == UNREAD}
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
+        self.noted: set[str] = set()
         self.absent = [one for one in self._away[:MOST_GONE] if is_gone(one.path)]
         self.moved = LikelyFiles(self._lost_among(self.absent))
         self._missing = [one for one in absent if one.is_gone]
