@@ -59,9 +59,9 @@ class Guesses:
         return known is None or not lost.is_certain(source, known)
 
     def is_rather_another(self, source: Source, known: Source) -> bool:
-        """Return whether a file has the time of one that is not published, and not that of known.
+        """Return whether a file has the time of an unpublished one, but not that of ``known``.
 
-        That one may be on a disk that is disconnected, so that it does not count as moved.
+        The unpublished file may be on a disk that is disconnected: then it does not count as lost.
         """
         lost = self._lost.get(source.digest)
         return (

@@ -135,7 +135,8 @@ class Inherited(NamedTuple):
     def mark_row(self, found: Map, digest: bytes) -> Row:
         """Return the row of ``tables.INHERITED`` for a map with this content that inherits this.
 
-        ``found`` is the map as it would be without that.
+        ``found`` is the map as it would be without that. Only nodes of former versions read its
+        visibility from there.
         """
         return (found.file_id, self.original, digest, found.visibility.value)
 
