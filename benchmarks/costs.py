@@ -25,7 +25,7 @@ import tantivy
 from benchmarks.catalogue import BASE_URL, Catalogue, words_of
 from benchmarks.changing import BROWSER
 from benchmarks.in_process import InProcess
-from benchmarks.processes import children, free_port, get, python, running, wait_until_ready
+from benchmarks.processes import free_port, get, python, running, wait_until_ready
 from benchmarks.requests import FILTERS, library_paths, listing_paths, search_paths
 from benchmarks.serving import PAGE, Target, service, worker_processes, wrk
 from mapshelf.query import MapQuery, parse_query
@@ -195,8 +195,7 @@ def _floor(worker: Target) -> Iterator[Target]:
         file.write_bytes(pickle.dumps((headers, answer.body)))
         with running(python("benchmarks.floor", str(port), str(file)), Path(name, "log")) as pid:
             wait_until_ready(port, PAGE, "none")
-            (worker_pid, *_) = children(pid)
-            yield Target(port, worker_pid, "none")
+            yield Target(port, pid, "none")
 
 
 # -- parts of a request -------------------------------------------------------------------

@@ -48,7 +48,7 @@ def main() -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
         listener.listen(BACKLOG)
-        serve_http(listener, 1, partial(load, file), lambda _: None)
+        serve_http(listener, partial(load, file))
 
 
 if __name__ == "__main__":

@@ -169,6 +169,14 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in found]
 
 
+def name_of(pid: int) -> str:
+    """Return the name of a process, empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text("ascii").rstrip("\n")
+    except OSError:
+        return ""
+
+
 def tree(pid: int) -> list[int]:
     """Return a process and all its descendants."""
     found = [pid]

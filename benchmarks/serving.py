@@ -27,6 +27,7 @@ from benchmarks.processes import (
     get,
     memory,
     memory_of_all,
+    name_of,
     precise_cpu_seconds,
     python,
     running,
@@ -238,9 +239,8 @@ def _header_names(answer: Answer) -> set[str]:
 
 
 def worker_processes(target: Target) -> list[int]:
-    """Return the worker processes: the children of the web process, which is itself a child."""
-    family = tree(target.pid)
-    return [pid for pid in family if pid not in (target.pid, *children(target.pid))]
+    """Return the worker processes: the children with this name."""
+    return [pid for pid in children(target.pid) if name_of(pid) == "worker"]
 
 
 def new_token_in(url: str, scopes: str = "account maps") -> str:

@@ -156,19 +156,19 @@ def _check_answers() -> str:
 
 
 def _check_orphans() -> None:
-    """Kill the parent of the workers: they end, and the first process collects them."""
+    """Kill a worker that has children: they end, and the first process collects them."""
     find = "for p in /proc/[0-9]*; do read -r _ _ s rest < $p/stat; echo $s; done"
-    (_, web) = max(
+    (_, worker) = max(
         (len(_inside("cat", f"/proc/{one}/task/{one}/children").split()), one)
         for one in _inside("cat", "/proc/1/task/1/children").split()
     )
-    _inside("sh", "-c", f"kill -KILL {web}")
+    _inside("sh", "-c", f"kill -KILL {worker}")
     began = time.monotonic()
     while "Z" in (states := _inside("sh", "-c", find).split()):
         assert time.monotonic() - began < PATIENCE, f"zombies: {states}"
         time.sleep(0.5)
     _wait_for_health()
-    print("no zombies after the web process was killed")
+    print("no zombies after a worker was killed")
 
 
 def _check_end() -> None:

@@ -3,8 +3,8 @@
     python scripts/kills.py [--kills 1000] [--seed 1] [--at DIR]
 
 Users upload and vote, files are imported, backups and snapshots are made. Meanwhile processes of
-the service are killed with SIGKILL, one at a time: the web process, workers, the builder, and the
-child processes that draw and read files. Every tenth kill hits the whole service. What is left is
+the service are killed with SIGKILL, one at a time: workers, the builder, and the child processes
+that draw and read files. Every tenth kill hits the whole service. What is left is
 then compared with everything acknowledged, and the service is restarted on it. The exit code is 1
 if something was lost, duplicated or damaged, if a response was wrong, or if the service did not
 restart.
@@ -93,7 +93,7 @@ def kill_one(service: Service, chance: random.Random) -> str:
     chosen = chance.choice(family)
     with suppress(ProcessLookupError):
         os.kill(chosen, signal.SIGKILL)
-    return "web, builder or reparsing" if chosen in first else "workers and their children"
+    return "worker, builder or reparsing" if chosen in first else "their children"
 
 
 def judge(disk: Path, promises: Promises) -> None:

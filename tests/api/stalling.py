@@ -52,7 +52,7 @@ def end_when_found(folder: Path, client: str) -> bool:
     return end_connection(client)
 
 
-def load_application(settings: Settings, *_: Any, **__: Any) -> Any:
+def load_application(settings: Settings) -> Any:
     patch.object(application, "Streams", partial(Streams, PATIENCE)).start()
     patch.object(rsgi, "end_connection", partial(end_when_found, settings.data)).start()
     return rsgi.RSGIApplication(Application(settings, large_routes))
@@ -60,7 +60,7 @@ def load_application(settings: Settings, *_: Any, **__: Any) -> Any:
 
 def main(folder: Path, listener: socket.socket) -> None:
     settings = Settings(data=folder, database=os.environ["DATABASE"], base_url="http://x")
-    serve_http(listener, 1, partial(load_application, settings), lambda _: None)
+    serve_http(listener, partial(load_application, settings))
 
 
 if __name__ == "__main__":

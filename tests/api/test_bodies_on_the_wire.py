@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -45,13 +46,12 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def nameless_files(self) -> int:
-        """Return how many nameless files its worker has open."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        """Return how many nameless files it has open."""
         found = 0
-        for child in children.read_text().split():
-            opened = Path(f"/proc/{child}/fd")
-            targets = (os.readlink(one) for one in opened.iterdir() if one.is_symlink())
-            found += sum(str(self.folder) in one and "deleted" in one for one in targets)
+        for one in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with suppress(OSError):  # it has just been closed
+                target = os.readlink(one)
+                found += str(self.folder) in target and "deleted" in target
         return found
 
 

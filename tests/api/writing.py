@@ -131,13 +131,13 @@ def writing_routes(context: Context) -> Mapping[str, Route]:
     }
 
 
-def load_application(settings: Settings, *_: Any, **__: Any) -> Any:
+def load_application(settings: Settings) -> Any:
     return RSGIApplication(Application(settings, writing_routes))
 
 
 def main(folder: Path, listener: socket.socket) -> None:
     settings = Settings(data=folder, database=os.environ["DATABASE"], base_url=BASE_URL)
-    serve_http(listener, 1, partial(load_application, settings), lambda _: None)
+    serve_http(listener, partial(load_application, settings))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,29 @@
 """Finds the processes of a running service."""
 
+from contextlib import suppress
 from pathlib import Path
 
 
 def children(process: int) -> list[int]:
     """Return the children of a process that run our code, without Python's helper processes."""
+    found = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):  # the thread has ended
+            found += map(int, thread.read_text("ascii").split())
+    return [child for child in found if "resource_tracker" not in _words(child)]
+
+
+def workers(service: int) -> list[int]:
+    """Return the workers of the service whose first process is ``service``."""
+    return [child for child in children(service) if name_of(child) == "worker"]
+
+
+def name_of(process: int) -> str:
+    """Return the name of a process, as ``top`` shows it; empty if it has ended."""
     try:
-        text = Path(f"/proc/{process}/task/{process}/children").read_text("ascii")
+        return Path(f"/proc/{process}/comm").read_text("ascii").rstrip("\n")
     except OSError:
-        return []
-    return [int(child) for child in text.split() if "resource_tracker" not in _words(int(child))]
+        return ""
 
 
 def descendants(process: int) -> list[int]:

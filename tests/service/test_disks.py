@@ -127,7 +127,7 @@ def test_a_damaged_database_is_reported_in_a_line_by_a_new_worker(
         service.wait_until_ready()
         wait_for(lambda: service.total() > 10)
         (mapshelf.data / "catalogue.db").write_bytes(b"no database " * 1000)
-        for child in children(service.process.pid):  # builder, importer, web with its worker
+        for child in children(service.process.pid):  # builder, importer, worker
             os.kill(child, signal.SIGKILL)
 
         wait_for(lambda: status_of(f"{service.url}/readyz") == 200)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.process import Mapshelf, free_port, serving, status_of, wait_for
 from tests.metrics.exposed import Exposed, parse
-from tests.service.processes import children, descendants
+from tests.service.processes import descendants, workers
 
 pytestmark = pytest.mark.process
 
@@ -30,7 +30,7 @@ def test_counts_of_all_workers_add_up_though_one_is_killed(
             service.get("/categories")
         wait_for(lambda: asked(metrics(url)) == 20)
 
-        victim = next(found for child in children(service.process.pid) for found in children(child))
+        victim = workers(service.process.pid)[0]
         os.kill(victim, signal.SIGKILL)
         wait_for(lambda: victim not in descendants(service.process.pid))
         for _ in range(5):

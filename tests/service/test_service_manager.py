@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,7 +15,7 @@ import pytest
 
 from mapshelf.service.service_manager import ServiceManager
 from tests.cli.process import PATIENCE, Mapshelf, free_port, serving, status_of, wait_for
-from tests.service.processes import children, descendants
+from tests.service.processes import children, workers
 
 pytestmark = pytest.mark.process
 
@@ -82,22 +82,28 @@ def all_children(process: int) -> list[str]:
     return Path(f"/proc/{process}/task/{process}/children").read_text().split()
 
 
-def test_the_first_process_of_a_container_collects_orphans(tmp_path: Path) -> None:
-    """When the web process is killed, the first process becomes the parent of its worker."""
+def test_the_first_process_of_a_container_collects_orphans(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
+    """When a worker is killed, the first process becomes the parent of its children."""
     unshare = shutil.which("unshare")
     apart = [unshare or "", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
     if not unshare or subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this system does not allow PID namespaces (unshare --pid)")
-    mapshelf, port = Mapshelf(tmp_path / "data"), free_port()
+    mapshelf, port = samples.copied_to(tmp_path / "data"), free_port()
+    with closing(mapshelf.store()) as store:
+        (drawn,) = store.maps(0, 1)
     words = [*apart, *mapshelf.command("serve", "--port", str(port), "--workers", "1")]
     with subprocess.Popen(words) as outside:
         try:
             wait_for(lambda: status_of(f"http://127.0.0.1:{port}/readyz") == 200)
             (first,) = children(outside.pid)
-            web = next(child for child in children(first) if children(child))
-            workers = descendants(web)
-            os.kill(web, signal.SIGKILL)
-            wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+            wait_for(lambda: status_of(f"http://127.0.0.1:{port}/thumbnails/{drawn.id}.png") == 200)
+            (worker,) = workers(first)
+            orphans = children(worker)
+            assert orphans
+            os.kill(worker, signal.SIGKILL)
+            wait_for(lambda: not any(Path(f"/proc/{orphan}").exists() for orphan in orphans))
             wait_for(lambda: status_of(f"http://127.0.0.1:{port}/readyz") == 200)
             wait_for(lambda: not zombies(first))
             os.kill(first, signal.SIGTERM)

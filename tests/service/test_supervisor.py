@@ -39,7 +39,7 @@ def test_it_imports_nothing_that_only_its_children_need() -> None:
 
 def supervise(note: str) -> None:
     """Run a supervisor of one process, which is killed soon if it does not stop."""
-    child = Child("web", "tests.service.test_supervisor:listen_in_grandchild", (note,))
+    child = Child("worker", "tests.service.test_supervisor:listen_in_grandchild", (note,))
     Supervisor([child], stop_timeout=0.5).run(lambda: True)
 
 

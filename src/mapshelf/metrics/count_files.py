@@ -76,7 +76,7 @@ class CountFile:
 
 
 def count_refused_connections(folder: Path, count: int) -> None:
-    """Add to the number of refused connections, in the web process, the only one that refuses any.
+    """Add to the number of refused connections, in the supervisor, the only one that refuses any.
 
     Its file is not locked, because it belongs to no worker. Failures to write it are ignored.
     """

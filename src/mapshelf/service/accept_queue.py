@@ -5,7 +5,7 @@ Under overload, clients open more and more connections. Those that no worker can
 unnoticed in the kernel until others are closed: for many seconds, although each request takes less
 than a millisecond.
 
-The web process, otherwise idle, monitors the length of the queue. If it is too long, or if
+The supervisor, otherwise idle, monitors the length of the queue. If it is too long, or if
 connections keep waiting while all workers are full, it accepts the oldest and answers 503 without
 reading the request. The others then wait for a fraction of a second, and refused clients know at
 once.

@@ -20,6 +20,10 @@ store, the render worker, and Python itself."""
 MIN_CONNECTIONS: Final = 64
 """Connections that a worker must be able to hold to be of use."""
 
+MAX_CONNECTIONS: Final = 8192
+"""Connections that a worker holds at once, if there are enough descriptors. Slow ones count, so it
+is far above what is ever busy."""
+
 MIN_DESCRIPTORS: Final = RESERVED + MIN_CONNECTIONS
 """Descriptors without which the service does not start."""
 
@@ -40,9 +44,9 @@ def raise_descriptor_limit() -> None:
         )
 
 
-def connection_limit(most: int) -> int:
-    """Return how many connections a worker of this process may hold, at most ``most``."""
-    return max(MIN_CONNECTIONS, min(most, _limit() - RESERVED))
+def connection_limit() -> int:
+    """Return how many connections a worker may hold: a child of this process, or this process."""
+    return max(MIN_CONNECTIONS, min(MAX_CONNECTIONS, _limit() - RESERVED))
 
 
 def _limit() -> int:

@@ -1,7 +1,7 @@
 """The single listening socket of the service.
 
 The supervisor creates it and keeps it open; workers inherit it. While one or all workers are
-respawned, connections wait in the kernel for the next free worker. No client is refused, and no
+restarted, connections wait in the kernel for the next free worker. No client is refused, and no
 other process can take the port. A socket per worker would spread bursts of connections more evenly,
 but those of a dead worker would wait for its successor while others are idle.
 """

@@ -1,7 +1,7 @@
 """Service startup: claim the port and data folder, then start the processes in order.
 
-Without a snapshot, all processes except the importer start at once. With one, the web process
-starts first: it can serve from the snapshot, and clients would wait longer if everything started
+Without a snapshot, all processes except the importer start at once. With one, the workers start
+first: they can serve from the snapshot, and clients would wait longer if everything started
 together. Once the service answers, or after ``HEAD_START``, the store is checked and the other
 processes start. Reparsing starts last.
 """
@@ -27,15 +27,16 @@ from mapshelf.service.listening import ListenAddress, bind_socket, listen, local
 from mapshelf.service.probe import Probe
 from mapshelf.service.service_manager import ServiceManager
 from mapshelf.service.supervisor import Child, Supervisor
+from mapshelf.service.workers import accept_queue_of, new_workers
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.store import open_store, sqlite_path
 
 HEAD_START: Final = 3.0
-"""Head start of the web process in seconds, if there is a snapshot, unless it answers earlier."""
+"""Head start of the workers in seconds, if there is a snapshot, unless one answers earlier."""
 
 HEAD_START_OF_IMPORT: Final = 10.0
-"""Seconds before folders are imported, unless the web process answers earlier."""
+"""Seconds before folders are imported, unless a worker answers earlier."""
 
 REST_BEFORE_REPARSING: Final = 10.0
 """Seconds before reparsing starts: it is not urgent, and startup keeps the machine busy."""
@@ -94,6 +95,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
 
     def begin_to_stop() -> None:
         manager.stopping()
+        accept_queue.end()
         # Refuse new connections during shutdown instead of letting them wait in vain.
         listener.close()
 
@@ -106,7 +108,8 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
         listen(listener)
         clear_counts(settings.counts)
         startup = _Startup(settings, local_address(listener), announce_to_all)
-        children = _children(options, listener, startup.others_due)
+        workers = new_workers(settings, listener, options.workers)
+        children = [*workers, *_other_children(options, startup.others_due)]
         if metrics_listener is not None:
             listen(metrics_listener)
             children.append(_metrics(settings, metrics_listener, startup.others_due))
@@ -118,6 +121,8 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
             on_drain=begin_to_drain,
             on_stop=begin_to_stop,
         )
+        accept_queue = accept_queue_of(workers, listener, settings)
+        accept_queue.watch()
         try:
             supervisor.run(startup.is_complete)
         finally:
@@ -126,18 +131,14 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
                 settings.draining.unlink(missing_ok=True)
 
 
-def _children(options: ServeOptions, listener: socket.socket, others_due: float) -> list[Child]:
-    """Return the processes of the service; all except the web process may start later."""
+def _other_children(options: ServeOptions, others_due: float) -> list[Child]:
+    """Return the processes of the service besides the workers, which start before them."""
     build = "mapshelf.service.build_process:run_build_process"
-    web = "mapshelf.service.web_process:run_web_process"
     folder_import = "mapshelf.service.folder_import_process:run_folder_import_process"
-    children = [
-        Child("builder", build, (options.settings,), due=others_due),
-        Child("web", web, (options.settings, listener, options.workers)),
-    ]
+    children = [Child("builder", build, (options.settings,), due=others_due)]
     if options.folders:
         arguments = (options.settings, options.folders, options.attribution)
-        # Parsing files uses all processors; the web process needs one first.
+        # Parsing files uses all processors; the workers need one first.
         due = max(others_due, time.monotonic() + HEAD_START_OF_IMPORT)
         children.append(Child("importer", folder_import, arguments, due=due))
     reparsing = "mapshelf.service.reparsing_process:run_reparsing_process"

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ LONGEST_RESTART_DELAY: Final = 10.0
 """Seconds before a child is restarted."""
 
 MIN_LIFETIME: Final = 30.0
-"""Seconds after which a child counts as healthy, and its back-off is reset."""
+"""Seconds after which most children count as healthy, and their back-off is reset."""
 
 STOP_TIMEOUT: Final = 15.0
 """Seconds the children have to stop when asked to."""
@@ -53,6 +54,8 @@ class Child:
         due: when (``time.monotonic``) to start it, unless the service is ready earlier.
         rest: seconds between service readiness and its start.
         ends: whether exit code 0 means that it is done and must not be restarted.
+        backoff: the delays before it is restarted.
+        min_lifetime: seconds after which it counts as healthy, and its back-off is reset.
     """
 
     name: str
@@ -66,11 +69,12 @@ class Child:
     backoff: Backoff = field(
         default_factory=lambda: Backoff(FIRST_RESTART_DELAY, LONGEST_RESTART_DELAY)
     )
+    min_lifetime: float = MIN_LIFETIME
 
     def start(self) -> None:
         """Start the process."""
         self.process = _context.Process(
-            target=_run, args=(self.run, self.arguments), name=self.name
+            target=_run, args=(self.name, self.run, self.arguments), name=self.name
         )
         self.process.start()
         self.started = time.monotonic()
@@ -82,14 +86,16 @@ class Child:
             self.process, self.due = None, math.inf
             return
         now = time.monotonic()
-        if now - self.started > MIN_LIFETIME:
+        if now - self.started > self.min_lifetime:
             self.backoff.reset()
         log.error("%s exited with code %s; restarting it", self.name, self.process.exitcode)
         self.process = None
         self.due = now + self.backoff.next_delay()
 
 
-def _run(function: str, arguments: tuple[Any, ...]) -> None:
+def _run(name: str, function: str, arguments: tuple[Any, ...]) -> None:
+    with suppress(OSError):  # there is such a file on Linux only
+        Path("/proc/self/comm").write_text(name, "ascii")  # what ``top`` and ``pgrep`` show
     resolve_name(function)(*arguments)
 
 
