@@ -291,3 +291,38 @@ def test_a_file_that_comes_back_is_no_more_public_than_one_that_may_have_been_mo
     moved.rename(plan)
     take(way, store, reader, plan.parent)
     assert visibility_of(store, plan) is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize("name", ["zoe/salaries.mm", "bob/z.mm", "zoe/new/plan.mm"])
+def test_a_private_file_that_is_renamed_by_copying_it_first_is_private(
+    store: Store, maps: Path, sync: Sync, name: str
+) -> None:
+    """Its copy is published at first, because an equal file is."""
+    old_map(maps / "zoe" / "keep.mm", "Keep")
+    sync()
+    plan = maps / "zoe" / "plan.mm"
+    make_private(store, plan)
+    (maps / name).parent.mkdir(exist_ok=True)
+    shutil.copy2(plan, maps / name)
+    sync()
+    assert visibility_of(store, maps / name) is Visibility.PUBLISHED
+    plan.unlink()
+    sync()
+    check_secret(store, sync, maps / name)
+    assert visibility_of(store, maps / "bob" / "plan.mm") is Visibility.PUBLISHED
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_equal_files_whose_folders_are_copied_and_then_deleted_are_private(
+    store: Store, maps: Path, sync: Sync, names: tuple[str, str]
+) -> None:
+    old_map(maps / "keep.mm", "Keep")
+    sync()
+    make_private(store, maps / "zoe" / "plan.mm")
+    for who, name in zip(("zoe", "bob"), names, strict=True):
+        shutil.copytree(maps / who, maps / name)
+    sync()
+    for who in ("zoe", "bob"):
+        shutil.rmtree(maps / who)
+    sync()
+    check_secret(store, sync, maps / names[0] / "plan.mm")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 def children(process: int) -> list[int]:
     """Return the children of a process that run our code, without Python's helper processes."""
-    found = []
+    found: list[int] = []
     for thread in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError):  # the thread has ended
             found += map(int, thread.read_text("ascii").split())

@@ -330,16 +330,18 @@ class FolderSync:
         copies by those of the files.
         """
         copies: dict[bytes, LikelyFiles] = {}
+        others: dict[bytes, bool] = {}
         moved: dict[bytes, str] = {}
         for missing in self._unpublished(gone):
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
+                others[missing.digest] = len(equal) > 1  # perhaps in folders of other processes
                 there = (one for one in equal if os.fsdecode(one.path) in present)
                 copies[missing.digest] = LikelyFiles(sorted(there, key=lambda one: one.is_gone))
             left = copies[missing.digest]
             likely = {one.path: one for one in left.nearest_few(missing)}
             unread = [replace(one, modified=UNREAD) for one in likely.values()]
-            found = self._store.adopt_copy(missing, unread) if unread else None
+            found = self._store.adopt_copy(missing, unread) if others[missing.digest] else None
             if found:
                 moved[missing.path] = os.fsdecode(found.path)
                 left.drop(likely[found.path])

@@ -3,19 +3,22 @@
 A copy of a file has a map of its own, which inherits that the map of the file is not published (see
 ``inherited_visibility``). If the file vanishes then, it was not copied but moved: its map, with all
 that users and administrators did to it, belongs to the copy.
+
+A copy inherits nothing if another map with its content is published. If the file vanishes then, any
+new copy may be that file, moved: all that are published become private until somebody decides.
 """
 
 import os
 from collections.abc import Sequence
 from typing import Final
 
-from mapshelf.model import GONE, Source
+from mapshelf.model import GONE, Source, Visibility
 from mapshelf.store.former_contents import pass_on_former_contents
 from mapshelf.store.former_places import follow_former_places, note_former_place
 from mapshelf.store.inherited_visibility import COPIED_WITHIN, UNCERTAIN, UNTOUCHED
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
-from mapshelf.store.tables import Row
+from mapshelf.store.tables import INHERITED, Row
 
 _MAP: Final = (
     "JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
@@ -54,6 +57,20 @@ not published, perhaps from another equal file, or new maps are not published. O
 nothing, but has the name of the missing file, and was found within the last hour: moving a private
 file must not publish what it will contain. An ``UNCERTAIN`` one may be known for long."""
 
+_NEW_COPIES: Final = (
+    "SELECT m.file_id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ?"
+    f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
+    f" AND m.visibility = 'published' AND {_NEW} AND {UNTOUCHED} ORDER BY m.file_id"
+)
+"""Published maps that are perhaps of the missing file, moved and renamed: they were found with its
+content within the last hour, and inherited nothing, because another map was published, too."""
+
+_WRITE_MARK: Final = INHERITED.upsert("?")
+
+_HIDE: Final = (
+    f"UPDATE maps SET visibility = '{UNCERTAIN.visibility.value}', revision = ? WHERE file_id = ?"
+)
+
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
 )
@@ -74,19 +91,38 @@ class CopiedFileMethods(SharedMethods):
 
 
 def _adopt_copy(database: Transaction, missing: Source, copies: Sequence[Source]) -> Source | None:
-    file = (missing.digest, missing.path)
-    for kept in database.rows(_MISSING, file):
-        for copy in copies:
-            named_alike = os.path.basename(copy.path) == os.path.basename(missing.path)
-            now = database.now
-            values = (missing.digest, copy.path, *kept, named_alike, now, now)
-            found = database.rows(_COPY, values)
-            if found:
-                _adopt(database, kept, found[0])
-                note_former_place(database.rows, kept[0], missing.path, database.now)
-                database.execute(_MOVE, (copy.path, copy.name, copy.size, copy.modified, *file))
-                return copy
+    for kept in database.rows(_MISSING, (missing.digest, missing.path)):
+        copy = _adopted(database, missing, copies, kept)
+        _hide_new_copies(database, missing.digest, kept)
+        return copy
     return None
+
+
+def _adopted(
+    database: Transaction, missing: Source, copies: Sequence[Source], kept: Row
+) -> Source | None:
+    file = (missing.digest, missing.path)
+    for copy in copies:
+        named_alike = os.path.basename(copy.path) == os.path.basename(missing.path)
+        now = database.now
+        values = (missing.digest, copy.path, *kept, named_alike, now, now)
+        found = database.rows(_COPY, values)
+        if found:
+            _adopt(database, kept, found[0])
+            note_former_place(database.rows, kept[0], missing.path, database.now)
+            database.execute(_MOVE, (copy.path, copy.name, copy.size, copy.modified, *file))
+            return copy
+    return None
+
+
+def _hide_new_copies(database: Transaction, digest: bytes, kept: Row) -> None:
+    """Let the published maps be private that may be of the missing file with the map ``kept``."""
+    rows = database.rows(_NEW_COPIES, (digest, *kept, database.now))
+    for file_id in sorted(database.lock_maps([row[0] for row in rows])):
+        mark = (file_id, UNCERTAIN.original, digest, Visibility.PUBLISHED.value)
+        database.execute(_WRITE_MARK, mark)
+        revision = database.next_revision()
+        database.execute(_HIDE, (UNCERTAIN.visibility.value, revision, file_id))
 
 
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:

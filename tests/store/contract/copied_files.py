@@ -483,6 +483,42 @@ class CopiedFilesContract(PeopleSuite):
             assert store.adopt_copy(FILE, [COPY]) is None
             store.delete_maps([copy.id])
 
+    def test_new_copies_are_private_if_the_file_of_a_private_map_is_missing(
+        self, store: Store, original: Map, ann: int, bob: int, clock: Clock
+    ) -> None:
+        """They were published because of another one. Any may be the missing file, moved."""
+        store.edit_map(original.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        secret = put(store, draft(source("z/secret.mm", digest=SAME)))
+        store.edit_map(secret.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        files = {name: source(f"c/{name}.mm", digest=SAME) for name in ("old", "touched", "a", "b")}
+        copies = {"old": put(store, draft(files["old"]))}
+        clock.now += COPIED_WITHIN
+        copies |= {name: put(store, draft(one)) for name, one in files.items() if name != "old"}
+        copies["other owner"] = put(store, draft(COPY, owner="bob"))
+        assert {one.visibility for one in copies.values()} == {Visibility.PUBLISHED}
+        store.set_vote(copies["touched"].file_id, bob, Vote.UP)
+        revision = store.revision()
+        assert store.adopt_copy(source("z/secret.mm", digest=SAME), []) is None
+        private = {copies[name].id for name in ("a", "b")} | {secret.id}
+        for public_id, found in present(store).items():
+            assert (found.visibility is Visibility.PRIVATE) is (public_id in private)
+        changed = {change.file_id for change in store.changes(revision, ALL)}
+        assert changed == {copies["a"].file_id, copies["b"].file_id}
+        # They stay so until somebody decides.
+        written = draft(replace(files["a"], digest=b"n" * 32))
+        assert put(store, written).visibility is Visibility.PRIVATE
+        shown = store.edit_map(copies["b"].file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        assert store.adopt_copy(source("z/secret.mm", digest=SAME), [files["b"]]) is None
+        assert present(store)[shown.id].visibility is Visibility.PUBLISHED
+        assert store.check() == []
+
+    def test_a_missing_file_of_a_published_map_changes_no_copies(
+        self, store: Store, original: Map
+    ) -> None:
+        copy = put(store, draft(COPY))
+        assert store.adopt_copy(FILE, [COPY]) is None
+        assert present(store)[copy.id] == copy
+
     def test_a_map_made_private_by_a_record_is_no_copy(self, store: Store, original: Map) -> None:
         """It is an equal file with a map of its own, which must not be lost."""
         equal = put(store, draft(COPY))

@@ -57,6 +57,11 @@ class Sources(Protocol):
         Instead of being unpublished, it may have inherited nothing, because an older map with this
         content is published, if both files have one name.
 
+        If the map of the missing file is not published, other maps of its owner that were added
+        after it, and within the last hour, with its content, become private if they are published
+        and nobody has touched them: any may be of that file. They inherit that like ``uncertain``
+        ones.
+
         The file may have been missing before. Its map comes back when the copy is imported again.
         """
 
