@@ -67,9 +67,7 @@ content within the last hour, and inherited nothing, because another map was pub
 
 _WRITE_MARK: Final = INHERITED.upsert("?")
 
-_HIDE: Final = (
-    f"UPDATE maps SET visibility = '{UNCERTAIN.visibility.value}', revision = ? WHERE file_id = ?"
-)
+_HIDE: Final = "UPDATE maps SET visibility = ?, revision = ? WHERE file_id = ?"
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"

@@ -267,7 +267,7 @@ class CopiedFilesContract(PeopleSuite):
         put(store, draft(other))
         at = source("secret.mm", digest=SAME)
         assert store.adopt_copy(at, [other]) is None
-        assert store.adopt_copy(at, [other, moved]) == moved
+        assert store.adopt_copy(at, [moved, other]) == moved
         assert secret in present(store).values()
         assert len(present(store)) == 3
         assert store.check() == []
