@@ -8,7 +8,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -305,14 +305,19 @@ class FolderSync:
 
         The store keeps the maps for a while, because a file may be missing for a moment only.
         """
-        moved = self._adopt_copies(gone, lost.present)
-        paths = [source.path for source in gone if source.path not in moved]
-        if paths:
-            pages = [paths[i : i + PAGE_SIZE] for i in range(0, len(paths), PAGE_SIZE)]
-            count = sum(map(self._store.remove_sources, pages))
+        unpublished = {one.path: one for one in self._unpublished(gone)}
+        # These first, so that they do not count as copies of the others.
+        count = self._remove_sources([one.path for one in gone if one.path not in unpublished])
+        moved = self._adopt_copies(unpublished.values(), lost.present)
+        count += self._remove_sources([path for path in unpublished if path not in moved])
+        if len(gone) > len(moved):
             whose = noun(count, "map whose file is", "maps whose files are")
             log.info("removed %d %s gone", count, whose)
         return set(moved.values())
+
+    def _remove_sources(self, paths: list[bytes]) -> int:
+        pages = [paths[i : i + PAGE_SIZE] for i in range(0, len(paths), PAGE_SIZE)]
+        return sum(map(self._store.remove_sources, pages))
 
     def _log_linked(self, linked: set[bytes]) -> None:
         """Log the files and folders that are links now: once until they are not."""
@@ -323,7 +328,7 @@ class FolderSync:
             )
         self._linked = linked
 
-    def _adopt_copies(self, gone: list[Source], present: Collection[str]) -> dict[bytes, str]:
+    def _adopt_copies(self, gone: Iterable[Source], present: Collection[str]) -> dict[bytes, str]:
         """Give the maps of files that were copied, and then deleted, to the copies.
 
         Synchronizing programs, and moving files to another disk, do that. Returns the paths of the
@@ -332,7 +337,7 @@ class FolderSync:
         copies: dict[bytes, LikelyFiles] = {}
         others: dict[bytes, bool] = {}
         moved: dict[bytes, str] = {}
-        for missing in self._unpublished(gone):
+        for missing in gone:
             if missing.digest not in copies:
                 equal = self._store.sources_of(missing.digest)
                 others[missing.digest] = len(equal) > 1  # perhaps in folders of other processes

@@ -33,12 +33,6 @@ _MISSING: Final = (
 )
 """The map of a missing file, if it is not published, or was not until it was missing."""
 
-_TWIN: Final = (
-    "SELECT 1 FROM sources AS t JOIN maps AS n ON n.file_id = t.file_id WHERE t.digest = s.digest"
-    f" AND t.modified <> {GONE} AND n.visibility = 'published' AND n.file_id < m.file_id"
-)
-"""A published map with the same content from before: because of it, a copy inherited nothing."""
-
 _NEW: Final = (
     "EXISTS (SELECT 1 FROM additions AS a WHERE a.file_id = m.file_id"
     f" AND abs(a.added - ?) < {COPIED_WITHIN})"
@@ -47,7 +41,7 @@ _NEW: Final = (
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
-    f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN}) AND {_NEW}"
+    f" AND CASE m.visibility WHEN 'published' THEN ? AND {_NEW}"
     " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id"
     f" AND i.digest = s.digest AND (i.original <> {UNCERTAIN.original} OR {_NEW})) END"
     f" AND {UNTOUCHED}"

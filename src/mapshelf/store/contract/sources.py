@@ -54,8 +54,8 @@ class Sources(Protocol):
         content and owner, inherited that it is not published (``MapWriter.put_maps``) or had an
         ``initial_visibility`` although there were equal maps, no draft has said its ``visibility``,
         and nobody has edited, collected, reported or voted for it.
-        Instead of being unpublished, it may have inherited nothing, because an older map with this
-        content is published, if both files have one name.
+        Or it is published, because another map with this content is, was added within the last
+        hour, and both files have one name.
 
         If the map of the missing file is not published, other maps of its owner that were added
         after it, and within the last hour, with its content, become private if they are published
