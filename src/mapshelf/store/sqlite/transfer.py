@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from mapshelf.store.all_access import UNCOPIED
 from mapshelf.store.columns import COUNTERS
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
@@ -48,6 +49,12 @@ class SQLiteCatalogueRows(DatabaseUser):
         given = " AND ".join(f"{name} = ?" for name in table.key)
         with self._database.writing() as database:
             database.executemany(f"DELETE FROM {table.name} WHERE {given}", keys)
+
+    def end_uncopied_access(self) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            for statement in UNCOPIED:
+                database.execute(statement)
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
