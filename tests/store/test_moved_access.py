@@ -15,6 +15,7 @@ from mapshelf.errors import Conflict, NotFound
 from mapshelf.model import DeviceRequest, MapDraft, User
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
+from mapshelf.store.all_access import ENDED_AT_ONCE
 from mapshelf.store.transfer import differences, transfer_catalogue
 from tests.store.contract.oauth import LATER, PROGRAM, code, let_in, tokens
 from tests.store.contract.sign_in import add_link, begin, digest, known
@@ -90,6 +91,15 @@ def test_all_access_that_is_not_copied_has_ended_after_moving_back(stores: Store
     assert remaining_access(there, ann) == []
     give_access(there, ann)  # it is given again as before
     assert len(remaining_access(there, ann)) > 7
+
+
+def test_more_access_ends_than_is_deleted_in_one_transaction(stores: Stores) -> None:
+    origin, there = stores
+    challenges = [number.to_bytes(32) for number in range(ENDED_AT_ONCE + 1)]
+    for challenge in challenges:
+        there.add_challenge(challenge, 5, LATER)
+    move(origin, there)
+    assert not any(there.use_challenge(challenge, 9, LATER) for challenge in challenges[::100])
 
 
 def test_access_ends_even_if_nothing_else_has_changed(stores: Stores) -> None:

@@ -19,12 +19,26 @@ SHORT_LIVED: Final = (
 """Delete temporary and single-use credentials. They may have ended, or been used, since a copy was
 made, and must not become valid again."""
 
-UNCOPIED: Final = (
-    *SHORT_LIVED,
-    f"DELETE FROM tokens WHERE grant_id IS NOT NULL OR NOT ({TOKENS.transferred})",
-    "DELETE FROM grants",
+ENDED_AT_ONCE: Final = 500
+"""Rows that a statement of ``UNCOPIED`` deletes. In PostgreSQL, each deleted token changes the mark
+of the tokens again, which takes the longer the more a transaction deletes: with tens of thousands,
+minutes."""
+
+UNCOPIED: Final = tuple(
+    f"DELETE FROM {table} WHERE {key} IN"
+    f" (SELECT {key} FROM {table} WHERE {condition} LIMIT {ENDED_AT_ONCE})"
+    for table, key, condition in (
+        ("one_time_links", "digest", "TRUE"),
+        ("authorization_codes", "digest", "TRUE"),
+        ("device_requests", "digest", "TRUE"),
+        ("passkey_challenges", "digest", "TRUE"),
+        ("tokens", "id", f"grant_id IS NOT NULL OR NOT ({TOKENS.transferred})"),
+        ("refresh_tokens", "id", "TRUE"),
+        ("grants", "id", "TRUE"),
+    )
 )
-"""Delete all credentials that a transfer does not copy; refresh tokens go with their grants.
+"""Delete some credentials that a transfer does not copy. Each statement is repeated until there are
+none, then comes the next one.
 
 Personal tokens have no grant. But a transfer of a former version gave one of them that of an access
 token with the same id: it is deleted, and copied again.

@@ -38,7 +38,8 @@ class CatalogueRows(Protocol):
         """End, for everybody, the access that is not among the rows of ``store.tables``.
 
         That is sessions, authorizations of programs with all their tokens, links that work once,
-        and what sign-ins and programs have begun. MUST be quick if there is nothing of it.
+        and what sign-ins and programs have begun. MUST be quick if there is nothing of it. This may
+        take many transactions; there must be no other writers.
         """
 
     def catalogue_counters(self) -> CatalogueCounters:

@@ -87,12 +87,13 @@ class PostgresCatalogueRows(DatabaseUser):
             cursor.executemany(f"DELETE FROM {table.name} WHERE {given}", keys)
 
     def end_uncopied_access(self) -> None:
-        """See ``Store``. Waits for all changes to users, as ``end_all_access`` does."""
-        with self._connections.writing() as link:
-            LockedCounters(link)
-            link.rows("SELECT id FROM users ORDER BY id FOR UPDATE")
-            for statement in UNCOPIED:
-                link.execute(statement)
+        """See ``Store``."""
+        for statement in UNCOPIED:
+            deleted = 1
+            while deleted:
+                with self._connections.writing() as link:
+                    LockedCounters(link)
+                    deleted = link.execute(statement).rowcount
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""

@@ -52,9 +52,12 @@ class SQLiteCatalogueRows(DatabaseUser):
 
     def end_uncopied_access(self) -> None:
         """See ``Store``."""
-        with self._database.writing() as database:
-            for statement in UNCOPIED:
-                database.execute(statement)
+        for statement in UNCOPIED:
+            deleted = 1
+            while deleted:
+                with self._database.writing() as database:
+                    database.execute(statement)
+                    deleted = database.changes()
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
