@@ -18,6 +18,7 @@ from mapshelf.model import Map, MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
+from mapshelf.store.tables import Row
 from tests.importer.test_former_places import PUBLISHED, shown, visibility_of
 from tests.importer.test_lost_files import make_private, map_of, old_map
 
@@ -269,11 +270,19 @@ def test_a_damaged_catalogue_tells_what_can_be_read(
     with served.synchronized() as store:
         for file in files:
             make_private(store, file)
-    with closing(apsw.Connection(str(served.data / "catalogue.db"))) as database:
-        database.execute("PRAGMA writable_schema = ON")
-        database.execute("DELETE FROM sqlite_schema WHERE name = 'sources_digest'")
+    catalogue = served.data / "catalogue.db"
+    with closing(apsw.Connection(str(catalogue))) as database:
         database.execute("PRAGMA ignore_check_constraints = ON")
         database.execute("UPDATE maps SET visibility = 'hidden' WHERE title = 'Secret 1'")
+        damaged = ("former_places", "sources_map", "sources_digest", "sqlite_autoindex_sources_1")
+        rows: list[Row] = database.execute("SELECT name, rootpage FROM sqlite_schema").fetchall()
+        pages = [page for name, page in rows if name in damaged]
+        size = int(str(database.pragma("page_size")))
+    with catalogue.open("r+b") as whole:
+        for page in pages:
+            whole.seek((page - 1) * size)
+            whole.write(b"\xa5" * size)
+    assert len(pages) == len(damaged)
     capsys.readouterr()
     served.restore(backup)
     assert "newer than the backup may be published" in capsys.readouterr().err

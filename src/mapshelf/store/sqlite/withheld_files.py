@@ -49,7 +49,7 @@ _UNPUBLISHED: Final = (
     # No index is used: one that is damaged may lack rows.
     " FROM sources AS s NOT INDEXED CROSS JOIN maps AS m ON m.file_id = s.file_id"
     f" LEFT JOIN users AS u ON u.id = m.owner_id {_STATES}"
-    f" WHERE s.rowid > ? AND {EFFECTIVE} <> 'published'"
+    f" WHERE s.rowid > ? AND {EFFECTIVE} IS NOT 'published'"
     " AND (typeof(s.path), typeof(s.digest)) = ('blob', 'blob')"
     " AND (typeof(s.name), typeof(m.id)) = ('text', 'text')"
     " AND (typeof(s.size), typeof(s.modified)) = ('integer', 'integer')"
@@ -166,8 +166,9 @@ class _Withholding:
         if file_id is None:
             return
         for read, write in _PASS_ON:
-            rows = self._replaced.rows(read, (file.file_id,))
-            self._copy.executemany(write, [(file_id, *row) for row in rows])
+            with suppress(StoreDamaged):  # other tables may be whole
+                rows = self._replaced.rows(read, (file.file_id,))
+                self._copy.executemany(write, [(file_id, *row) for row in rows])
 
     def _map_there(self, file: _File) -> int | None:
         """Return the map that the copy has at the place of a file, if it is still there."""
