@@ -89,10 +89,10 @@ class SQLiteSources(DatabaseUser):
         with self._database.writing() as database:
             found = [row[0] for path in paths for row in database.execute(query, (path,))]
             now = self._clock()
-            return sum(_miss(database, file_id, now) for file_id in dict.fromkeys(found))
+            return sum(miss(database, file_id, now) for file_id in dict.fromkeys(found))
 
 
-def _miss(database: apsw.Connection, file_id: int, now: int) -> bool:
+def miss(database: apsw.Connection, file_id: int, now: int) -> bool:
     """Remove a map until its file is back, unless it has another file; return whether."""
     if database.execute(
         f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE}", (file_id,)
