@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import guesses
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.store import Store
+from mapshelf.store import Store, lost_files
 from tests.importer.test_former_places import shown, visibility_of
 from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map, take
 
@@ -225,7 +224,7 @@ def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
     assert visibility_of(store, new) is Visibility.PRIVATE
     check_secret(store, sync, renamed)
     # What comes later is a copy of what everybody sees.
-    monkeypatch.setattr(guesses, "REMEMBERED", -1.0)
+    monkeypatch.setattr(lost_files, "LOST_WITHIN", -1)
     sync()
     later = old_map(maps / "bob" / "later.mm", "Template", 8)
     sync()

@@ -7,6 +7,7 @@ import apsw
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.former_places import note_former_place
+from mapshelf.store.inherited_visibility import hide_uncertain
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
@@ -49,7 +50,7 @@ class SQLiteSources(DatabaseUser):
             rows = (row for path in paths for row in database.execute(query, (missing, path)))
             return {path for (path,) in rows}
 
-    def move_source(self, old: bytes, new: Source) -> bool:
+    def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""
         with self._database.writing() as database:
             query = "SELECT modified, file_id FROM sources WHERE path = ?"
@@ -74,6 +75,8 @@ class SQLiteSources(DatabaseUser):
             )
             for (file_id,) in moved:
                 note_former_place(read, file_id, old, self._clock())
+                if uncertain:
+                    hide_uncertain(read, file_id, new.digest)
                 database.execute(
                     "UPDATE maps SET revision = ? WHERE file_id = ?",
                     (next_revision(database), file_id),
