@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.import_status import StatusFile
-from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.attribution import Attribution, notice_of_owner
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.equal_files import UNREAD
 from mapshelf.importer.likeness import LikelyFiles
@@ -233,6 +233,8 @@ class FolderSync:
     def _attribute(self, reachable: list[Path]) -> None:
         """Set owner and category, once, for maps that were imported without them."""
         if self._remembered is None:
+            if notice := notice_of_owner(self._store, self._options.attribution):
+                log.warning("%s", notice)
             for folder in reachable:
                 attribute(self._store, os.fsencode(folder), self._options.attribution)
 

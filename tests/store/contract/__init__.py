@@ -37,6 +37,7 @@ from tests.store.contract.oauth import DeviceRequestsContract, GrantsContract, P
 from tests.store.contract.opening import OpeningContract
 from tests.store.contract.passkeys import PasskeysContract
 from tests.store.contract.publishing import UploadsContract, VisibilityContract
+from tests.store.contract.reserved_names import ReservedNamesContract
 from tests.store.contract.saved_searches import SavedSearchesContract
 from tests.store.contract.sessions import SessionsContract, SignInFailuresContract
 from tests.store.contract.sign_in import InvitationsContract, PasswordsContract
@@ -86,6 +87,7 @@ class StoreContract(
     AuditContract,
     AccessOfAllContract,
     ClosedAccountsContract,
+    ReservedNamesContract,
     UserDataContract,
     ConcurrencyContract,
     VisitCountsContract,
