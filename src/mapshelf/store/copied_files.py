@@ -44,10 +44,19 @@ _NEW: Final = (
     f" AND abs(a.added - ?) < {COPIED_WITHIN})"
 )
 
+_TWIN: Final = (
+    "SELECT 1 FROM sources AS t JOIN maps AS n ON n.file_id = t.file_id"
+    " LEFT JOIN missing AS g ON g.file_id = n.file_id"
+    " WHERE t.digest = s.digest AND n.file_id < m.file_id"
+    " AND coalesce(g.visibility, n.visibility) = 'published'"
+)
+"""A published map with the same content from before: because of it, a copy inherited nothing. Its
+file may be missing by now."""
+
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
-    f" AND CASE m.visibility WHEN 'published' THEN ? AND {_NEW}"
+    f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN}) AND {_NEW}"
     " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id"
     f" AND i.digest = s.digest AND (i.original <> {UNCERTAIN.original} OR {_NEW})) END"
     f" AND {UNTOUCHED}"
@@ -60,7 +69,8 @@ file must not publish what it will contain. An ``UNCERTAIN`` one may be known fo
 _NEW_COPIES: Final = (
     "SELECT m.file_id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ?"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
-    f" AND m.visibility = 'published' AND {_NEW} AND {UNTOUCHED} ORDER BY m.file_id"
+    f" AND m.visibility = 'published' AND EXISTS ({_TWIN}) AND {_NEW} AND {UNTOUCHED}"
+    " ORDER BY m.file_id"
 )
 """Published maps that are perhaps of the missing file, moved and renamed: they were found with its
 content within the last hour, and inherited nothing, because another map was published, too."""

@@ -65,13 +65,13 @@ class Sources(Protocol):
         content and owner, inherited that it is not published (``MapWriter.put_maps``) or had an
         ``initial_visibility`` although there were equal maps, no draft has said its ``visibility``,
         and nobody has edited, collected, reported or voted for it.
-        Or it is published, because another map with this content is, was added within the last
+        Or it is published, because an older map with this content was, was added within the last
         hour, and both files have one name.
 
         If the map of the missing file is not published, other maps of its owner that were added
         after it, and within the last hour, with its content, become private if they are published
-        and nobody has touched them: any may be of that file. They inherit that like ``uncertain``
-        ones.
+        for this reason and nobody has touched them: any may be of that file. They inherit that
+        like ``uncertain`` ones.
 
         The file may have been missing before. Its map comes back when the copy is imported again.
         """
