@@ -27,6 +27,7 @@ from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, ReparsingContract
 from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
+from tests.store.contract.lost_files import LostFilesContract
 from tests.store.contract.map_check import MapCheckContract
 from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
@@ -60,6 +61,7 @@ class StoreContract(
     CopiedFilesContract,
     FormerContentsContract,
     FormerPlacesContract,
+    LostFilesContract,
     FiguresContract,
     ImportsContract,
     TagsContract,
