@@ -16,7 +16,7 @@ from mapshelf.service import folder_changes
 @pytest.fixture
 def changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Iterator[bool]]:
     """What is reported of the folder ``maps``, which is watched already."""
-    monkeypatch.setattr(folder_changes, "SHORT_INTERVAL", 0.1)
+    monkeypatch.setattr(folder_changes, "CHECK_INTERVAL", 0.1)
     (tmp_path / "maps").mkdir()
     stop = threading.Event()
     changes = folder_changes.folder_changes([tmp_path / "maps"], stop)
@@ -63,7 +63,7 @@ def test_without_notifications_something_may_have_changed_before_that_is_known(
     def refuse(*_: object) -> Iterator[set[object]]:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(folder_changes, "SHORT_INTERVAL", 0.01)
+    monkeypatch.setattr(folder_changes, "CHECK_INTERVAL", 0.01)
     monkeypatch.setattr(folder_changes, "_watch", refuse)
     changes = folder_changes.folder_changes([tmp_path], threading.Event())
     assert list(islice(changes, 3)) == [True, False, False]
@@ -101,7 +101,7 @@ def test_a_folder_that_comes_back_is_watched_again(changes: Iterator[bool], tmp_
 def test_a_folder_whose_path_is_not_utf_8_does_not_stop_the_watch_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(folder_changes, "SHORT_INTERVAL", 0.1)
+    monkeypatch.setattr(folder_changes, "CHECK_INTERVAL", 0.1)
     foreign = tmp_path / os.fsdecode(b"m\xfcller")
     folders = [foreign, tmp_path / "maps"]
     for folder in folders:
