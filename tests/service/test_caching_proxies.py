@@ -23,6 +23,7 @@ pytestmark = pytest.mark.process
 PROXIES: Final[dict[str, Proxy]] = {"nginx": documented_nginx, "caddy": documented_caddy}
 PICTURE: Final = as_file(drawn())
 LATER: Final = 2**60
+TEN_MINUTES: Final = 600
 
 
 def illustrated(title: str) -> bytes:
@@ -177,3 +178,12 @@ def test_nginx_keeps_all_that_caches_may_keep(world: World, tmp_path: Path) -> N
             assert answers[0].content == answers[1].content
             # nginx sends what it keeps with the ID of the request for which it asked.
             assert len({answer.headers["X-Request-Id"] for answer in answers}) == 1, path
+
+
+def test_pictures_of_hidden_maps_disappear_within_ten_minutes(
+    world: World, client: httpx.Client
+) -> None:
+    """A browser may keep a picture as long again as the proxy had it before."""
+    for path in kept(world, client)[1:]:
+        (caching,) = re.findall(r"max-age=(\d+)", client.get(path).headers["Cache-Control"])
+        assert 2 * int(caching) <= TEN_MINUTES, path
