@@ -250,7 +250,7 @@ def test_the_picture_shows_the_first_maps(people: People) -> None:
         assert people.send(OWNER, "PUT", f"{path}/maps", json=ids).status_code == 200
         answer = people.get("", f"{path}/picture.png?w=320")
         check(answer)
-        assert answer.headers["Cache-Control"] == "public, max-age=600"
+        assert answer.headers["Cache-Control"] == "public, max-age=300"
         with Image.open(BytesIO(answer.content)) as picture:
             assert picture.size == (320, 240)
         keys.append(answer.headers["ETag"])

@@ -35,8 +35,12 @@ from mapshelf.store.contract import Maps
 
 DEFAULT_WIDTH: Final = 320
 
-MAXIMUM_AGE: Final = 600
-"""Seconds for which a cache may reuse a picture without revalidating it."""
+MAXIMUM_AGE: Final = 300
+"""Seconds for which a cache may reuse a picture without revalidating it.
+
+Of two caches, each may: nginx does not say how old its copy is, so a browser keeps it as long
+again. Pictures of a hidden map are to disappear within ten minutes all the same.
+"""
 
 MEDIA_TYPES: Final = {"png": b"image/png", "svg": b"image/svg+xml"}
 

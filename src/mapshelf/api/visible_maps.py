@@ -24,7 +24,13 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, MakeResponse
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import InsufficientScope, InvalidToken, NotFound, Overloaded
+from mapshelf.errors import (
+    InsufficientScope,
+    InvalidToken,
+    NotFound,
+    Overloaded,
+    StoreUnavailable,
+)
 from mapshelf.model import Map, User, Visibility
 from mapshelf.snapshot.format.records import encode_record, with_base_url
 from mapshelf.snapshot.read import Record, Snapshot
@@ -35,6 +41,9 @@ HIDDEN_WITHIN: Final = 5.0
 """Seconds within which a withdrawn map leaves the snapshots of a large catalogue."""
 
 LOOK_AGAIN_AFTER: Final = 0.05
+
+PRESENT_WITHIN: Final = 1.0
+"""Seconds to wait for what the store has of a map that the snapshot has, too."""
 
 _NO_MAP: Final = "There is no map with this ID."
 
@@ -112,6 +121,22 @@ class FoundMap:
         if self.visibility is Visibility.PRIVATE and is_late(began):
             await self.look_again()  # refuses it if the session or token has ended meanwhile
         return self.guarded(made)
+
+    async def present(self) -> "FoundMap | None":
+        """Return the map as the store has it now, ``None`` if the store does not say so soon.
+
+        The look-up waits in a queue in which clients take turns, and equal ones share a query.
+
+        Raises:
+            NotFound: the client may not see it any longer.
+        """
+        if not self.is_cached:  # it has just been found there
+            return self
+        try:
+            async with asyncio.timeout(PRESENT_WITHIN):
+                return await self.look_again()
+        except (StoreUnavailable, Overloaded, TimeoutError):
+            return None
 
     def checked(self, make: MakeResponse) -> MakeResponse:
         """Return ``make`` such that it raises ``NotFound`` if the map has been hidden meanwhile.

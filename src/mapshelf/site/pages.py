@@ -108,11 +108,17 @@ class Pages:
     async def map(self, request: Request) -> Response:
         """Respond with the page of a map, or redirect to its canonical URL."""
         found = await self._found(request)
-        record = found.record
-        right = self._addresses.map(request.parts["id"], record.title)
-        asked = self._addresses.root + request.path
-        if asked != unquote(right):
-            return found.guarded(redirect(right, request.query_string))
+        right = self._page_of(found, request)
+        if not self._is_at(right, request):
+            # The snapshots of two nodes may have two titles. If each redirected to its own, their
+            # visitors would go round in circles. So only the title in the store counts.
+            present = await found.present()
+            if present:
+                found, right = present, self._page_of(present, request)
+                if not self._is_at(right, request):
+                    return found.guarded(redirect(right, request.query_string))
+            # Otherwise it is cached as if it were there: there is no end of wrong addresses.
+            request = replace(request, path=unquote(right).removeprefix(self._addresses.root))
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
         make = partial(self._map, found, embedded=embedded)
         depends_on = b"embed=1" if embedded else b""
@@ -276,6 +282,12 @@ class Pages:
         return self._context.documents.of_outline(large_map_data, encoded, (), kind)
 
     # -- common ---------------------------------------------------------------------------
+
+    def _page_of(self, found: FoundMap, request: Request) -> str:
+        return self._addresses.map(request.parts["id"], found.record.title)
+
+    def _is_at(self, address: str, request: Request) -> bool:
+        return self._addresses.root + request.path == unquote(address)
 
     async def _made(
         self, request: Request, make: Callable[[Snapshot], Response | Deferred]
