@@ -17,7 +17,8 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 class Table:
     """A table with its primary key, and whether its rows are deleted with their map.
 
-    ``transferred`` is the SQL condition for rows that a transfer copies.
+    ``transferred`` is the SQL condition for rows that a transfer copies. It deletes the others from
+    its target, see ``all_access``.
     """
 
     name: str

@@ -4,6 +4,9 @@ Maps are copied in batches, in the order of their last changes, and the revision
 that of the last map copied. An interrupted transfer therefore continues where it stopped, and a
 complete one can be repeated to copy later changes. Revisions and identity are copied too, so that
 existing snapshots stay valid.
+
+Sessions, authorizations of programs and links are not copied, and those that the target has from
+before end: a catalogue that moves back finds there what has ended elsewhere meanwhile.
 """
 
 import heapq
@@ -80,6 +83,8 @@ Progress = Callable[[int], None]
 def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None:
     """Make ``target`` a copy of ``source``. There should be no other writers to either.
 
+    Users of the target sign in again, even if the transfer fails.
+
     Raises:
         Conflict: the target holds something other than an earlier state of the source, or the
             source was written to.
@@ -88,6 +93,7 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
     source.apply_visit_counts(LATER)
     counters = source.catalogue_counters()
     _check_target(counters, target)
+    target.end_uncopied_access()  # before rows are written with the same ids
     so_far = replace(counters, revision=target.catalogue_counters().revision, mark="")
     for table in LEAVING:
         _delete_gone(source, target, table)
@@ -99,6 +105,8 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
     _delete_gone(source, target, FORMER_PLACES)
     for some in _pages(source, FORMER_PLACES):  # they may refer to maps
         target.write_rows({FORMER_PLACES: some}, counters)
+    # If the target was served nevertheless, people may have signed in with a former password.
+    target.end_uncopied_access()
     if source.catalogue_counters() != counters:
         raise Conflict("the catalogue was changed while it was being copied; migrate again")
     target.write_rows({}, counters)
@@ -140,10 +148,6 @@ def _delete_gone(source: Store, target: Store, table: Table) -> None:
     """
     there = {table.key_of(row) for row in _all(source, table)}
     gone = [key for key in map(table.key_of, _all(target, table)) if key not in there]
-    if table is PROGRAMS:  # with the grants of users in the target
-        for (program_id,) in gone:
-            target.remove_program(program_id)
-        return
     for start in range(0, len(gone), ROWS_AT_ONCE):
         target.delete_rows(table, gone[start : start + ROWS_AT_ONCE])
 

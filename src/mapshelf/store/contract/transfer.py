@@ -34,5 +34,13 @@ class CatalogueRows(Protocol):
         There must be no other writers.
         """
 
+    def end_uncopied_access(self) -> None:
+        """End, for everybody, the access that is not among the rows of ``store.tables``.
+
+        That is sessions, authorizations of programs with all their tokens, links that work once,
+        and what sign-ins and programs have begun. MUST be quick if there is nothing of it. This may
+        take many transactions; there must be no other writers.
+        """
+
     def catalogue_counters(self) -> CatalogueCounters:
         """Return the identity of the catalogue and the last numbers it allocated."""

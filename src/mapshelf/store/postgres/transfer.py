@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from mapshelf.store.all_access import UNCOPIED
 from mapshelf.store.columns import COUNTERS
 from mapshelf.store.postgres.connections import Row
 from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
@@ -64,9 +65,11 @@ class PostgresCatalogueRows(DatabaseUser):
                 unique = "sha256(path)" if table is SOURCES else ""
                 cursor.executemany(table.upsert("%s", others=FROM_INTEGERS, unique=unique), some)
             for table in (USERS, TOKENS, DECISIONS, REPORTS):
+                # Ids of deleted sessions and tokens are not given again, as in SQLite.
+                numbers = f"{table.name}_id_seq"
                 cursor.execute(
-                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id))"
-                    f" FROM {table.name} HAVING max(id) IS NOT NULL"
+                    f"SELECT setval('{numbers}', greatest(max(id), (SELECT last_value FROM"
+                    f" {numbers}))) FROM {table.name} HAVING max(id) IS NOT NULL"
                 )
             cursor.execute(
                 "UPDATE sequence SET identity = %s, revision = %s, file_id = %s",
@@ -82,6 +85,15 @@ class PostgresCatalogueRows(DatabaseUser):
         with self._connections.writing() as link, link.cursor() as cursor:
             LockedCounters(link)
             cursor.executemany(f"DELETE FROM {table.name} WHERE {given}", keys)
+
+    def end_uncopied_access(self) -> None:
+        """See ``Store``."""
+        for statement in UNCOPIED:
+            deleted = 1
+            while deleted:
+                with self._connections.writing() as link:
+                    LockedCounters(link)
+                    deleted = link.execute(statement).rowcount
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from mapshelf.store.all_access import UNCOPIED
 from mapshelf.store.columns import COUNTERS
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
@@ -48,6 +49,15 @@ class SQLiteCatalogueRows(DatabaseUser):
         given = " AND ".join(f"{name} = ?" for name in table.key)
         with self._database.writing() as database:
             database.executemany(f"DELETE FROM {table.name} WHERE {given}", keys)
+
+    def end_uncopied_access(self) -> None:
+        """See ``Store``."""
+        for statement in UNCOPIED:
+            deleted = 1
+            while deleted:
+                with self._database.writing() as database:
+                    database.execute(statement)
+                    deleted = database.changes()
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
