@@ -72,6 +72,7 @@ LEFT: Final = (
     "uploads",
     "audit",
     "marks",
+    "last_transfer",
 )
 """Tables that a transfer leaves out, and leaves as they are. Pending counts are applied beforehand;
 visits, salts, failures and uploads are short-lived; every catalogue has its own token version. The
