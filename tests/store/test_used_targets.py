@@ -195,10 +195,13 @@ def test_the_source_goes_on_while_it_is_copied_several_times(stores: Stores) -> 
 
 def test_a_target_that_is_used_although_the_source_was_changed_is_refused(stores: Stores) -> None:
     origin, there = stores
-    first = origin.maps(0, 1)[0].id
     origin.put_maps([MapDraft(title="later")])
+
+    def write(_: int) -> None:
+        origin.delete_maps([origin.maps(0, 1)[0].id])
+
     with pytest.raises(Conflict, match="changed while"):
-        transfer_catalogue(origin, there, lambda _: origin.delete_maps([first]))
+        transfer_catalogue(origin, there, write)
     there.revoke_token(1)
     assert "(tokens)" in refused(origin, there)
 
