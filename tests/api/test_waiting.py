@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.api.waiting import FileChanges, together
+from mapshelf.api.waiting import FileChanges, aligned_deadline
 from tests.harness import PATIENCE
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports changes")
@@ -28,7 +28,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports c
 def test_tasks_that_wait_for_a_second_wake_up_together(
     now: float, seconds: float, end: float
 ) -> None:
-    assert together(now, seconds) == pytest.approx(end)
+    assert aligned_deadline(now, seconds) == pytest.approx(end)
 
 
 @linux

@@ -11,6 +11,7 @@ from mapshelf.accounts.sessions import Client
 from mapshelf.accounts.sign_in import choose_password
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
+from mapshelf.model import MapsOfClosedAccount
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.settings import Settings, sqlite_url
 from mapshelf.store import open_store
@@ -126,6 +127,31 @@ def test_links_are_refused_for_those_who_cannot_sign_in(mapshelf: Mapshelf) -> N
 def test_an_owner_that_an_import_registered_can_be_given_a_link(mapshelf: Mapshelf) -> None:
     mapshelf.run("import", EXAMPLES / "Health", "--owner", "alice")
     assert LINK.fullmatch(mapshelf.run("user", "link", "alice").stdout)
+
+
+def test_a_reserved_name_is_given_away_by_command(mapshelf: Mapshelf) -> None:
+    folder = EXAMPLES / "Health"
+    mapshelf.run("import", folder, "--owner", "alice")
+    with closing(mapshelf.store()) as store:
+        (alice,) = (one.id for one in store.users() if one.name == "alice")
+        store.close_account(alice, MapsOfClosedAccount.REMOVE, None)
+        while store.finish_closing():
+            pass
+    again = mapshelf.run("import", folder, "--owner", "Alice")
+    assert again.stderr == (
+        "mapshelf: --owner Alice: this user has deleted the account, so the maps belong to system;"
+        " to give the name to somebody, run: mapshelf user add Alice\n"
+    )
+    assert [line.split("\t")[1] for line in mapshelf.lines("user", "list")] == ["system"]
+    link = mapshelf.run("user", "link", "alice", expect=1)
+    assert link.stderr == "mapshelf: there is no user alice\n"
+    given = mapshelf.run("user", "add", "alice")
+    assert LINK.fullmatch(given.stdout)
+    assert "alice was a user who owned imported maps and deleted the account" in given.stderr
+    assert [line.split("\t")[1] for line in mapshelf.lines("user", "list")] == ["system", "alice"]
+    assert not mapshelf.run("import", folder, "--owner", "alice").stderr
+    with closing(mapshelf.store()) as store:
+        assert {one.owner for one in store.maps(0, 100)} == {"alice"}
 
 
 @pytest.mark.parametrize("name", ["/", ".", "..", "Deleted user 5", "ann  lee"])

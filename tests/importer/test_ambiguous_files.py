@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import guesses
+from mapshelf.cli import main
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.store import Store
+from mapshelf.store import Store, lost_files
 from tests.importer.test_former_places import shown, visibility_of
 from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map, take
 
@@ -225,7 +225,7 @@ def test_a_new_equal_file_does_not_make_a_renamed_private_one_public(
     assert visibility_of(store, new) is Visibility.PRIVATE
     check_secret(store, sync, renamed)
     # What comes later is a copy of what everybody sees.
-    monkeypatch.setattr(guesses, "REMEMBERED", -1.0)
+    monkeypatch.setattr(lost_files, "LOST_WITHIN", -1)
     sync()
     later = old_map(maps / "bob" / "later.mm", "Template", 8)
     sync()
@@ -326,3 +326,56 @@ def test_equal_files_whose_folders_are_copied_and_then_deleted_are_private(
         shutil.rmtree(maps / who)
     sync()
     check_secret(store, sync, maps / names[0] / "plan.mm")
+
+
+@pytest.mark.parametrize("way", ["running", "restarted", "imported"])
+def test_equal_files_of_one_move_are_private_however_they_are_found(
+    store: Store, reader: SandboxedReader, maps: Path, way: str
+) -> None:
+    """The file that is found first gets the private map, and only the public one is left."""
+    first = FolderSync(store, reader, [maps])
+    first.sync()
+    make_private(store, maps / "zoe" / "plan.mm")
+    parts = [maps / "a", maps / "b"]
+    for part in parts:
+        old_map(part / "keep.mm", f"Keep {part.name}")
+    first.sync()
+    for who, part in zip(("bob", "zoe"), parts, strict=True):
+        (maps / who / "plan.mm").rename(maps.parent / f"{part.name}.mm")
+    for part in parts:
+        (maps.parent / f"{part.name}.mm").rename(part / "plan.mm")
+        if way == "imported":
+            assert main(["import", str(part), "--data", str(maps.parent / "data")]) == 0
+        else:
+            (first if way == "running" else FolderSync(store, reader, [maps])).sync()
+    plan = parts[1] / "plan.mm"
+    assert visibility_of(store, plan) is Visibility.PRIVATE
+    old_map(plan, "Secret", 99)
+    FolderSync(store, reader, [maps]).sync()
+    assert "Secret" not in shown(store)
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_no_kill_publishes_a_file_that_may_be_a_private_one(
+    store: Store, reader: SandboxedReader, maps: Path, monkeypatch: pytest.MonkeyPatch, edited: bool
+) -> None:
+    """It has got the map of a public one, and the process ends before it is read."""
+    old_map(maps / "keep.mm", "Keep")
+    FolderSync(store, reader, [maps]).sync()
+    make_private(store, maps / "zoe" / "plan.mm")
+    renamed = (maps / "zoe" / "plan.mm").rename(maps / "zoe.mm")
+    (maps / "bob" / "plan.mm").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "put_maps", killed)
+        with pytest.raises(KeyboardInterrupt):
+            FolderSync(store, reader, [maps]).sync()
+    if edited:
+        old_map(renamed, "Secret", 99)
+    FolderSync(store, reader, [maps]).sync()
+    old_map(renamed, "Secret", 199)
+    FolderSync(store, reader, [maps]).sync()
+    assert "Secret" not in shown(store)
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt

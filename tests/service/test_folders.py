@@ -16,11 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.errors import StoreUnavailable
+from mapshelf.errors import AlreadyExists, StoreUnavailable
 from mapshelf.importer import map_files
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
-from mapshelf.model import DecisionKind, MapDetails, MapDraft, Outcome, Visibility
+from mapshelf.model import (
+    DecisionKind,
+    MapDetails,
+    MapDraft,
+    MapsOfClosedAccount,
+    Outcome,
+    Visibility,
+)
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
@@ -74,6 +81,35 @@ def test_owner_and_category_are_given_without_reading_files_again(
     with SandboxedReader(workers=1) as reader:
         FolderSync(store, reader, [folder], options).sync()
     assert store.revision() == revision
+
+
+def test_a_folder_of_an_owner_who_deleted_the_account_is_followed_for_system(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old_map(folder / "a.mm", "A")
+    ann, options = store.add_user("ann"), SyncOptions(Attribution("ann", None, Visibility.PRIVATE))
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder], options)
+        folder_sync.sync()
+        store.close_account(ann.id, MapsOfClosedAccount.REMOVE, None)
+        while store.finish_closing():
+            pass
+        old_map(folder / "b.mm", "B")
+        folder_sync.sync()
+        with pytest.raises(AlreadyExists):
+            store.register(None, "ann", "encoded", 5)
+        found = [(one.title, one.owner, one.visibility) for one in store.maps(0, 10)]
+        assert found == [(name, "system", Visibility.PRIVATE) for name in "AB"]
+        revision = store.revision()
+        caplog.clear()
+        FolderSync(store, reader, [folder], options).sync()
+        assert store.revision() == revision
+        warned = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+        assert len(warned) == 1
+        assert warned[0].endswith("run: mapshelf user add ann")
+        store.add_user("ann", even_if_reserved=True)
+        FolderSync(store, reader, [folder], options).sync()
+    assert {one.owner for one in store.maps(0, 10)} == {"ann"}
 
 
 def test_maps_that_arrive_later_get_the_date_of_arrival(store: Store, folder: Path) -> None:

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.errors import HistoryLost
-from mapshelf.model import Change, MapDraft, Visibility
+from mapshelf.model import Change, MapDetails, MapDraft, Visibility
 from mapshelf.snapshot.build import builder, change_applier, records_file, working_snapshot
 from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.format import columns as arrays
@@ -145,6 +145,55 @@ def test_a_long_import_appears_step_by_step(tmp_path: Path) -> None:
         while world.builder.advance():
             sizes.append(len(world.snapshot()))
         assert sizes == [14, 18, 20]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_withdrawn_maps_disappear_before_many_other_changes(tmp_path: Path, restart: bool) -> None:
+    with lowered(BATCH=2, MINIMUM_MAPS=2, CHANGES_PER_SNAPSHOT=4), world_in(tmp_path) as world:
+        world.put(*(MapDraft(title=str(n), id=f"old{n}") for n in range(6)))
+        world.published()
+        world.put(*(MapDraft(title=str(n), id=f"new{n}") for n in range(9)))
+        private = MapDetails(visibility=Visibility.PRIVATE)
+        ids = {one.id: one.file_id for one in world.store.maps(0, 99)}
+        for name in ("old1", "old4", "new8"):
+            world.store.edit_map(ids[name], private)
+        world.store.delete_maps(["old2"])
+        if restart:
+            world.restart()
+        assert world.builder.advance()
+        first = world.snapshot()
+        assert {name for name in ids if first.find(name, b"")} == {"old0", "old3", "old5"}
+        world.store.edit_map(ids["old1"], MapDetails(visibility=Visibility.PUBLISHED))
+        while world.builder.advance():
+            pass
+        prove_lists(world.snapshot(), world.listed())
+
+
+def test_a_map_that_is_withdrawn_during_an_import_disappears_with_the_next_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lowered(BATCH=2, MINIMUM_MAPS=2), world_in(tmp_path) as world:
+        world.put(MapDraft(title="old", id="old"))
+        world.published()
+        world.put(*(MapDraft(title=str(n), id=f"new{n}") for n in range(9)))
+        (old,) = (one for one in world.store.maps(0, 99) if one.id == "old")
+        changes = world.store.changes
+
+        def hiding(after: int, *limits: int) -> list[Change]:
+            """Return changes; make the map private while the builder applies the first ones."""
+            if old.visibility is Visibility.PUBLISHED:
+                world.store.edit_map(old.file_id, MapDetails(visibility=Visibility.PRIVATE))
+            return changes(after, *limits)
+
+        monkeypatch.setattr(world.store, "changes", hiding)
+        assert world.builder.advance()
+        first = world.snapshot()
+        assert first.find("old", b"") is None
+        assert len(first) == 2
+        monkeypatch.undo()
+        while world.builder.advance():
+            pass
+        prove_lists(world.snapshot(), world.listed())
 
 
 @pytest.mark.parametrize("then", ["nothing", "restart", "lost", "lost before a restart"])
@@ -343,7 +392,8 @@ def test_a_compaction_closes_the_old_files(tmp_path: Path) -> None:
         world.store.delete_maps([f"m{n}" for n in range(30)])
         gc.disable()
         try:
-            world.builder.advance()
+            while world.builder.advance():
+                pass
             while world.builder.compact():
                 pass
             assert deleted_files_open_in(tmp_path) == []

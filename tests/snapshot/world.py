@@ -64,7 +64,8 @@ class World:
 
     def published(self) -> Snapshot:
         """Bring the snapshot up to date, check every byte of it, and return it."""
-        self.builder.advance()
+        while self.builder.advance():
+            pass
         verify(self.folder)
         assert self.builder.revision == self.store.revision() == self.snapshot().revision
         return self.snapshot()

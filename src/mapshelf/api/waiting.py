@@ -24,10 +24,10 @@ _EARLY: Final = 0.01
 async def pause(seconds: float) -> None:
     """Sleep for at most this long, together with other tasks of this worker."""
     now = asyncio.get_running_loop().time()
-    await asyncio.sleep(together(now, seconds) - now)
+    await asyncio.sleep(aligned_deadline(now, seconds) - now)
 
 
-def together(now: float, seconds: float) -> float:
+def aligned_deadline(now: float, seconds: float) -> float:
     """Return the time at which at most ``seconds`` are over: that of a clock's tick, if possible.
 
     All times are those of the event loop; the clock ticks every second.
@@ -57,7 +57,7 @@ class FileChanges:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._watch.fileno(), changed.set)
         try:
-            async with asyncio.timeout_at(together(loop.time(), longest)):
+            async with asyncio.timeout_at(aligned_deadline(loop.time(), longest)):
                 await changed.wait()
         except TimeoutError:
             return False

@@ -86,4 +86,4 @@ class Withdrawals:
             found = store.withdrawn(after, MOST_AT_ONCE)
             if not found:  # visible again by now
                 return
-            self._snapshot.withdraw({public_id: revision for revision, public_id in found})
+            self._snapshot.withdraw({public_id: revision for revision, _, public_id in found})

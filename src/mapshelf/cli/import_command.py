@@ -12,7 +12,7 @@ from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.durable import open_private
 from mapshelf.errors import UnreadableFile
 from mapshelf.import_status import StatusFile
-from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.attribution import Attribution, notice_of_owner
 from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, import_maps
 from mapshelf.importer.progress import ImportProgress
@@ -69,6 +69,8 @@ def _run(given: argparse.Namespace) -> int:
                     progress.follow(report)
                     import_records(store, path, report, attribution.visibility)
                 if maps:
+                    if notice := notice_of_owner(store, attribution):
+                        print(f"mapshelf: {notice}", file=sys.stderr)
                     _import_maps(store, maps, attribution, report, progress)
         finally:  # also after a failure, because what was imported before it stays
             _print_report(report)

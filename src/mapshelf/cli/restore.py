@@ -19,6 +19,12 @@ INSTEAD: Final = "pg_restore --clean --if-exists"
 SIGN_OUT: Final = "mapshelf user sign-out-all --tokens"
 """The command that ends what may be valid again."""
 
+UNKNOWN_FILES: Final = (
+    "files that are newer than the backup may be published although they were private; to prevent"
+    " that, serve or import their folders with --visibility private"
+)
+"""What is said if no catalogue knows which of them are not to be published."""
+
 NAMED: Final = 20
 """How many users are named of those who have more access than before."""
 
@@ -43,17 +49,19 @@ def _run(given: argparse.Namespace) -> int:
         f" user, are lost; {_said_of_access(done)}",
         file=sys.stderr,
     )
-    if done.access.regained is not None:
-        _name_users(done.access.regained)
+    if done.compared.regained is not None:
+        _name_users(done.compared.regained)
+    if not done.compared.files_known:
+        print(f"mapshelf: {UNKNOWN_FILES}", file=sys.stderr)
     return 0
 
 
 def _said_of_access(done: Restored) -> str:
-    if done.access.regained is None:
+    if done.compared.regained is None:
         missing = done.aside is None
         why = "there was no former catalogue" if missing else "the former one cannot be read"
         ended = "tokens and programs that were revoked since then are valid again"
-    elif not done.access.complete:
+    elif not done.compared.complete:
         why = "the former catalogue is another one, or comes from before this backup"
         ended = (
             "tokens, programs, passkeys and linked accounts that ended since then may be valid"

@@ -22,6 +22,12 @@ from mapshelf.store import Store
 LINK_HOURS: Final = LIFETIMES[LinkKind.PASSWORD] // HOUR
 """How many hours a link to choose a password is valid."""
 
+AGAIN: Final = (
+    " was a user who owned imported maps and deleted the account; imports that name this owner"
+    " give their maps to the new user"
+)
+"""What ``add`` says of a reserved name, after the name."""
+
 EVERYBODY: Final = "all users"
 """Whose access ends, in the audit log."""
 
@@ -79,11 +85,13 @@ def _add(given: argparse.Namespace) -> int:
         raise InvalidSetting(str(UnusableName()))
     role = Role.ADMINISTRATOR if given.admin else Role.MEMBER
     with open_catalogue(given, create=True) as store:
-        event = AuditEvent.USER_ADDED
+        event, reserved = AuditEvent.USER_ADDED, store.is_reserved(given.name)
         with store.auditing(done_by_command(event, about_user(given.name))):
             user = _new_user(store, given.name, role)
         # Scripts take the link from the standard output, so nothing else is written there.
         print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
+        if reserved:
+            print(f"mapshelf: {user.name}{AGAIN}", file=sys.stderr)
         link = _new_link(store, user, address)
         print(
             f"mapshelf: send {user.name} this link to choose a password;"
@@ -97,7 +105,7 @@ def _add(given: argparse.Namespace) -> int:
 
 def _new_user(store: Store, name: str, role: Role) -> User:
     try:
-        return store.add_user(name, role)
+        return store.add_user(name, role, even_if_reserved=True)
     except AlreadyExists as error:  # an import may have added them as an owner
         hint = f"{error}; for a link, run: mapshelf user link {name}"
         if role is Role.ADMINISTRATOR:

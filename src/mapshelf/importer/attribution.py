@@ -5,7 +5,8 @@ This is a separate module so that commands can use it without loading the map re
 
 from dataclasses import dataclass
 
-from mapshelf.model import Visibility
+from mapshelf.model import SYSTEM_USER, Visibility
+from mapshelf.store.contract import Imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,18 @@ class Attribution:
     def changes_known_maps(self) -> bool:
         """Whether it says anything about maps that are known already."""
         return self.owner is not None or self.category is not None
+
+
+def notice_of_owner(store: Imports, attribution: Attribution) -> str:
+    """Return what the operator must know about the owner, as one line; empty if nothing.
+
+    Raises:
+        StoreError: the store failed.
+    """
+    owner = attribution.owner
+    if owner is None or not store.is_reserved(owner):
+        return ""
+    return (
+        f"--owner {owner}: this user has deleted the account, so the maps belong to {SYSTEM_USER};"
+        f" to give the name to somebody, run: mapshelf user add {owner}"
+    )

@@ -4,21 +4,20 @@ Anybody who may write to a folder can put many equal files into it. If each of t
 read, made the importer look at all others, everybody else's files would wait for that. So files
 with a content that many have are looked at once in an import, and what is taken is remembered.
 
-Which of several equal files a new one is, is a guess: by the time of the last change, and by the
-end of the path. A wrong guess must not show anybody what will be written into a private file. So if
-a private one was lost, a file that is not certainly another one is not published (``guesses``).
+Which of several equal files a new one is, is a guess (``likeness``). A wrong guess must not show
+anybody what will be written into a private file. So if a private one was lost within the last hour,
+a file that is not certainly another one is not published. The store remembers lost files.
 """
 
 import os
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
-from mapshelf.importer.guesses import keys_of
+from mapshelf.importer.likeness import FEW, LikelyFiles, may_be_another
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.scan import is_gone
 from mapshelf.model import Source
@@ -30,8 +29,8 @@ UNREAD: Final = -1
 UNREAD_SIZE: Final = -1
 """Size of a known source whose file took the place of another one: no file has it."""
 
-FEW: Final = 10
-"""Files with one content that are looked at again for each new file with this content."""
+MOST_LOST_FILES: Final = 100
+"""Lost files with one content whose maps are not published, of which a new file is told apart."""
 
 MOST_GONE: Final = 10_000
 """Files with one content of which an import finds out whether they are lost."""
@@ -48,6 +47,7 @@ class EqualFiles:
         self._store = store
         self._lost = lost
         self._equal: dict[bytes, _Equal] = {}
+        self._noted: set[bytes] = set()
         self._latest: tuple[bytes, _Equal] | None = None
 
     def move_renamed(self, source: Source, folder: str) -> Source | None:
@@ -61,23 +61,20 @@ class EqualFiles:
             StoreError: the store failed.
         """
         equal = self._equal_to(source.digest)
+        self._note_lost(equal)
         there = equal.unread.get(source.path)
         if there is not None and not there.is_gone:
             return None
         moved = replace(source, modified=UNREAD)
         some = list(equal.lost(folder))
-        if folder not in equal.noted:
-            self._note_lost(source.digest, chain(equal.absent, *some))
-            equal.noted.add(folder)
         # A file that was missing comes back, if no other has been moved to its place.
         for lost in some[:1] if there else some:
             while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
                     if there and self._is_less_private(known, there):
                         return None
-                    if self._lost.guesses.is_rather_another(source, known):
-                        return None
-                    if self._store.move_source(known.path, moved):
+                    uncertain = self.is_uncertain(source, known)
+                    if self._store.move_source(known.path, moved, uncertain=uncertain):
                         lost.drop(known)
                         return known
                     if self._is_taken(source.path):
@@ -90,14 +87,20 @@ class EqualFiles:
 
         ``known`` is what ``move_renamed`` returned.
         """
-        return self._lost.guesses.may_be_private(source, known)
+        if self._latest_equal(source.digest).is_empty:
+            return False
+        lost = self._store.lost_lately(source.digest, MOST_LOST_FILES)
+        still = [one for one in lost if is_gone(one[0])]
+        return len(lost) >= MOST_LOST_FILES or may_be_another(source, known, still)
 
-    def _note_lost(self, digest: bytes, lost: Iterable[Source]) -> None:
-        new = self._lost.guesses.unknown(digest, lost)
+    def _note_lost(self, equal: "_Equal") -> None:
+        """Let the store remember those of the lost files whose maps are not published."""
+        new = {one.path: one for one in equal.absent if one.path not in self._noted}
         if new:
-            paths = [one.path for one in new]
-            unpublished = self._store.unpublished_sources(paths, missing=True)
-            self._lost.guesses.add(digest, new, unpublished)
+            unpublished = self._store.unpublished_sources(list(new))
+            if unpublished:
+                self._store.note_lost([one for path, one in new.items() if path in unpublished])
+            self._noted |= new.keys()
 
     def _is_less_private(self, known: Source, there: Source) -> bool:
         """Return whether one file has a published map, and another has not."""
@@ -123,9 +126,11 @@ class EqualFiles:
         Raises:
             StoreError: the store failed.
         """
+        return self._latest_equal(digest).mount_points
+
+    def _latest_equal(self, digest: bytes) -> "_Equal":
         latest = self._latest
-        known = latest[1] if latest and latest[0] == digest else self._equal_to(digest)
-        return known.mount_points
+        return latest[1] if latest and latest[0] == digest else self._equal_to(digest)
 
     def _equal_to(self, digest: bytes) -> "_Equal":
         known = self._equal.get(digest)
@@ -152,14 +157,14 @@ class _Equal:
         unread: those that were missing or not read yet, by path.
         absent: those that were there until now, even if a disk may be disconnected.
         moved: those of them that are lost.
-        noted: the folders in which those that are lost have been noted (``guesses``).
+        is_empty: whether no file is known with this content.
     """
 
     def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path: one for one in sources if one.is_gone or one.modified == UNREAD}
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
-        self.noted: set[str] = set()
+        self.is_empty = not sources
         self.absent = [one for one in self._away[:MOST_GONE] if is_gone(one.path)]
         self.moved = LikelyFiles(self._lost_among(self.absent))
         self._missing = [one for one in absent if one.is_gone]
@@ -193,37 +198,3 @@ class _Equal:
     def _lost_among(self, sources: Iterable[Source]) -> list[Source]:
         some = islice(sources, MOST_GONE)
         return [one for one in some if self._files.is_lost(one.path)]
-
-
-class LikelyFiles:
-    """Files with one content, in the order in which one is recognised as another."""
-
-    def __init__(self, sources: Iterable[Source]) -> None:
-        # The first entry of a plain dictionary takes long to find after many were deleted.
-        self._left = OrderedDict((one.path, one) for one in sources)
-        self._like: dict[object, OrderedDict[bytes, Source]] = {}
-        for path, one in self._left.items():
-            for key in keys_of(one):
-                self._like.setdefault(key, OrderedDict())[path] = one
-
-    def __iter__(self) -> Iterator[Source]:
-        """Iterate over the files that are left."""
-        return iter(self._left.values())
-
-    def nearest(self, source: Source) -> Source | None:
-        """Return the likeliest file that ``source`` may be; see ``guesses``."""
-        some = next(filter(None, map(self._like.get, keys_of(source))), self._left)
-        return next(iter(some.values()), None)
-
-    def nearest_few(self, source: Source) -> list[Source]:
-        """Return up to ``FEW`` files, the likeliest that ``source`` may be first."""
-        found: dict[bytes, Source] = {}
-        for some in (*map(self._like.get, keys_of(source)), self._left):
-            found |= islice((some or {}).items(), FEW)
-        return list(found.values())[:FEW]
-
-    def drop(self, source: Source) -> None:
-        """Remove a file that was taken, or is there again."""
-        del self._left[source.path]
-        for key in keys_of(source):
-            del self._like[key][source.path]

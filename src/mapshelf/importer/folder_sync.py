@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.import_status import StatusFile
-from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.attribution import Attribution, notice_of_owner
 from mapshelf.importer.dates_added import DatesAdded
-from mapshelf.importer.equal_files import UNREAD, LikelyFiles
-from mapshelf.importer.guesses import Guesses
+from mapshelf.importer.equal_files import UNREAD
+from mapshelf.importer.likeness import LikelyFiles
 from mapshelf.importer.lost_files import LostFiles, SeenFolders
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.moved_folders import follow
@@ -78,7 +78,6 @@ class FolderSync:
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
         self._seen = SeenFolders()
-        self._guesses = Guesses()
         self._missed: dict[bytes, float] = {}
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
@@ -123,8 +122,6 @@ class FolderSync:
         unread = {*copies, *report.vanished}
         self._imported = {candidate for candidate in complete if candidate.path not in unread}
         self._purging.purge_due(reachable, lost)
-        if all_read:
-            self._guesses.forget_old()
         return bool(unread) or not all_read
 
     def _reachable(self) -> list[Path]:
@@ -184,7 +181,6 @@ class FolderSync:
             {folder: folder in reachable for folder in self._folders},
             self._seen,
             self._store.unpublished_sources,
-            self._guesses,
         )
 
     def _in_order(
@@ -237,6 +233,8 @@ class FolderSync:
     def _attribute(self, reachable: list[Path]) -> None:
         """Set owner and category, once, for maps that were imported without them."""
         if self._remembered is None:
+            if notice := notice_of_owner(self._store, self._options.attribution):
+                log.warning("%s", notice)
             for folder in reachable:
                 attribute(self._store, os.fsencode(folder), self._options.attribution)
 
@@ -306,6 +304,8 @@ class FolderSync:
         The store keeps the maps for a while, because a file may be missing for a moment only.
         """
         unpublished = {one.path: one for one in self._unpublished(gone)}
+        if unpublished:
+            self._store.note_lost(list(unpublished.values()))
         # These first, so that they do not count as copies of the others.
         count = self._remove_sources([one.path for one in gone if one.path not in unpublished])
         moved = self._adopt_copies(unpublished.values(), lost.present)

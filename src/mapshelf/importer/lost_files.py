@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from mapshelf.importer.documents import Documents
-from mapshelf.importer.guesses import Guesses
 from mapshelf.importer.scan import Candidate, is_gone, link_in
 
 
@@ -81,7 +80,6 @@ class LostFiles:
 
     Attributes:
         present: the paths of the files that are known to be there.
-        guesses: the files that were lost lately.
     """
 
     def __init__(
@@ -90,7 +88,6 @@ class LostFiles:
         folders: Mapping[Path, bool],
         seen: SeenFolders,
         unpublished: Callable[[list[bytes]], set[bytes]],
-        guesses: Guesses | None = None,
     ) -> None:
         """Begin to decide.
 
@@ -100,14 +97,12 @@ class LostFiles:
                 whether each can be read.
             seen: where this process has seen files.
             unpublished: see ``store.contract.Sources.unpublished_sources``.
-            guesses: what this process remembers, by default nothing.
         """
         self.present = present
         self._documents = Documents(present)
         self._folders = folders
         self._seen = seen
         self._unpublished = unpublished
-        self.guesses = guesses or Guesses()
 
     def is_lost(self, path: bytes) -> bool:
         """Return whether a known file was deleted or moved, as far as that can be told."""

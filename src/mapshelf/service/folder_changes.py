@@ -20,7 +20,7 @@ from watchfiles import Change, watch
 
 from mapshelf.importer.report import printable
 
-SHORT_INTERVAL: Final = 1.0
+CHECK_INTERVAL: Final = 1.0
 """Seconds between checks for the end if the system does not notify of changes."""
 
 LONG_INTERVAL: Final = 30.0
@@ -48,7 +48,7 @@ def folder_changes(folders: list[Path], stop: threading.Event) -> Iterator[bool]
         try:
             yield from _watched(folders, stop)
         except FileNotFoundError:  # a folder was removed when the watch began
-            yield from _silence(stop, SHORT_INTERVAL)
+            yield from _silence(stop, CHECK_INTERVAL)
         except OSError as error:
             _warn_of_scanning(error)
             yield True  # perhaps before this was noticed
@@ -85,7 +85,7 @@ def _watch(folders: list[Path], stop: threading.Event) -> Iterator[set[tuple[Cha
         watch_filter=None,
         debounce=DEBOUNCE,
         step=STEP,
-        rust_timeout=int(SHORT_INTERVAL * 1000),
+        rust_timeout=int(CHECK_INTERVAL * 1000),
         yield_on_timeout=True,
         stop_event=stop,
         raise_interrupt=False,
@@ -102,7 +102,7 @@ def _is_watchable(folder: Path) -> bool:
 
 
 def _nothing(stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
-    while not stop.wait(SHORT_INTERVAL):
+    while not stop.wait(CHECK_INTERVAL):
         yield set()
 
 
@@ -117,7 +117,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 
 def _silence(stop: threading.Event, seconds: float) -> Iterator[bool]:
     until = time.monotonic() + seconds
-    while time.monotonic() < until and not stop.wait(SHORT_INTERVAL):
+    while time.monotonic() < until and not stop.wait(CHECK_INTERVAL):
         yield False
 
 

@@ -2,17 +2,19 @@
 
 Closing an account takes effect at once: sign-in is blocked, and all sessions, tokens and program
 grants are revoked. The slow work follows in batches: votes are withdrawn, and maps are deleted or
-transferred to ``system``. Until then the name stays reserved, because maps still show it. Finally
-the name is cleared, but the user row remains: files of other users' maps may refer to it, and its
-id is never reused.
+transferred to ``system``. Until then the name stays taken, because maps still show it. Finally the
+name is cleared, but the user row remains: files of other users' maps may refer to it, and its id is
+never reused. If imported maps were transferred, an import may name the same owner again; so the
+transaction that transfers the last of them reserves the name (``reserved_names.py``).
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from mapshelf.errors import Conflict, LastAdministrator
 from mapshelf.model import (
     SYSTEM_USER,
+    Map,
     MapDraft,
     MapsOfClosedAccount,
     Role,
@@ -27,12 +29,15 @@ from mapshelf.store.publishing import (
     require_user,
 )
 from mapshelf.store.publishing_queries import Read, within_limits
+from mapshelf.store.reserved_names import reserve_name
 from mapshelf.store.sign_in import refuse_system
 
 MAPS_AT_ONCE: Final = 100
 """Maps or votes processed per transaction, so that other writers get their turn."""
 
-_CLOSING: Final = "SELECT id, closing FROM users WHERE closing IS NOT NULL ORDER BY id LIMIT 1"
+_CLOSING: Final = (
+    "SELECT id, name, closing FROM users WHERE closing IS NOT NULL ORDER BY id LIMIT 1"
+)
 
 OF_ACCOUNT: Final = (
     "DELETE FROM tokens WHERE user_id = ?",
@@ -87,16 +92,16 @@ def finish_closing(database: Transaction) -> bool:
     rows = database.rows(_CLOSING)
     if not rows:
         return False
-    ((user_id, maps),) = rows
-    if not (
-        _take_votes_back(database, user_id)
-        or _settle_maps(database, user_id, MapsOfClosedAccount(maps))
-    ):
-        # No valid name begins with a space, so this one cannot be taken.
-        database.execute(
-            "UPDATE users SET name = ?, name_key = ?, skeleton = ?, closing = NULL WHERE id = ?",
-            (f"deleted user {user_id}", f" deleted {user_id}", "", user_id),
-        )
+    ((user_id, name, maps),) = rows
+    if _take_votes_back(database, user_id):
+        return True
+    some = _some_maps(database, user_id)
+    for one in some.settled:
+        _settle_map(database, one, MapsOfClosedAccount(maps))
+    if some.are_last_imported or not some.settled:
+        _erase_name(database, user_id)
+    if some.are_last_imported:
+        reserve_name(database.rows, name, database.now)
     return True
 
 
@@ -120,22 +125,55 @@ def _take_votes_back(database: Transaction, user_id: int) -> bool:
     return bool(rows)
 
 
-def _settle_maps(database: Transaction, user_id: int, maps: MapsOfClosedAccount) -> bool:
-    """Delete or transfer to ``system`` some maps of a user; return whether there were any."""
+def _erase_name(database: Transaction, user_id: int) -> None:
+    # No valid name begins with a space, so this one cannot be taken.
+    database.execute(
+        "UPDATE users SET name = ?, name_key = ?, skeleton = ?, closing = NULL WHERE id = ?",
+        (f"deleted user {user_id}", f" deleted {user_id}", "", user_id),
+    )
+
+
+class _OwnMap(NamedTuple):
+    """A map of a user, and whether it was uploaded rather than imported."""
+
+    map: Map
+    uploaded: bool
+
+
+class _SomeMaps(NamedTuple):
+    """The maps to settle in one transaction, and whether imported ones are among the last."""
+
+    settled: list[_OwnMap]
+    are_last_imported: bool
+
+
+def _some_maps(database: Transaction, user_id: int) -> _SomeMaps:
+    """Return some maps of a user, keeping one that was imported for the last transaction.
+
+    So that one knows that there were any.
+    """
     rows = database.rows(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = m.file_id)"
         f" THEN 1 ELSE 0 END, {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ?"
         " ORDER BY m.file_id LIMIT ?",
-        (user_id, MAPS_AT_ONCE),
+        (user_id, MAPS_AT_ONCE + 1),
     )
-    for uploaded, *columns in rows:
-        found = map_of_row(columns)
-        if uploaded and (
-            maps is MapsOfClosedAccount.REMOVE or found.visibility is Visibility.REMOVED
-        ):
-            delete_map(database, found.file_id, found.id)
-            continue
-        with database.batch(MapDraft(id=found.id, owner=SYSTEM_USER)) as written:
-            system = written.user(SYSTEM_USER, database.now)
-            written.write_map(replace(found, owner=SYSTEM_USER), system)
-    return bool(rows)
+    some = [_OwnMap(map_of_row(columns), bool(uploaded)) for uploaded, *columns in rows]
+    imported = next((one for one in some if not one.uploaded), None)
+    if len(some) <= MAPS_AT_ONCE:
+        return _SomeMaps(some, imported is not None)
+    some.remove(imported or some[-1])
+    return _SomeMaps(some, are_last_imported=False)
+
+
+def _settle_map(database: Transaction, own: _OwnMap, maps: MapsOfClosedAccount) -> None:
+    """Delete a map, or transfer it to ``system``."""
+    found = own.map
+    if own.uploaded and (
+        maps is MapsOfClosedAccount.REMOVE or found.visibility is Visibility.REMOVED
+    ):
+        delete_map(database, found.file_id, found.id)
+        return
+    with database.batch(MapDraft(id=found.id, owner=SYSTEM_USER)) as written:
+        system = written.user(SYSTEM_USER, database.now)
+        written.write_map(replace(found, owner=SYSTEM_USER), system)

@@ -38,6 +38,7 @@ from mapshelf.store.oauth import (
     grant_of_row,
     program_of_row,
 )
+from mapshelf.store.reserved_names import RESERVED
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.sign_in import ADDRESSES_KEPT, GOOD_LINKS
 
@@ -47,7 +48,7 @@ class AccountQueries(SharedMethods):
 
     def password_of(self, name: str) -> PasswordRecord | None:
         """See ``Store``."""
-        query = f"SELECT password, {USER} FROM users WHERE name_key = ?"
+        query = f"SELECT password, {USER} FROM users WHERE name_key = ? AND NOT {RESERVED}"
         rows = self._read(query, (name_key(name),))
         return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
 

@@ -12,13 +12,19 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from mapshelf.model import GONE, Source, Visibility
+from mapshelf.model import GONE, Source
 from mapshelf.store.former_contents import pass_on_former_contents
 from mapshelf.store.former_places import follow_former_places, note_former_place
-from mapshelf.store.inherited_visibility import COPIED_WITHIN, UNCERTAIN, UNTOUCHED
+from mapshelf.store.inherited_visibility import (
+    COPIED_WITHIN,
+    UNCERTAIN,
+    UNTOUCHED,
+    hide_uncertain,
+)
+from mapshelf.store.lost_files import lost_files, note_lost_files
 from mapshelf.store.publishing import Transaction, delete_map
 from mapshelf.store.shared_methods import SharedMethods
-from mapshelf.store.tables import INHERITED, Row
+from mapshelf.store.tables import Row
 
 _MAP: Final = (
     "JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ? AND s.path = ?"
@@ -38,10 +44,19 @@ _NEW: Final = (
     f" AND abs(a.added - ?) < {COPIED_WITHIN})"
 )
 
+_TWIN: Final = (
+    "SELECT 1 FROM sources AS t JOIN maps AS n ON n.file_id = t.file_id"
+    " LEFT JOIN missing AS g ON g.file_id = n.file_id"
+    " WHERE t.digest = s.digest AND n.file_id < m.file_id"
+    " AND coalesce(g.visibility, n.visibility) = 'published'"
+)
+"""A published map with the same content from before: because of it, a copy inherited nothing. Its
+file may be missing by now."""
+
 _COPY: Final = (
     f"SELECT m.file_id, m.id FROM sources AS s {_MAP}"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
-    f" AND CASE m.visibility WHEN 'published' THEN ? AND {_NEW}"
+    f" AND CASE m.visibility WHEN 'published' THEN ? AND EXISTS ({_TWIN}) AND {_NEW}"
     " ELSE EXISTS (SELECT 1 FROM inherited AS i WHERE i.file_id = m.file_id"
     f" AND i.digest = s.digest AND (i.original <> {UNCERTAIN.original} OR {_NEW})) END"
     f" AND {UNTOUCHED}"
@@ -54,14 +69,13 @@ file must not publish what it will contain. An ``UNCERTAIN`` one may be known fo
 _NEW_COPIES: Final = (
     "SELECT m.file_id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.digest = ?"
     f" AND s.modified <> {GONE} AND m.file_id > ? AND m.owner_id = ?"
-    f" AND m.visibility = 'published' AND {_NEW} AND {UNTOUCHED} ORDER BY m.file_id"
+    f" AND m.visibility = 'published' AND EXISTS ({_TWIN}) AND {_NEW} AND {UNTOUCHED}"
+    " ORDER BY m.file_id"
 )
 """Published maps that are perhaps of the missing file, moved and renamed: they were found with its
 content within the last hour, and inherited nothing, because another map was published, too."""
 
-_WRITE_MARK: Final = INHERITED.upsert("?")
-
-_HIDE: Final = "UPDATE maps SET visibility = ?, revision = ? WHERE file_id = ?"
+_CHANGE: Final = "UPDATE maps SET revision = ? WHERE file_id = ?"
 
 _MOVE: Final = (
     "UPDATE sources SET path = ?, name = ?, size = ?, modified = ? WHERE digest = ? AND path = ?"
@@ -75,6 +89,15 @@ class CopiedFileMethods(SharedMethods):
         """See ``Store``."""
         with self._changing() as database:
             return _adopt_copy(database, missing, copies)
+
+    def note_lost(self, sources: Sequence[Source]) -> None:
+        """See ``Store``."""
+        with self._changing() as database:
+            note_lost_files(database.rows, sources, database.now)
+
+    def lost_lately(self, digest: bytes, limit: int) -> list[tuple[bytes, int]]:
+        """See ``Store``."""
+        return lost_files(self._read, digest, limit, self._now())
 
     def follow_former_places(self, former: bytes, now: bytes) -> None:
         """See ``Store``."""
@@ -111,10 +134,8 @@ def _hide_new_copies(database: Transaction, digest: bytes, kept: Row) -> None:
     """Let the published maps be private that may be of the missing file with the map ``kept``."""
     rows = database.rows(_NEW_COPIES, (digest, *kept, database.now))
     for file_id in sorted(database.lock_maps([row[0] for row in rows])):
-        mark = (file_id, UNCERTAIN.original, digest, Visibility.PUBLISHED.value)
-        database.execute(_WRITE_MARK, mark)
-        revision = database.next_revision()
-        database.execute(_HIDE, (UNCERTAIN.visibility.value, revision, file_id))
+        hide_uncertain(database.rows, file_id, digest)
+        database.execute(_CHANGE, (database.next_revision(), file_id))
 
 
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
@@ -122,4 +143,4 @@ def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
     pass_on_former_contents(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()
-    database.execute("UPDATE maps SET revision = ? WHERE file_id = ?", (revision, kept[0]))
+    database.execute(_CHANGE, (revision, kept[0]))

@@ -7,6 +7,7 @@ from mapshelf.model import Map, NotedRefusal, Refusal, RefusalKind, name_key
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
 from mapshelf.store.publishing import Transaction
 from mapshelf.store.publishing_queries import Read
+from mapshelf.store.reserved_names import is_reserved, owner_in_place_of
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -109,6 +110,10 @@ class ImportMethods(SharedMethods):
         """See ``Store``."""
         return _attributed_otherwise(self._read, folder, (owner, category), after, limit)
 
+    def is_reserved(self, name: str) -> bool:
+        """See ``Store``."""
+        return is_reserved(self._read, name)
+
 
 def _note(database: Transaction, refusals: Sequence[Refusal]) -> Iterator[Refusal]:
     """Write refusals; yield those that are new."""
@@ -154,7 +159,7 @@ def _attributed_otherwise(
     differs, given = [], []
     if owner is not None:
         differs.append("u.name_key <> ?")
-        given.append(name_key(owner))
+        given.append(name_key(owner_in_place_of(read, owner)))
     if category is not None:
         # psycopg reads %% as one percent sign; in a LIKE pattern, one and two mean the same.
         differs.append(

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple, Protocol
 
 from mapshelf.model import GONE, HOUR, SYSTEM_USER, Map, MapDraft, Source, Visibility, name_key
 from mapshelf.store.publishing_queries import Read
-from mapshelf.store.tables import Row
+from mapshelf.store.tables import INHERITED, Row
 
 EFFECTIVE: Final = (
     "CASE WHEN r.file_id IS NULL THEN coalesce(g.visibility, m.visibility) ELSE 'removed' END"
@@ -84,6 +84,11 @@ _REMOVED_COPY: Final = (
     "SELECT 1 FROM inherited AS i JOIN removed AS r ON r.file_id = i.file_id"
     " WHERE i.file_id = ? AND i.digest <> ?"
     " AND NOT EXISTS (SELECT 1 FROM missing AS g WHERE g.file_id = i.file_id)"
+)
+
+_HIDE: Final = (
+    "UPDATE {} SET visibility = ? WHERE file_id = ?"
+    " AND visibility IN ('published', 'unlisted') RETURNING file_id"
 )
 
 _FORGET: Final = "DELETE FROM inherited WHERE file_id = ? RETURNING file_id"
@@ -193,6 +198,15 @@ def as_inherited(found: Map, inherited: Inherited | None) -> Map:
     if inherited is None or not inherited.is_stricter_than(found.visibility):
         return found
     return replace(found, visibility=inherited.visibility)
+
+
+def hide_uncertain(read: Read, file_id: int, digest: bytes) -> None:
+    """Let a map be private, also when its file is back, whose file may be that of another map."""
+    values = (UNCERTAIN.visibility.value, file_id)
+    hidden = [row for table in ("maps", "missing") for row in read(_HIDE.format(table), values)]
+    if hidden:
+        mark = (file_id, UNCERTAIN.original, digest, Visibility.PUBLISHED.value)
+        read(f"{INHERITED.upsert('?')} RETURNING file_id", mark)
 
 
 def without_inherited_removal(read: Read, found: Map, draft: MapDraft) -> Map:

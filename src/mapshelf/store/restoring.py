@@ -55,12 +55,13 @@ class Restored:
     Attributes:
         facts: the facts of the backup.
         aside: the data folder that now holds the old catalogue, ``None`` if there was none.
-        access: who has more access than in the old catalogue, and whether all that ended is known.
+        compared: who has more access than in the old catalogue, and whether all is known that ended
+            or was made private.
     """
 
     facts: BackupFacts
     aside: Path | None
-    access: Compared
+    compared: Compared
 
 
 def restore_database(
@@ -92,7 +93,7 @@ def restore_database(
             _remove(ready)
             require_room(database.parent, facts.size)
             _unpack(file, ready, progress)
-            access = make_successor(ready, replaced, _kept_aside(database))
+            compared = make_successor(ready, replaced, _kept_aside(database))
             give_to_owner(ready, database if database.exists() else database.parent)
             forget_derived()
             aside = _keep_aside(database, replaced)
@@ -103,7 +104,7 @@ def restore_database(
     finally:
         with suppress(OSError):
             _remove(ready)
-    return Restored(facts, aside, access)
+    return Restored(facts, aside, compared)
 
 
 def _behind_links(database: Path) -> Path:

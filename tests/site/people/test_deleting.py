@@ -3,18 +3,21 @@
 import pytest
 
 from mapshelf.errors import AlreadyExists
-from mapshelf.model import SYSTEM_USER, AuditEvent, MapDetails, Role, Vote
+from mapshelf.model import SYSTEM_USER, AuditEvent, MapDetails, MapDraft, Role, Vote
+from mapshelf.settings import Registration
+from mapshelf.site.messages import say
 from tests.harness import Service, Shelf
 from tests.person import (
     OTHER,
     PASSWORD,
     Person,
+    Start,
     is_signed_in,
     member,
     until,
     user_named,
 )
-from tests.store.drafts import upload
+from tests.store.drafts import source, upload
 
 PAGE = "/account/delete"
 
@@ -85,3 +88,25 @@ def test_the_last_administrator_stays(site: Service, shelf: Shelf) -> None:
     assert "You are the only administrator" in root.fill(PAGE, present=PASSWORD, maps="remove").text
     member(site, shelf, "next", Role.ADMINISTRATOR)
     assert delete(root, "remove") == 200
+
+
+def test_the_name_of_a_deleted_owner_of_a_folder_cannot_be_registered(
+    start: Start, shelf: Shelf
+) -> None:
+    site = start(registration=Registration.OPEN)
+    ann, guest = member(site, shelf, "ann"), Person(site)
+    draft = MapDraft(title="Board minutes", owner="ann", source=source("board.mm"))
+    (outcome,) = shelf.store.put_maps([draft])
+    assert say("account.delete.folders") in ann.get(PAGE).text
+    assert delete(ann, "remove") == 200
+    while shelf.store.finish_closing():
+        pass
+    found = shelf.store.find_map(outcome.id)
+    assert found
+    assert found.owner == SYSTEM_USER
+    for name in ("ann", "Ann"):
+        answer = guest.fill("/register", name=name, new=PASSWORD, again=PASSWORD)
+        assert (answer.status_code, is_signed_in(guest)) == (409, False)
+    assert guest.sign_in("ann").status_code == 403
+    failed = shelf.store.audit_records(0, 0, 1000)[-1].entry
+    assert (failed.event, failed.user) == (AuditEvent.SIGN_IN_FAILED, "")

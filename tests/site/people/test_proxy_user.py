@@ -5,6 +5,7 @@ from ipaddress import ip_network
 import httpx
 import pytest
 
+from mapshelf.model import MapDraft, MapsOfClosedAccount
 from mapshelf.settings import ProxyUserSettings
 from mapshelf.site.messages import say
 from tests.harness import BASE_URL, Service, Shelf
@@ -20,6 +21,7 @@ from tests.person import (
     until,
     user_named,
 )
+from tests.store.drafts import source
 
 PROXY, ELSEWHERE = "10.0.0.9", "192.0.2.1"
 HEADER = b"X-Remote-User"
@@ -103,6 +105,22 @@ def test_an_unknown_name_gets_an_account_if_the_setting_allows_it(
     enter(Behind(site, "newcomer"))
     assert len(shelf.store.sessions(user.id)) == 2
     assert events(shelf) == ["user.registered", "sign_in", "sign_in"]
+
+
+def test_a_proxy_gives_nobody_a_reserved_name(site: Service, shelf: Shelf) -> None:
+    """Somebody else may have the name at the proxy by now."""
+    ann = shelf.store.add_user("ann")
+    shelf.store.put_maps([MapDraft(title="t", owner="ann", source=source())])
+    shelf.store.close_account(ann.id, MapsOfClosedAccount.REMOVE, None)
+    while shelf.store.finish_closing():
+        pass
+    before = shelf.store.users()
+    person = Behind(site, "ann")
+    assert say("proxy.unlinked") in person.get("/signin", 403).text
+    assert shelf.store.users() == before
+    again = shelf.store.add_user("ann", even_if_reserved=True)
+    assert again.id != ann.id
+    assert "ann" in enter(person).text
 
 
 def test_the_header_counts_only_from_the_proxy(site: Service, shelf: Shelf) -> None:

@@ -27,6 +27,7 @@ from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, ReparsingContract
 from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
+from tests.store.contract.lost_files import LostFilesContract
 from tests.store.contract.map_check import MapCheckContract
 from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
@@ -37,6 +38,7 @@ from tests.store.contract.oauth import DeviceRequestsContract, GrantsContract, P
 from tests.store.contract.opening import OpeningContract
 from tests.store.contract.passkeys import PasskeysContract
 from tests.store.contract.publishing import UploadsContract, VisibilityContract
+from tests.store.contract.reserved_names import ReservedNamesContract
 from tests.store.contract.saved_searches import SavedSearchesContract
 from tests.store.contract.sessions import SessionsContract, SignInFailuresContract
 from tests.store.contract.sign_in import InvitationsContract, PasswordsContract
@@ -59,6 +61,7 @@ class StoreContract(
     CopiedFilesContract,
     FormerContentsContract,
     FormerPlacesContract,
+    LostFilesContract,
     FiguresContract,
     ImportsContract,
     TagsContract,
@@ -86,6 +89,7 @@ class StoreContract(
     AuditContract,
     AccessOfAllContract,
     ClosedAccountsContract,
+    ReservedNamesContract,
     UserDataContract,
     ConcurrencyContract,
     VisitCountsContract,

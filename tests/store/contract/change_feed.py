@@ -104,12 +104,12 @@ class ChangeFeedContract(Suite):
         for name, hidden in (("c", "private"), ("a", "unlisted")):
             details = MapDetails(visibility=Visibility(hidden))
             store.edit_map(maps[name].file_id, details)
-            found.append((store.revision(), name))
+            found.append((store.revision(), maps[name].file_id, name))
         store.put_maps([MapDraft(id="e", views=3)])
         store.remove_map(maps["b"].file_id, ann)
-        found.append((store.revision(), "b"))
+        found.append((store.revision(), maps["b"].file_id, "b"))
         store.delete_maps(["d"])
-        found.append((store.revision(), "d"))
+        found.append((store.revision(), maps["d"].file_id, "d"))
         for one in (store, reopen()):
             assert one.last_withdrawal() == store.revision()
             assert one.withdrawn(before, ALL) == found

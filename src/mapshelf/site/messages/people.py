@@ -112,7 +112,8 @@ PEOPLE: Final[Mapping[str, str]] = {
     "account.delete.maps": "What should happen to the maps you uploaded?",
     "account.delete.remove": "Delete them, too",
     "account.delete.pass_on": "Keep them, owned by “system” instead of you",
-    "account.delete.folders": "Maps that an operator imported for you are kept, owned by “system”.",
+    "account.delete.folders": "Maps that an operator imported for you are kept, owned by “system”. "
+    "If there are any, nobody else can register your name.",
     "account.delete.young": "You have no password here, so this works only within 15 minutes of "
     "signing in. If you have been signed in for longer, sign out and in again first.",
     "account.delete.button": "Delete my account",

@@ -2,7 +2,8 @@
 
 To index a large map takes up to seconds. Whoever keeps changing some of them must not keep other
 changes from being published, least of all that a map became private. So small maps come first, and
-large ones take turns with publications.
+large ones take turns with publications. If there are very many changes, as after a node was off or
+during an import, maps that are withdrawn are removed before the others change.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -68,7 +69,10 @@ def apply_new(
     """
     if working.highest > working.revision:
         store.changes(working.highest, 1)  # checks whether it is lost; the others are read below
-    last, is_all = _apply_small(store, working, target, progress)
+    newest = store.last_withdrawal()
+    if target > working.revision + BATCH and _remove_withdrawn(store, working, working.revision):
+        return
+    last, is_all = _apply_small(store, working, target, newest, progress)
     if not is_all and not _apply_rest(store, working, last, target, progress):
         return
     working.revision = last
@@ -119,11 +123,16 @@ class _NewMaps:
 
 
 def _apply_small(
-    store: ChangeFeed, working: WorkingSnapshot, target: int, progress: Progress | None
+    store: ChangeFeed,
+    working: WorkingSnapshot,
+    target: int,
+    newest: int,
+    progress: Progress | None,
 ) -> tuple[int, bool]:
     """Apply removals and the changes of small maps, at least up to the revision ``target``.
 
-    Returns the last revision examined, and whether all changes up to it have been applied.
+    This ends earlier if maps have been withdrawn after the revision ``newest``. Returns the last
+    revision examined, and whether all changes up to it have been applied.
     """
     last, is_all = working.revision, True
     while last < target and working.applied < CHANGES_PER_SNAPSHOT:
@@ -134,7 +143,21 @@ def _apply_small(
         small = [one for one in new if _is_small(one)]
         _apply_ahead(working, small, progress)
         last, is_all = changes[-1].revision, is_all and len(small) == len(new)
+        if last < target and store.last_withdrawal() > newest:
+            _remove_withdrawn(store, working, newest)
+            break
     return last, is_all
+
+
+def _remove_withdrawn(store: ChangeFeed, working: WorkingSnapshot, after: int) -> bool:
+    """Remove the maps that were withdrawn after a revision; return whether any was still there."""
+    found = False
+    while rows := store.withdrawn(after, BATCH):
+        after = rows[-1][0]
+        shown = [Change(at, one, None, None) for at, one, _ in rows if one in working.slots]
+        _apply_ahead(working, shown, None)
+        found = found or bool(shown)
+    return found
 
 
 def _apply_rest(

@@ -9,11 +9,19 @@ from mapshelf.model import Credential, Role, Token, User
 class Accounts(Protocol):
     """Manages users and tokens. User names are case-insensitive."""
 
-    def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
+    def add_user(
+        self, name: str, role: Role = Role.MEMBER, *, even_if_reserved: bool = False
+    ) -> User:
         """Register a user without a password.
 
+        Args:
+            name: the name.
+            role: the role.
+            even_if_reserved: whether the user gets the name even if it is reserved, because an
+                import may name a deleted user (``ClosedAccounts.finish_closing``).
+
         Raises:
-            AlreadyExists: the name is taken.
+            AlreadyExists: the name is taken, or reserved.
         """
 
     def users(self) -> list[User]:

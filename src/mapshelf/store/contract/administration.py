@@ -185,8 +185,15 @@ class ClosedAccounts(Protocol):
         """Process part of the remaining work for closed accounts; return whether there was any.
 
         Votes are withdrawn and the counts adjusted. Maps are deleted, or transferred to ``system``
-        unchanged. Finally the user is erased and the name released. MUST be cheap if there is
-        nothing to do.
+        unchanged. Finally the user is erased and the name released.
+
+        But if the user owned maps that were not uploaded, the name MUST be reserved from the moment
+        when no map has it: an import may name the user again. Nobody can register a reserved name,
+        or one that looks like it (``Passwords.register``); nobody has it, and it is not listed.
+        Imports that name it as an owner mean ``SYSTEM_USER``. ``Accounts.add_user`` can give it
+        away.
+
+        MUST be cheap if there is nothing to do.
         """
 
 

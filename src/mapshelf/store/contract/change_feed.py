@@ -76,8 +76,8 @@ class ChangeFeed(Protocol):
         cheap: nodes poll it constantly.
         """
 
-    def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
-        """Return revision and public id of withdrawn maps with a revision above ``after``.
+    def withdrawn(self, after: int, limit: int) -> list[tuple[int, int, str]]:
+        """Return revision, ``file_id`` and public id of maps withdrawn after revision ``after``.
 
         Returns at most ``limit``, in ascending order of revision. MUST be up to date.
         """

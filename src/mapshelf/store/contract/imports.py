@@ -66,4 +66,11 @@ class Imports(Protocol):
 
         ``None`` matches any. Returns at most ``limit`` maps with a ``file_id`` above ``after``,
         ascending. Removed maps and categories set by users are left out.
+        A reserved ``owner`` stands for ``SYSTEM_USER``, as in ``MapWriter.put_maps``.
+        """
+
+    def is_reserved(self, name: str) -> bool:
+        """Return whether a name is reserved since its user was deleted, ignoring case.
+
+        See ``ClosedAccounts.finish_closing``.
         """

@@ -71,9 +71,10 @@ class MapWriter(Protocol):
 
         A known source keeps its name. A draft without a title MUST NOT create a map. Unless the
         draft gives them, a new map gets the next ``file_id`` above the highest ever used, and a
-        random, never used ``id`` of 8 letters and digits. Unknown owners are registered. Unknown
-        category and software names get the next id. A ``category_id`` is stored as given, with the
-        name given for it.
+        random, never used ``id`` of 8 letters and digits. Unknown owners are registered; but the
+        owner is ``SYSTEM_USER`` instead of a reserved name (``ClosedAccounts.finish_closing``).
+        Unknown category and software names get the next id. A ``category_id`` is stored as given,
+        with the name given for it.
 
         ``content`` is stored under the digest of its source; a draft with content but no source
         MUST be refused. If that digest is already stored, the content MUST NOT be written again,

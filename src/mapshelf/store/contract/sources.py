@@ -24,12 +24,23 @@ class Sources(Protocol):
     def sources_of(self, digest: bytes) -> list[Source]:
         """Return the sources with this content, even missing ones, sorted bytewise by path."""
 
-    def move_source(self, old: bytes, new: Source) -> bool:
+    def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """Record that the file at ``old`` is now ``new``; return whether ``old`` was known.
 
         The map itself is unchanged, but there is a change in the feed, because the name of the
-        source is searchable. If there is already a source at ``new.path``, it MUST NOT be lost, and
-        nothing is moved; but a missing file leaves its path, and is only found by its content then.
+        source is searchable. If that is ``uncertain``, the map becomes private, as if its draft
+        were (``MapDraft.uncertain``). If there is already a source at ``new.path``, it MUST NOT be
+        lost, and nothing is moved; but a missing file leaves its path, and is only found by its
+        content then.
+        """
+
+    def note_lost(self, sources: Sequence[Source]) -> None:
+        """Remember for an hour those of some lost files whose maps are not published."""
+
+    def lost_lately(self, digest: bytes, limit: int) -> list[tuple[bytes, int]]:
+        """Return the paths of these files with this content, and their times of the last change.
+
+        Those are left out whose maps are published by now. At most ``limit`` are returned.
         """
 
     def follow_former_places(self, former: bytes, now: bytes) -> None:
@@ -54,13 +65,13 @@ class Sources(Protocol):
         content and owner, inherited that it is not published (``MapWriter.put_maps``) or had an
         ``initial_visibility`` although there were equal maps, no draft has said its ``visibility``,
         and nobody has edited, collected, reported or voted for it.
-        Or it is published, because another map with this content is, was added within the last
+        Or it is published, because an older map with this content was, was added within the last
         hour, and both files have one name.
 
         If the map of the missing file is not published, other maps of its owner that were added
         after it, and within the last hour, with its content, become private if they are published
-        and nobody has touched them: any may be of that file. They inherit that like ``uncertain``
-        ones.
+        for this reason and nobody has touched them: any may be of that file. They inherit that
+        like ``uncertain`` ones.
 
         The file may have been missing before. Its map comes back when the copy is imported again.
         """

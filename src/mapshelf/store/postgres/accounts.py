@@ -23,6 +23,7 @@ from mapshelf.store.postgres.user_rows import (
     require_user,
     user_with_id,
 )
+from mapshelf.store.reserved_names import give_reserved_name
 from mapshelf.store.token_limit import refuse_beyond
 
 
@@ -31,11 +32,15 @@ class PostgresAccounts(DatabaseUser):
 
     tokens_version_age = 2.0
 
-    def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
+    def add_user(
+        self, name: str, role: Role = Role.MEMBER, *, even_if_reserved: bool = False
+    ) -> User:
         """See ``Store``."""
         with self._connections.writing() as link:
             LockedCounters(link)
-            return add_user_row(link, name, self._clock(), role)
+            now = self._clock()
+            given = even_if_reserved and give_reserved_name(link.shared_rows, name, role, now)
+            return given or add_user_row(link, name, now, role)
 
     def users(self) -> list[User]:
         """See ``Store``."""

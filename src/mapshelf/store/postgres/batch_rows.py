@@ -37,6 +37,7 @@ from mapshelf.store.postgres.image_rows import image_digests, write_images
 from mapshelf.store.postgres.inheritance import PostgresInheritance
 from mapshelf.store.postgres.link_rows import write_links
 from mapshelf.store.postgres.user_rows import find_user, insert_user
+from mapshelf.store.reserved_names import owner_in_place_of
 from mapshelf.store.tables import FILES, MAPS, OUTLINES, SOURCES
 
 WRITE_MAP: Final = MAPS.upsert("%s", fixed=("id",))
@@ -226,7 +227,11 @@ class PostgresBatchRows:
 
     def user(self, name: str, now: int) -> User:
         """See ``BatchRows``."""
-        return find_user(self._link, name) or insert_user(self._link, name, now)
+        return (
+            find_user(self._link, name)
+            or find_user(self._link, owner_in_place_of(self.read, name))
+            or insert_user(self._link, name, now)
+        )
 
     def write(self) -> None:
         """Write all changes, maps first, since the other rows refer to them."""

@@ -37,8 +37,9 @@ CHANGES: Final = (
 )
 
 WITHDRAWN: Final = (
-    "SELECT revision, id FROM maps WHERE revision > %s AND visibility <> 'published'"
-    " UNION ALL SELECT revision, id FROM deleted WHERE revision > %s ORDER BY revision LIMIT %s"
+    "SELECT revision, file_id, id FROM maps WHERE revision > %s AND visibility <> 'published'"
+    " UNION ALL SELECT revision, file_id, id FROM deleted WHERE revision > %s"
+    " ORDER BY revision LIMIT %s"
 )
 LAST_WITHDRAWAL: Final = (
     "greatest((SELECT max(revision) FROM deleted),"
@@ -151,10 +152,10 @@ class PostgresChangeFeed(DatabaseUser):
         (revision,) = self._connections.ask_primary(LAST_WITHDRAWAL)
         return int(revision)
 
-    def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
+    def withdrawn(self, after: int, limit: int) -> list[tuple[int, int, str]]:
         """See ``Store``."""
         rows = self._rows(WITHDRAWN, (after, after, limit))
-        return [(revision, public_id) for revision, public_id in rows]
+        return [(revision, file_id, public_id) for revision, file_id, public_id in rows]
 
     def map_count(self) -> int:
         """See ``Store``."""

@@ -9,6 +9,7 @@ from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.counters import LockedCounters, write_deletions
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.reserved_names import with_owners
 
 _FILE: Final = "FROM files AS f WHERE f.file_id = %s"
 _NAME: Final = (
@@ -26,8 +27,9 @@ class PostgresMaps(DatabaseUser):
         """See ``Store``."""
         with self._connections.writing() as link:
             counters = LockedCounters(link)
-            rows = PostgresBatchRows(link, counters, drafts)
-            outcomes = Batch(rows, self._clock()).put(drafts)
+            known = with_owners(link.shared_rows, drafts)
+            rows = PostgresBatchRows(link, counters, known)
+            outcomes = Batch(rows, self._clock()).put(known)
             rows.write()
             counters.write()
             return outcomes

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.former_places import note_former_place
+from mapshelf.store.inherited_visibility import hide_uncertain
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
@@ -55,7 +56,7 @@ class PostgresSources(DatabaseUser):
         )
         return {path for (path,) in rows}
 
-    def move_source(self, old: bytes, new: Source) -> bool:
+    def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""
         with self._connections.writing() as link:
             counters = LockedCounters(link)
@@ -78,6 +79,8 @@ class PostgresSources(DatabaseUser):
             )
             for (file_id,) in moved:
                 note_former_place(link.shared_rows, file_id, old, self._clock())
+                if uncertain:
+                    hide_uncertain(link.shared_rows, file_id, new.digest)
                 link.execute(
                     "UPDATE maps SET revision = %s WHERE file_id = %s",
                     (counters.next_revision(), file_id),

@@ -6,6 +6,7 @@ from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
 from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.postgres.connections import Link
+from mapshelf.store.reserved_names import RESERVED
 from mapshelf.store.sign_in import WAYS
 from mapshelf.text.skeleton import skeleton
 
@@ -15,7 +16,8 @@ CHANGING: Final = "FOR NO KEY UPDATE"
 
 def find_user(link: Link, name: str) -> User | None:
     """Return the user with this name, ignoring case."""
-    rows = link.rows(f"SELECT {USER} FROM users WHERE name_key = %s", (name_key(name),))
+    query = f"SELECT {USER} FROM users WHERE name_key = %s AND NOT {RESERVED}"
+    rows = link.rows(query, (name_key(name),))
     return user_of_row(rows[0]) if rows else None
 
 
@@ -68,9 +70,9 @@ def add_user_row(
     The caller holds the counters, because an import might register the same user.
 
     Raises:
-        AlreadyExists: the name is taken.
+        AlreadyExists: the name is taken or reserved.
     """
-    if find_user(link, name) is not None:
+    if link.rows("SELECT 1 FROM users WHERE name_key = %s", (name_key(name),)):
         raise AlreadyExists(f"there is a user {name} already")
     return insert_user(link, name, now, role, encoded)
 

@@ -16,6 +16,7 @@ from mapshelf.store.columns import (
     user_of_row,
 )
 from mapshelf.store.oauth import END_DEVICES
+from mapshelf.store.reserved_names import give_reserved_name
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.user_rows import add_user_row, require_user
 from mapshelf.store.token_limit import refuse_beyond
@@ -26,10 +27,16 @@ class SQLiteAccounts(DatabaseUser):
 
     tokens_version_age = 0.9
 
-    def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
+    def add_user(
+        self, name: str, role: Role = Role.MEMBER, *, even_if_reserved: bool = False
+    ) -> User:
         """See ``Store``."""
+        now = self._clock()
         with self._database.writing() as database:
-            return add_user_row(database, name, self._clock(), role)
+            given = even_if_reserved and give_reserved_name(
+                lambda sql, values: database.execute(sql, values).fetchall(), name, role, now
+            )
+            return given or add_user_row(database, name, now, role)
 
     def users(self) -> list[User]:
         """See ``Store``."""

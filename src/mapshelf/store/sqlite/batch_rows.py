@@ -17,6 +17,7 @@ from mapshelf.store.columns import (
 )
 from mapshelf.store.inherited_visibility import Inheritance
 from mapshelf.store.merge import new_id
+from mapshelf.store.reserved_names import owner_in_place_of
 from mapshelf.store.sqlite.inheritance import SQLiteInheritance
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.sqlite.user_rows import find_user, insert_user
@@ -97,7 +98,11 @@ class SQLiteBatchRows:
 
     def user(self, name: str, now: int) -> User:
         """See ``BatchRows``."""
-        return find_user(self._database, name) or insert_user(self._database, name, now)
+        return (
+            find_user(self._database, name)
+            or find_user(self._database, owner_in_place_of(self.read, name))
+            or insert_user(self._database, name, now)
+        )
 
     def has_outline(self, file_id: int, outline: bytes) -> bool:
         """See ``BatchRows``."""

@@ -33,7 +33,7 @@ GONE: Final = (
     " SELECT revision, {0} FROM maps WHERE revision > ?1 AND visibility <> 'published'"
     " ORDER BY revision LIMIT ?2"
 )
-"""Changes that leave no published map; ``{0}`` stands for the selected column."""
+"""Changes that leave no published map; ``{0}`` stands for the selected columns."""
 
 LAST_GONE: Final = (
     "max((SELECT coalesce(max(revision), 0) FROM deleted),"
@@ -108,10 +108,10 @@ class SQLiteChangeFeed(DatabaseUser):
         """See ``Store``."""
         return int(self._database.row(f"SELECT {LAST_GONE}")[0])
 
-    def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
+    def withdrawn(self, after: int, limit: int) -> list[tuple[int, int, str]]:
         """See ``Store``."""
-        rows = self._database.rows(GONE.format("id"), (after, limit))
-        return [(revision, public_id) for revision, public_id in rows]
+        rows = self._database.rows(GONE.format("file_id, id"), (after, limit))
+        return [(revision, file_id, public_id) for revision, file_id, public_id in rows]
 
     def map_count(self) -> int:
         """See ``Store``."""

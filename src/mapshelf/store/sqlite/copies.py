@@ -16,12 +16,13 @@ from mapshelf.store.all_access import SHORT_LIVED
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.database_file import explained, status_of
-from mapshelf.store.sqlite.ended_access import end_what_ended
+from mapshelf.store.sqlite.ended_access import end_what_ended, has_become
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
 from mapshelf.store.sqlite.regained_access import Regained, regained_access
 from mapshelf.store.sqlite.replaced_catalogue import ReplacedCatalogue
 from mapshelf.store.sqlite.schema_check import schema_faults
+from mapshelf.store.sqlite.withheld_files import withhold_files
 from mapshelf.store.tables import Row
 
 HEADER: Final = b"SQLite format 3\0"
@@ -72,17 +73,20 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What former catalogues told about access.
+    """What former catalogues told.
 
     Attributes:
         regained: who has more access than in the replaced catalogue; ``None`` if that cannot be
             read, and access that ended there is valid again.
         complete: whether one of the catalogues is what became of the copy. Otherwise none of them
             knows all access that has ended since.
+        files_known: whether one of them is what became of the copy, as its counters tell, and knows
+            which newer files are not to be published.
     """
 
     regained: Regained | None
     complete: bool
+    files_known: bool
 
 
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
@@ -175,7 +179,8 @@ def make_successor(path: Path, replaced: Replaced, kept: Iterable[Path]) -> Comp
     The schema is migrated. The copy gets a new identity, because data derived from the replaced
     database, such as a snapshot, could have the same revision but different maps. It does not reuse
     the ``file_id`` of any map of the replaced database, and access that ended there, or in one of
-    the databases that were ``kept`` by former restores, stays ended.
+    the databases that were ``kept`` by former restores, stays ended. It does not publish files that
+    are not published there (see ``withheld_files``).
 
     Raises:
         StoreError: the copy cannot be used.
@@ -183,31 +188,43 @@ def make_successor(path: Path, replaced: Replaced, kept: Iterable[Path]) -> Comp
     with closing(Database(path, milliseconds, create=False)) as store, store.writing() as database:
         for statement in SHORT_LIVED:
             database.execute(statement)
-        compared = _compare_access(database, replaced, kept)
+        database.execute("UPDATE sequence SET file_id = max(file_id, ?)", (replaced.file_id,))
+        compared = _compare(database, replaced.catalogue, list(kept))
         database.execute("UPDATE token_mark SET mark = lower(hex(randomblob(16)))")
-        database.execute(
-            "UPDATE sequence SET identity = lower(hex(randomblob(16))), file_id = max(file_id, ?)",
-            (replaced.file_id,),
-        )
+        database.execute("UPDATE sequence SET identity = lower(hex(randomblob(16)))")
     # Closing the last connection merges the log into the file and removes it.
     return compared
 
 
-def _compare_access(copy: apsw.Connection, replaced: Replaced, kept: Iterable[Path]) -> Compared:
-    regained, complete = None, False
-    if replaced.catalogue is not None:
+def _compare(
+    copy: apsw.Connection, replaced: ReplacedCatalogue | None, kept: Iterable[Path]
+) -> Compared:
+    regained, complete, follow = None, False, False
+    if replaced is not None:
         with suppress(StoreDamaged):
-            complete = end_what_ended(copy, replaced.catalogue)
-            regained = regained_access(copy, replaced.catalogue)
+            complete = end_what_ended(copy, replaced)
+            regained = regained_access(copy, replaced)
+            follow = has_become(copy, replaced)
+    files_known = follow
     # The replaced catalogue may come from an older backup, and know nothing of what ended since.
+    for former in _former(kept):
+        with suppress(StoreDamaged):
+            complete = end_what_ended(copy, former) or complete
+            files_known = has_become(copy, former) or files_known
+    # What has become of the copy can no longer be told once maps have been added.
+    if replaced is not None:
+        withhold_files(copy, replaced, follow=follow)
+    for former in _former(kept):
+        withhold_files(copy, former)
+    return Compared(regained, complete, files_known)
+
+
+def _former(kept: Iterable[Path]) -> Iterator[ReplacedCatalogue]:
+    """Yield what reads the databases that can be read at all, each until the next one."""
     for path in kept:
-        with (
-            suppress(StoreDamaged, apsw.CantOpenError),
-            closing(_opened_unchanged(path)) as kept_one,
-        ):
-            former = _handed_on(kept_one).catalogue
-            complete = (former is not None and end_what_ended(copy, former)) or complete
-    return Compared(regained, complete)
+        with suppress(apsw.CantOpenError), closing(_opened_unchanged(path)) as database:
+            if former := _handed_on(database).catalogue:
+                yield former
 
 
 @contextmanager

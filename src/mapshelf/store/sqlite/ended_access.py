@@ -146,11 +146,15 @@ def _shared_past(copy: apsw.Connection, replaced: ReplacedCatalogue) -> int:
         apart = apart or bool(found) or number > given
     # An entry that is missing has expired there, or never was there.
     doubtful = missing or until == NEVER
-    return until if apart or (doubtful and not _has_become(copy, replaced)) else ALWAYS
+    return until if apart or (doubtful and not has_become(copy, replaced)) else ALWAYS
 
 
-def _has_become(copy: apsw.Connection, replaced: ReplacedCatalogue) -> bool:
-    """Return whether the copy has become the replaced catalogue, as far as their counters tell."""
+def has_become(copy: apsw.Connection, replaced: ReplacedCatalogue) -> bool:
+    """Return whether the copy has become the replaced catalogue, as far as their counters tell.
+
+    Raises:
+        StoreDamaged: the replaced catalogue cannot be read.
+    """
     facts = "SELECT identity, revision FROM sequence"
     ((identity, revision),) = copy.execute(facts).fetchall()
     ((identity_of_replaced, newest),) = replaced.rows(facts)

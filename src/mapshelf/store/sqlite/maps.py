@@ -8,6 +8,7 @@ import orjson
 from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
 from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
+from mapshelf.store.reserved_names import with_owners
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import delete_map
@@ -27,7 +28,8 @@ class SQLiteMaps(DatabaseUser):
     def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
         """See ``Store``."""
         with self._database.writing() as database:
-            return Batch(SQLiteBatchRows(database, drafts), self._clock()).put(drafts)
+            known = with_owners(lambda sql, given: database.execute(sql, given).fetchall(), drafts)
+            return Batch(SQLiteBatchRows(database, known), self._clock()).put(known)
 
     def delete_maps(self, ids: Iterable[str]) -> int:
         """See ``Store``."""

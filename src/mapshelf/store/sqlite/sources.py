@@ -7,6 +7,7 @@ import apsw
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.former_places import note_former_place
+from mapshelf.store.inherited_visibility import hide_uncertain
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
@@ -49,7 +50,7 @@ class SQLiteSources(DatabaseUser):
             rows = (row for path in paths for row in database.execute(query, (missing, path)))
             return {path for (path,) in rows}
 
-    def move_source(self, old: bytes, new: Source) -> bool:
+    def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""
         with self._database.writing() as database:
             query = "SELECT modified, file_id FROM sources WHERE path = ?"
@@ -74,6 +75,8 @@ class SQLiteSources(DatabaseUser):
             )
             for (file_id,) in moved:
                 note_former_place(read, file_id, old, self._clock())
+                if uncertain:
+                    hide_uncertain(read, file_id, new.digest)
                 database.execute(
                     "UPDATE maps SET revision = ? WHERE file_id = ?",
                     (next_revision(database), file_id),
@@ -89,10 +92,10 @@ class SQLiteSources(DatabaseUser):
         with self._database.writing() as database:
             found = [row[0] for path in paths for row in database.execute(query, (path,))]
             now = self._clock()
-            return sum(_miss(database, file_id, now) for file_id in dict.fromkeys(found))
+            return sum(miss(database, file_id, now) for file_id in dict.fromkeys(found))
 
 
-def _miss(database: apsw.Connection, file_id: int, now: int) -> bool:
+def miss(database: apsw.Connection, file_id: int, now: int) -> bool:
     """Remove a map until its file is back, unless it has another file; return whether."""
     if database.execute(
         f"SELECT 1 FROM sources WHERE file_id = ? AND modified <> {GONE}", (file_id,)

@@ -5,6 +5,7 @@ import apsw
 from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
 from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
+from mapshelf.store.reserved_names import RESERVED
 from mapshelf.store.sign_in import WAYS
 from mapshelf.store.tables import Row
 from mapshelf.text.skeleton import skeleton
@@ -13,7 +14,7 @@ from mapshelf.text.skeleton import skeleton
 def find_user(database: apsw.Connection, name: str) -> User | None:
     """Return the user with this name, ignoring case."""
     row = database.execute(
-        f"SELECT {USER} FROM users WHERE name_key = ?", (name_key(name),)
+        f"SELECT {USER} FROM users WHERE name_key = ? AND NOT {RESERVED}", (name_key(name),)
     ).fetchone()
     return user_of_row(row) if row else None
 
@@ -72,9 +73,10 @@ def add_user_row(
     """Register a user, with the encoded hash of a password if there is one.
 
     Raises:
-        AlreadyExists: the name is taken.
+        AlreadyExists: the name is taken or reserved.
     """
-    if find_user(database, name) is not None:
+    query = "SELECT 1 FROM users WHERE name_key = ?"
+    if database.execute(query, (name_key(name),)).fetchone():
         raise AlreadyExists(f"there is a user {name} already")
     return insert_user(database, name, now, role, encoded)
 

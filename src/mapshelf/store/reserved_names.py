@@ -1,0 +1,67 @@
+"""Names that nobody can register, although no user has them: the rules for both databases.
+
+The owner of imported maps may delete her account. The maps stay, as maps of ``system``, but
+``--owner`` or records still name her. So whoever registered her name would get all of them with the
+next import. Therefore the name stays reserved until the operator gives it to somebody.
+
+A reserved name has a row in ``users`` of its own, to which nothing else refers: it is closed, and
+not in the course of closing. So nobody can sign in or be listed, and names that look like it are
+refused, too. The row of the deleted account no longer has the name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.model import SYSTEM_USER, MapDraft, Role, User, name_key
+from mapshelf.store.columns import USER, user_of_row
+from mapshelf.store.publishing_queries import Read
+from mapshelf.text.skeleton import skeleton
+
+RESERVED: Final = "(closed IS NOT NULL AND closing IS NULL)"
+"""Whether a row of ``users`` only reserves a name, or is that of a deleted user, without a name."""
+
+
+def reserve_name(read: Read, name: str, now: int) -> None:
+    """Reserve a name that no user has any longer."""
+    read(
+        "INSERT INTO users (name, name_key, skeleton, registered, disabled, role, closed)"
+        " VALUES (?, ?, ?, ?, (1 = 1), 'member', ?) RETURNING id",
+        (name, name_key(name), skeleton(name), now, now),
+    )
+
+
+def is_reserved(read: Read, name: str) -> bool:
+    """Return whether a name is reserved, ignoring case."""
+    query = f"SELECT 1 FROM users WHERE name_key = ? AND {RESERVED}"
+    return bool(read(query, (name_key(name),)))
+
+
+def give_reserved_name(read: Read, name: str, role: Role, now: int) -> User | None:
+    """Make a user without a password of a reserved name; return ``None`` if it is not reserved."""
+    rows = read(
+        "UPDATE users SET name = ?, skeleton = ?, registered = ?, role = ?, password = NULL,"
+        f" closed = NULL, disabled = (1 = 0) WHERE name_key = ? AND {RESERVED} RETURNING {USER}",
+        (name.strip(), skeleton(name), now, role.value, name_key(name)),
+    )
+    return user_of_row(rows[0]) if rows else None
+
+
+def owner_in_place_of(read: Read, name: str) -> str:
+    """Return who owns maps for which an import names an owner: ``system`` if that is reserved."""
+    return SYSTEM_USER if is_reserved(read, name) else name
+
+
+def with_owners(read: Read, drafts: Sequence[MapDraft]) -> Sequence[MapDraft]:
+    """Return the drafts of an import with ``system`` instead of owners with reserved names."""
+    keys = tuple({name_key(draft.owner) for draft in drafts if draft.owner is not None})
+    if not keys:
+        return drafts
+    query = f"SELECT name_key FROM users WHERE name_key IN ({{}}) AND {RESERVED}"
+    reserved = {key for (key,) in read(query.format(", ".join("?" * len(keys))), keys)}
+    if not reserved:
+        return drafts
+    return [
+        replace(one, owner=SYSTEM_USER) if one.owner and name_key(one.owner) in reserved else one
+        for one in drafts
+    ]
