@@ -52,6 +52,30 @@ def test_a_refused_move_is_reported_in_a_line(tmp_path: Path, new_url: Callable[
     origin.run("migrate", "--from", origin.data, expect=2, placed=False)
 
 
+def test_a_move_does_not_undo_what_was_done_in_the_target(
+    tmp_path: Path, new_url: Callable[[], str]
+) -> None:
+    origin, url = Mapshelf(tmp_path / "origin"), new_url()
+    node, back = Mapshelf(tmp_path / "node", url), Mapshelf(tmp_path / "back")
+    origin.token()
+    there = ("migrate", "--from", origin.data, "--to", url)
+    for _ in range(2):
+        origin.run(*there, placed=False)
+    node.run("token", "revoke", "1")
+    node.run("user", "add", "eve")
+    tokens, users = node.lines("token", "list", "alice"), node.lines("user", "list")
+    refusal = origin.run(*there, expect=1, placed=False).stderr
+    assert refusal == (
+        "mapshelf: the target has changes that the source does not have (users, tokens); to give"
+        " them up, migrate to an empty database or a new folder instead\n"
+    )
+    assert (node.lines("token", "list", "alice"), node.lines("user", "list")) == (tokens, users)
+    for target in (back, origin):  # the ways on: an empty target, or the other direction
+        target.run("migrate", "--from", url, "--to", target.data, placed=False)
+        assert target.lines("token", "list", "alice") == tokens
+        assert target.lines("user", "list") == users
+
+
 def test_two_nodes_of_one_database_show_the_same(
     tmp_path: Path, new_catalogue: Callable[[int], str]
 ) -> None:

@@ -72,6 +72,7 @@ LEFT: Final = (
     "uploads",
     "audit",
     "marks",
+    "last_transfer",
     "lost_files",
 )
 """Tables that a transfer leaves out, and leaves as they are. Pending counts are applied beforehand;

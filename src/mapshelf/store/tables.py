@@ -75,6 +75,30 @@ class CatalogueCounters:
     mark: str
 
 
+@dataclass(frozen=True, slots=True)
+class TransferNote:
+    """What a transfer has left in a catalogue.
+
+    Attributes:
+        known: the numbers of all transfers whose results are part of the catalogue, newest last.
+        number: the number of the last transfer that copied this catalogue, or wrote it; empty if
+            there is none.
+        revision: the revision of the catalogue then.
+        mark: the mark of that revision; see ``contract.ChangeFeed.lineage``.
+        contents: the digests of the tables then, by name, each with the columns it covers.
+        begun_at: the last audit record when the transfer began, as from ``audit_position``;
+            ``None`` if it has ended. While it has not, ``revision`` and ``mark`` are those that the
+            catalogue will have, and there are no ``contents``.
+    """
+
+    known: tuple[str, ...] = ()
+    number: str = ""
+    revision: int = 0
+    mark: str = ""
+    contents: dict[str, tuple[tuple[str, ...], str]] | None = None
+    begun_at: tuple[int, int] | None = None
+
+
 USERS: Final = Table(
     "users",
     (

@@ -7,6 +7,8 @@ existing snapshots stay valid.
 
 Sessions, authorizations of programs and links are not copied, and those that the target has from
 before end: a catalogue that moves back finds there what has ended elsewhere meanwhile.
+
+A target that has been used since the last transfer is refused: see ``transfer_check``.
 """
 
 import heapq
@@ -19,21 +21,19 @@ from typing import Final
 from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.formats.ndjson_records import format_record
 from mapshelf.store.contract import Store
+from mapshelf.store.paged_rows import ROWS_AT_ONCE, all_rows, pages
 from mapshelf.store.tables import (
     COLLECTED_MAPS,
     DECISIONS,
     DELETED,
-    FILES,
     FORMER_CONTENTS,
     FORMER_PLACES,
     IDENTITIES,
-    IMAGES,
     INHERITED,
     MAPS,
     OF_FOLDERS,
     OF_PEOPLE,
     OUTDATED,
-    OUTLINES,
     PASSKEYS,
     PROGRAMS,
     RENAMED_TAGS,
@@ -43,21 +43,14 @@ from mapshelf.store.tables import (
     TABLES,
     TABLES_OF_MAPS,
     TOKENS,
-    USERS,
-    VERSIONS,
     CatalogueCounters,
     Row,
     Table,
 )
+from mapshelf.store.transfer_check import check_target, note_begin, note_end
 
 MAPS_AT_ONCE: Final = 200
 """Maps copied in one transaction."""
-
-ROWS_AT_ONCE: Final = 1000
-"""Rows read at a time from tables of small rows."""
-
-LARGE_ROWS_AT_ONCE: Final = 100
-"""Rows read at a time from tables of outlines, files and pictures."""
 
 LEAVING: Final = (
     *(TOKENS, IDENTITIES, PASSKEYS, PROGRAMS),
@@ -86,30 +79,35 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
     Users of the target sign in again, even if the transfer fails.
 
     Raises:
-        Conflict: the target holds something other than an earlier state of the source, or the
-            source was written to.
+        Conflict: the target holds something other than an earlier state of the source, or has been
+            used since; or the source was written to.
         StoreError: one of them failed; a second call continues where this one stopped.
     """
     source.apply_visit_counts(LATER)
     counters = source.catalogue_counters()
-    _check_target(counters, target)
+    check_target(source, target, counters)
+    note_begin(source, target, counters)
     target.end_uncopied_access()  # before rows are written with the same ids
     so_far = replace(counters, revision=target.catalogue_counters().revision, mark="")
     for table in LEAVING:
         _delete_gone(source, target, table)
     for table in SMALL_TABLES:
-        for some in _pages(source, table):
+        for some in pages(source, table):
             target.write_rows({table: some}, so_far)
     _copy_maps(source, target, counters, progress)
-    _copy_unequal(source, target, counters)
+    unmarked = replace(counters, mark="")
+    _copy_unequal(source, target, unmarked)
     _delete_gone(source, target, FORMER_PLACES)
-    for some in _pages(source, FORMER_PLACES):  # they may refer to maps
-        target.write_rows({FORMER_PLACES: some}, counters)
+    for some in pages(source, FORMER_PLACES):  # they may refer to maps
+        target.write_rows({FORMER_PLACES: some}, unmarked)
     # If the target was served nevertheless, people may have signed in with a former password.
     target.end_uncopied_access()
-    if source.catalogue_counters() != counters:
+    unchanged = source.catalogue_counters() == counters
+    if unchanged:
+        target.write_rows({}, counters)
+    note_end(source, target, counters)
+    if not unchanged:
         raise Conflict("the catalogue was changed while it was being copied; migrate again")
-    target.write_rows({}, counters)
 
 
 def differences(source: Store, target: Store) -> Iterator[str]:
@@ -132,22 +130,13 @@ def export_digest(store: Store) -> tuple[int, str]:
     return count, digest.hexdigest()
 
 
-def _check_target(counters: CatalogueCounters, target: Store) -> None:
-    there = target.catalogue_counters()
-    untouched = there.revision == 0 and len(target.rows(USERS, None, 2)) < 2
-    if not untouched and there.identity != counters.identity:
-        raise Conflict("the target contains another catalogue")
-    if there.revision > counters.revision:
-        raise Conflict("the target has changes that the source does not have")
-
-
 def _delete_gone(source: Store, target: Store, table: Table) -> None:
     """Delete the rows of the target that the source no longer has.
 
     This happens before new rows are written, which may reuse unique values of deleted ones.
     """
-    there = {table.key_of(row) for row in _all(source, table)}
-    gone = [key for key in map(table.key_of, _all(target, table)) if key not in there]
+    there = {table.key_of(row) for row in all_rows(source, table)}
+    gone = [key for key in map(table.key_of, all_rows(target, table)) if key not in there]
     for start in range(0, len(gone), ROWS_AT_ONCE):
         target.delete_rows(table, gone[start : start + ROWS_AT_ONCE])
 
@@ -188,22 +177,8 @@ def _rows_of_maps(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Ro
 
 def _unequal(source: Store, target: Store, table: Table) -> Iterator[Row]:
     """Yield the rows that are in only one of the stores, or differ."""
-    both = heapq.merge(_all(source, table), _all(target, table), key=table.key_of)
+    both = heapq.merge(all_rows(source, table), all_rows(target, table), key=table.key_of)
     for _, group in groupby(both, table.key_of):
         rows = list(group)
         if len(rows) != 2 or rows[0] != rows[1]:
             yield from rows
-
-
-def _all(store: Store, table: Table) -> Iterator[Row]:
-    for some in _pages(store, table):
-        yield from some
-
-
-def _pages(store: Store, table: Table) -> Iterator[list[Row]]:
-    large = (OUTLINES, FILES, IMAGES, VERSIONS)
-    limit = LARGE_ROWS_AT_ONCE if table in large else ROWS_AT_ONCE
-    after: Row | None = None
-    while some := store.rows(table, after, limit):
-        yield some
-        after = table.key_of(some[-1])

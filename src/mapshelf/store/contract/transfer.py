@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from mapshelf.store.tables import CatalogueCounters, Row, Table
+from mapshelf.store.tables import CatalogueCounters, Row, Table, TransferNote
 
 
 class CatalogueRows(Protocol):
@@ -44,3 +44,15 @@ class CatalogueRows(Protocol):
 
     def catalogue_counters(self) -> CatalogueCounters:
         """Return the identity of the catalogue and the last numbers it allocated."""
+
+    def transfer_note(self) -> TransferNote | None:
+        """Return the note that the last transfer left here, ``None`` if there was none."""
+
+    def note_transfer(self, note: TransferNote) -> None:
+        """Replace the note. Of ``known``, a thousand are kept, the newest."""
+
+    def audit_position(self) -> tuple[int, int]:
+        """Return the highest id in the audit log, and when its latest event happened.
+
+        Both are 0 if it is empty. The time is in milliseconds, as in ``AuditRecord``.
+        """

@@ -25,6 +25,7 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.tags import TagMethods
+from mapshelf.store.transfer_notes import TransferNoteMethods
 from mapshelf.store.unpublished_maps import UnpublishedMapMethods
 
 
@@ -41,6 +42,7 @@ class PostgresPublishing(
     CollectionMethods,
     CollectionModerationMethods,
     SavedSearchMethods,
+    TransferNoteMethods,
     DatabaseUser,
 ):
     """The protocols of ``contract`` that each class above is named after."""

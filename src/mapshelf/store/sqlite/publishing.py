@@ -22,6 +22,7 @@ from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 from mapshelf.store.tags import TagMethods
+from mapshelf.store.transfer_notes import TransferNoteMethods
 from mapshelf.store.unpublished_maps import UnpublishedMapMethods
 
 
@@ -38,6 +39,7 @@ class SQLitePublishing(
     CollectionMethods,
     CollectionModerationMethods,
     SavedSearchMethods,
+    TransferNoteMethods,
     DatabaseUser,
 ):
     """The protocols of ``contract`` that each class above is named after."""
