@@ -347,6 +347,10 @@ class TooSlow(UnreadableFile):
     """Parsing a file took more processor time than is allowed."""
 
 
+class ReadingEnded(UnreadableFile):
+    """Parsing a file was ended from outside, or the system did not give it; it may work later."""
+
+
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
 

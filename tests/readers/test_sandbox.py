@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.errors import ReadingEnded
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers.parsing.limits import MIB
@@ -74,6 +75,8 @@ def test_exceeding_a_limit_refuses_one_file_only(
     first, refused, last = hostile.read([before, bad, after])
     assert isinstance(first, ReadFile)
     assert refused == RefusedFile(bad, reason)
+    assert isinstance(refused, RefusedFile)
+    assert (refused.kind is ReadingEnded) is (name == "killed")
     assert isinstance(last, ReadFile)
     assert (first.title, last.title) == ("before", "after")
 

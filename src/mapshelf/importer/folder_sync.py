@@ -26,6 +26,7 @@ from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.purging import Purging
 from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import ImportReport, printable
+from mapshelf.importer.retries import Retries
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Source, Verdict
 from mapshelf.plurals import noun
@@ -79,6 +80,7 @@ class FolderSync:
         self._imported: set[Candidate] = set()
         self._seen = SeenFolders()
         self._missed: dict[bytes, float] = {}
+        self._retries = Retries()
         self._logged: set[Path] = set()
         self._moved: set[Path] = set()
         self._unfollowed = set(self._given)
@@ -105,10 +107,14 @@ class FolderSync:
             present = set(scan(reachable, scanned))
             complete = {candidate for candidate in present if self._is_complete(candidate)}
             lost = self._lost_files(present, reachable)
-            new_files = self._in_order(complete - self._imported, reachable, lost.present)
+            again = self._retries.due()
+            known = {candidate for candidate in self._imported if candidate.path not in again}
+            new_files = self._in_order(complete - known, reachable, lost.present)
             report = self._import(new_files, lost, progress)
         self._attribute(reachable)
         self._imported = complete
+        self._retries.note({one.path for one in new_files}, report.interrupted)
+        self._retries.forget_missing(lost.present)
         if len(complete) == len(present):
             self._finish_first_import(reachable)
         new = self._remember(reachable, scanned, {printable(one.path) for one in complete})
@@ -304,8 +310,6 @@ class FolderSync:
         The store keeps the maps for a while, because a file may be missing for a moment only.
         """
         unpublished = {one.path: one for one in self._unpublished(gone)}
-        if unpublished:
-            self._store.note_lost(list(unpublished.values()))
         # These first, so that they do not count as copies of the others.
         count = self._remove_sources([one.path for one in gone if one.path not in unpublished])
         moved = self._adopt_copies(unpublished.values(), lost.present)
@@ -353,11 +357,14 @@ class FolderSync:
         return moved
 
     def _unpublished(self, gone: list[Source]) -> Iterator[Source]:
-        """Yield those whose maps are not published: only these are given to copies."""
+        """Yield those whose maps are not published, and note them: files may be theirs, moved."""
         for start in range(0, len(gone), PAGE_SIZE):
             page = gone[start : start + PAGE_SIZE]
             unpublished = self._store.unpublished_sources([one.path for one in page])
-            yield from (one for one in page if one.path in unpublished)
+            noted = [one for one in page if one.path in unpublished]
+            if noted:
+                self._store.note_lost(noted)
+            yield from noted
 
     def _log_unmounted(self, folder: Path, kept: int) -> None:
         """Log how many maps are kept although their files are missing: once until they are back."""

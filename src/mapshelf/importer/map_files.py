@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
+from mapshelf.errors import ReadingEnded
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.dates_added import DatesAdded
@@ -147,6 +148,8 @@ class _Import:
             self._report.note_vanished(refused.path)
         else:
             self._report.note(Verdict.REFUSED, printable(refused.path), refused.reason)
+            if issubclass(refused.kind, ReadingEnded):
+                self._report.interrupted.append(refused.path)
 
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; report the others as unchanged."""

@@ -23,6 +23,7 @@ class ImportReport:
         skipped: files that turned out not to be maps, and why; they are not counted.
         vanished: paths of files that were deleted or renamed before they were read; they are not
             counted.
+        interrupted: paths of refused files whose reading was ended from outside.
         ignored: unknown keys of records, and how often they occurred.
         unpublished: how many maps inherited that they are not published.
         notify: called after each file or record, to show progress.
@@ -33,6 +34,7 @@ class ImportReport:
     refusals: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
+    interrupted: list[str] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     unpublished: int = 0
 

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple, Self
 
 from pebble import ProcessExpired
 
-from mapshelf.errors import BrokenFile, TooLarge, TooSlow, UnreadableFile
+from mapshelf.errors import BrokenFile, ReadingEnded, TooLarge, TooSlow, UnreadableFile
 from mapshelf.formats.map_links import map_links
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapLink, Outline
@@ -150,7 +150,8 @@ def read_file(
     except UnreadableFile as error:
         return RefusedFile(path, str(error), type(error))
     except OSError as error:
-        return RefusedFile(path, f"it cannot be opened: {error.strerror or 'input/output error'}")
+        reason = f"it cannot be opened: {error.strerror or 'input/output error'}"
+        return RefusedFile(path, reason, ReadingEnded)
     except ValueError:
         return RefusedFile(path, "it cannot be opened: its name holds a NUL character")
     except MemoryError:
@@ -305,12 +306,10 @@ class SandboxedReader:
         try:
             return self._pool.result(future)
         except TimeoutError:
-            return RefusedFile(
-                path, f"reading it took longer than {self._limits.wall_seconds:g} seconds"
-            )
+            reason = f"reading it took longer than {self._limits.wall_seconds:g} seconds"
+            return RefusedFile(path, reason, ReadingEnded)
         except ProcessExpired as error:
-            kind = TooSlow if error.exitcode == -signal.SIGPROF else UnreadableFile
-            return RefusedFile(path, self._cause_of_death(error.exitcode), kind)
+            return RefusedFile(path, *self._cause_of_death(error.exitcode))
         except MemoryError:
             return RefusedFile(path, "reading it takes more memory than is allowed")
         except BrokenProcessPool:
@@ -319,12 +318,13 @@ class SandboxedReader:
             _LOG.exception("reading %r failed", path)
             return RefusedFile(path, f"the reader failed ({type(error).__name__}), please report")
 
-    def _cause_of_death(self, exit_code: int | None) -> str:
+    def _cause_of_death(self, exit_code: int | None) -> tuple[str, type[UnreadableFile]]:
         if exit_code == -signal.SIGPROF:
-            return f"reading it took more than {self._limits.cpu_seconds} s of processor time"
+            seconds = self._limits.cpu_seconds
+            return f"reading it took more than {seconds} s of processor time", TooSlow
         if exit_code == -signal.SIGKILL:
-            return "the process reading it was killed, perhaps for lack of memory"
-        return "the process reading it crashed"
+            return "the process reading it was killed, perhaps for lack of memory", ReadingEnded
+        return "the process reading it crashed", UnreadableFile
 
 
 def _read_map(

@@ -20,8 +20,10 @@ would then wait that long for a busy thread."""
 
 def run_worker_process(settings: Settings, listener: socket.socket) -> None:
     """Answer the requests of clients that connect to ``listener`` until asked to stop."""
+    # A terminal sends these to all processes, and the supervisor decides what they mean. Granian
+    # sets a handler of its own, so they are blocked, in all threads: before any other is started.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     exit_with_parent()
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the supervisor decides what it means
     serve_http(listener, partial(_load_application, settings))
 
 
