@@ -177,19 +177,27 @@ def test_a_child_that_dies_is_replaced_and_none_is_left_when_the_parent_is_kille
         wait_for(lambda: not any(runs(process) for process in family))
 
 
-def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
-    command = mapshelf.command("serve", "--port", str(free_port()), "--workers", "1")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("drain", ["0", "1"])
+def test_an_interrupt_ends_the_service_quietly(
+    mapshelf: Mapshelf, drain: str, number: signal.Signals
+) -> None:
+    """A terminal sends it to all processes; no worker ends before the supervisor says so."""
+    command = mapshelf.command(
+        "serve", "--port", str(free_port()), "--workers", "1", "--drain", drain
+    )
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
     lines = iter(process.stderr.readline, "")
     assert any("Mapshelf answers at" in line for line in lines)
 
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
 
     assert process.wait(30) == 0
     rest = process.stderr.read()
     process.stderr.close()
     assert "Traceback" not in rest
+    assert "exited with code" not in rest
 
 
 def test_unusable_and_lost_snapshots_are_rebuilt_while_serving(
