@@ -193,6 +193,29 @@ def test_a_public_map_does_not_get_the_private_file_that_took_its_place(served: 
         assert shown(store) == {"Keep", "Public"}
 
 
+def test_the_latest_catalogue_tells_where_files_are_even_if_an_older_backup_was_restored_first(
+    served: Served,
+) -> None:
+    """The replaced catalogue has not become of the right backup, but that before it has."""
+    older = served.back_up("older")
+    public, private = served.file("a.mm", "Public"), served.file("b.mm", "Secret", 1)
+    with served.synchronized() as store:
+        hidden, seen = make_private(store, private), found(store, public)
+    backup = served.back_up()
+    aside = public.rename(served.folder / "c.mm")
+    served.synchronize()
+    private.rename(public)
+    served.synchronize()
+    old_map(public, "Secret, edited", 5)
+    served.synchronize()
+    for file in (older, backup):
+        served.restore(file)
+    with served.synchronized() as store:
+        assert found(store, public).id == hidden.id
+        assert found(store, aside).id == seen.id
+        assert shown(store) == {"Keep", "Public"}
+
+
 def test_a_former_place_counts_after_a_restore(served: Served) -> None:
     backup = served.back_up()
     file = served.file("new.mm", "Secret")

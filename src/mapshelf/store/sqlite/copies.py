@@ -205,26 +205,29 @@ def _compare(
             complete = end_what_ended(copy, replaced)
             regained = regained_access(copy, replaced)
             follow = has_become(copy, replaced)
-    files_known = follow
     # The replaced catalogue may come from an older backup, and know nothing of what ended since.
-    for former in _former(kept):
+    latest = None
+    for path, former in _former(kept):
         with suppress(StoreDamaged):
             complete = end_what_ended(copy, former) or complete
-            files_known = has_become(copy, former) or files_known
+            latest = path if has_become(copy, former) else latest
     # What has become of the copy can no longer be told once maps have been added.
+    if latest and not follow:
+        for _, former in _former([latest]):
+            withhold_files(copy, former, follow=True)
     if replaced is not None:
         withhold_files(copy, replaced, follow=follow)
-    for former in _former(kept):
+    for _, former in _former(kept):
         withhold_files(copy, former)
-    return Compared(regained, complete, files_known)
+    return Compared(regained, complete, follow or latest is not None)
 
 
-def _former(kept: Iterable[Path]) -> Iterator[ReplacedCatalogue]:
-    """Yield what reads the databases that can be read at all, each until the next one."""
+def _former(kept: Iterable[Path]) -> Iterator[tuple[Path, ReplacedCatalogue]]:
+    """Yield the databases that can be read at all, each until the next one, oldest first."""
     for path in kept:
         with suppress(apsw.CantOpenError), closing(_opened_unchanged(path)) as database:
             if former := _handed_on(database).catalogue:
-                yield former
+                yield path, former
 
 
 @contextmanager
