@@ -9,7 +9,7 @@ import pytest
 from mapshelf.errors import ReadingEnded
 from mapshelf.importer import retries
 from mapshelf.importer.folder_sync import FolderSync
-from mapshelf.importer.retries import DELAYS, Retries
+from mapshelf.importer.retries import DELAYS, MOST_AT_ONCE, Retries
 from mapshelf.readers.sandboxed_reader import FolderOf, RefusedFile, Result, SandboxedReader
 from mapshelf.store import Store
 from tests.importer.test_lost_files import old_map
@@ -73,3 +73,16 @@ def test_retries_are_ever_less_frequent_and_end_with_the_file(
     again.forget_missing(["b"])
     clock += DELAYS[-1]
     assert again.due() == set()
+
+
+def test_few_files_are_read_again_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 0.0
+    monkeypatch.setattr(retries, "monotonic", lambda: clock)
+    again, paths = Retries(), [str(number) for number in range(MOST_AT_ONCE + 3)]
+    for path in paths:
+        again.note([path], [path])
+        clock += 1
+    clock += DELAYS[0]
+    assert again.due() == set(paths[:MOST_AT_ONCE])
+    again.note(paths[:MOST_AT_ONCE], [])
+    assert again.due() == set(paths[MOST_AT_ONCE:])

@@ -7,11 +7,15 @@ reader must not cost much.
 """
 
 from collections.abc import Collection
+from heapq import nsmallest
 from time import monotonic
 from typing import Final
 
 DELAYS: Final = (300.0, 900.0, 3600.0, 21_600.0)
 """Seconds before the first, second, third and each later retry."""
+
+MOST_AT_ONCE: Final = 10
+"""Files that are read again at a time: each may take as long as the limit, and others wait."""
 
 
 class Retries:
@@ -22,9 +26,10 @@ class Retries:
         self._due: dict[str, float] = {}
 
     def due(self) -> set[str]:
-        """Return the paths of the files to read again now."""
+        """Return the paths of some files to read again now, those that are due longest."""
         now = monotonic()
-        return {path for path, due in self._due.items() if due <= now}
+        due = (path for path, at in self._due.items() if at <= now)
+        return set(nsmallest(MOST_AT_ONCE, due, key=self._due.__getitem__))
 
     def note(self, read: Collection[str], interrupted: Collection[str]) -> None:
         """Note which files were read, and for which of them that was ended from outside."""
