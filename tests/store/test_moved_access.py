@@ -20,8 +20,7 @@ from mapshelf.store.transfer import differences, transfer_catalogue
 from tests.store.contract.oauth import LATER, PROGRAM, code, let_in, tokens
 from tests.store.contract.sign_in import add_link, begin, digest, known
 from tests.store.test_transfer import ENDED
-
-Stores = tuple[Store, Store]
+from tests.store.two_databases import Stores, two_databases
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -29,10 +28,7 @@ def stores(
     request: pytest.FixtureRequest, tmp_path: Path, new_catalogue: Callable[[int], str]
 ) -> Iterator[Stores]:
     """Yield a catalogue in one database, and an empty one in another kind of database."""
-    urls = [sqlite_url(tmp_path / "data"), new_catalogue(0)]
-    if request.param == "postgres":
-        urls.reverse()
-    with closing(open_store(urls[0])) as origin, closing(open_store(urls[1])) as there:
+    with two_databases(request.param, tmp_path, new_catalogue) as (origin, there):
         origin.put_maps([MapDraft(title=f"m{n}") for n in range(3)])
         origin.add_program(PROGRAM)
         yield origin, there

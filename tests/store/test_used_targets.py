@@ -33,13 +33,13 @@ from mapshelf.store.tables import TABLES, TransferNote
 from mapshelf.store.transfer import differences, transfer_catalogue
 from tests.store.contract.oauth import LATER
 from tests.store.drafts import source
+from tests.store.two_databases import Stores, two_databases
 
 ALL: Final = 1000
 ISSUER: Final = "https://id.example"
 PASSKEY: Final = Passkey(b"\1", b"key", 0, "Phone", 1, None)
 DETAILS: Final = CollectionDetails("Best of", "", Visibility.PUBLISHED)
 
-Stores = tuple[Store, Store]
 Change = Callable[[Store], Any]
 
 
@@ -48,10 +48,7 @@ def stores(
     request: pytest.FixtureRequest, tmp_path: Path, new_catalogue: Callable[[int], str]
 ) -> Iterator[Stores]:
     """Yield a catalogue in one database, and a copy of it in another kind of database."""
-    urls = [sqlite_url(tmp_path / "data"), new_catalogue(0)]
-    if request.param == "postgres":
-        urls.reverse()
-    with closing(open_store(urls[0])) as origin, closing(open_store(urls[1])) as there:
+    with two_databases(request.param, tmp_path, new_catalogue) as (origin, there):
         fill(origin)
         move(origin, there)
         yield origin, there

@@ -22,21 +22,15 @@ from hashlib import sha256
 from typing import Final
 
 from mapshelf.model import MapDraft, Visibility
-from mapshelf.store.inherited_visibility import EFFECTIVE, NO_MAP, UNCERTAIN, Inherited
+from mapshelf.store.inherited_visibility import EFFECTIVE, JOIN_STATES, NO_MAP, UNCERTAIN, Inherited
 from mapshelf.store.publishing_queries import Read
 
 MOST_FORMER_PLACES: Final = 100
 """Places kept of a map, so that one that is moved all the time does not fill the table."""
 
-_STATES: Final = (
-    "LEFT JOIN removed AS r ON r.file_id = m.file_id"
-    " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-)
-"""What ``EFFECTIVE`` needs."""
-
 _FIND: Final = (
     f"SELECT p.digest, CASE {EFFECTIVE} WHEN 'unlisted' THEN 'unlisted' ELSE 'private' END"
-    f" FROM former_places AS p JOIN maps AS m ON m.file_id = p.file_id {_STATES}"
+    f" FROM former_places AS p JOIN maps AS m ON m.file_id = p.file_id {JOIN_STATES}"
     f" WHERE p.digest IN ({{}}) AND {EFFECTIVE} <> 'published'"
 )
 """Places whose maps are not published, each with what is inherited there. In the place of a removed
@@ -54,7 +48,7 @@ that no longer counts."""
 _NOTE: Final = (
     "INSERT INTO former_places (digest, path, file_id, since)"
     f" SELECT ?, ?, m.file_id, {_SINCE} FROM maps AS m"
-    f" {_STATES} WHERE m.file_id = ? AND {EFFECTIVE} <> 'published' AND {_SINCE} IS NOT NULL"
+    f" {JOIN_STATES} WHERE m.file_id = ? AND {EFFECTIVE} <> 'published' AND {_SINCE} IS NOT NULL"
     " ON CONFLICT (digest, file_id) DO UPDATE SET path = excluded.path, since = excluded.since"
     " RETURNING digest"
 )

@@ -34,6 +34,12 @@ EFFECTIVE: Final = (
 )
 """The visibility of a map, or the one that it gets back if its file is missing."""
 
+JOIN_STATES: Final = (
+    "LEFT JOIN removed AS r ON r.file_id = m.file_id"
+    " LEFT JOIN missing AS g ON g.file_id = m.file_id"
+)
+"""The joins that ``EFFECTIVE`` needs."""
+
 _WITH_CONTENT: Final = (
     "SELECT file_id, path, modified, 0 AS formerly FROM sources WHERE digest = {digest} UNION ALL"
     f" SELECT o.file_id, o.path, {GONE}, 1 FROM former_contents AS f JOIN sources AS o"
@@ -45,9 +51,7 @@ FIND_INHERITED: Final = (
     f"SELECT {EFFECTIVE}, m.file_id, r.visibility, r.removed, r.removed_by"
     f" FROM ({_WITH_CONTENT}) AS s"
     " JOIN maps AS m ON m.file_id = s.file_id JOIN users AS u ON u.id = m.owner_id"
-    " LEFT JOIN removed AS r ON r.file_id = m.file_id"
-    " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-    " WHERE CASE m.visibility"
+    f" {JOIN_STATES} WHERE CASE m.visibility"
     f" WHEN 'published' THEN s.modified <> {GONE} ELSE {EFFECTIVE} <> 'published' END"
     " AND (substr(s.path, 1, length({folder})) = {folder} OR u.name_key = {owner})"
     " AND (length({folder}) > 0 OR m.visibility = 'published'"

@@ -11,22 +11,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from mapshelf.model import HOUR, Source
-from mapshelf.store.inherited_visibility import EFFECTIVE
+from mapshelf.store.inherited_visibility import EFFECTIVE, JOIN_STATES
 from mapshelf.store.publishing_queries import Read
 
 LOST_WITHIN: Final = HOUR
 """Milliseconds for which a lost file is remembered."""
 
-_STATES: Final = (
-    "LEFT JOIN removed AS r ON r.file_id = m.file_id"
-    " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-)
-"""What ``EFFECTIVE`` needs."""
-
 _NOTE: Final = (
     "INSERT INTO lost_files (digest, file_id, path, modified, since)"
     " SELECT s.digest, s.file_id, s.path, s.modified, ? FROM sources AS s"
-    f" JOIN maps AS m ON m.file_id = s.file_id {_STATES}"
+    f" JOIN maps AS m ON m.file_id = s.file_id {JOIN_STATES}"
     f" WHERE s.digest = ? AND s.path = ? AND {EFFECTIVE} <> 'published'"
     " ON CONFLICT (digest, file_id) DO UPDATE"
     " SET path = excluded.path, modified = excluded.modified, since = excluded.since"
@@ -35,7 +29,7 @@ _NOTE: Final = (
 
 _FIND: Final = (
     f"SELECT l.path, l.modified FROM lost_files AS l JOIN maps AS m ON m.file_id = l.file_id"
-    f" {_STATES} WHERE l.digest = ? AND l.since > ? AND {EFFECTIVE} <> 'published'"
+    f" {JOIN_STATES} WHERE l.digest = ? AND l.since > ? AND {EFFECTIVE} <> 'published'"
     " ORDER BY l.file_id LIMIT ?"
 )
 

@@ -24,7 +24,7 @@ from mapshelf.errors import StoreDamaged
 from mapshelf.model import GONE, SYSTEM_USER, MapDraft, Source, Verdict, Visibility
 from mapshelf.store.batch import Batch
 from mapshelf.store.former_places import note_former_place
-from mapshelf.store.inherited_visibility import EFFECTIVE
+from mapshelf.store.inherited_visibility import EFFECTIVE, JOIN_STATES
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.replaced_catalogue import ReplacedCatalogue
@@ -37,18 +37,12 @@ FILES_AT_ONCE: Final = 1000
 UNREAD_SIZE: Final = -1
 """The size of a known file that must be read again: no file has it."""
 
-_STATES: Final = (
-    " LEFT JOIN removed AS r ON r.file_id = m.file_id"
-    " LEFT JOIN missing AS g ON g.file_id = m.file_id"
-)
-"""What ``EFFECTIVE`` needs."""
-
 _UNPUBLISHED: Final = (
     "SELECT s.rowid, s.path, s.name, s.size, s.modified, s.digest, m.file_id, m.id,"
     f" CASE {EFFECTIVE} WHEN 'unlisted' THEN 'unlisted' ELSE 'private' END, u.id, u.registered"
     # No index is used: one that is damaged may lack rows.
     " FROM sources AS s NOT INDEXED CROSS JOIN maps AS m ON m.file_id = s.file_id"
-    f" LEFT JOIN users AS u ON u.id = m.owner_id {_STATES}"
+    f" LEFT JOIN users AS u ON u.id = m.owner_id {JOIN_STATES}"
     f" WHERE s.rowid > ? AND {EFFECTIVE} IS NOT 'published'"
     " AND (typeof(s.path), typeof(s.digest)) = ('blob', 'blob')"
     " AND (typeof(s.name), typeof(m.id)) = ('text', 'text')"
@@ -71,7 +65,7 @@ _HAS: Final = (
 
 _SOURCES: Final = (
     f"SELECT s.path, {EFFECTIVE} FROM maps AS m JOIN sources AS s ON s.file_id = m.file_id"
-    f"{_STATES} WHERE m.file_id = ? AND m.id = ?"
+    f" {JOIN_STATES} WHERE m.file_id = ? AND m.id = ?"
 )
 
 _SOURCE_OF: Final = "SELECT 1 FROM sources WHERE path = ? AND file_id = ?"
