@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from mapshelf.api.cookies import FORM, PROVIDER, SESSION
 from mapshelf.service.accept_queue import BODY
+from mapshelf.site.flash_secret import MADE
 from mapshelf.tokens import new_token, token_digest
 from tests.api.publishing import plan
 from tests.cli.process import PATIENCE, Mapshelf, Service, serving, status_of, wait_for
@@ -63,6 +65,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, 
             "ann", token_digest(token), label="", scopes="maps maps:write", expires=None
         )
     options = ("--trusted-proxy", "127.0.0.1", "--log-format", "json", "--access-log")
+    options += ("--base-url", "https://maps.example.org")
     with (
         (folder / "log").open("wb") as log,
         serving(mapshelf, *options, token=token, log=log) as service,
@@ -118,6 +121,35 @@ def test_requests_have_the_name_that_the_proxy_gives_them(behind: Behind) -> Non
 
 def test_browsers_come_back_by_https_only(behind: Behind) -> None:
     assert behind.client.get("/").headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+@pytest.mark.parametrize(
+    "cookies",
+    [
+        "other=ü; {own}",
+        "{own}; other=ü",
+        "mapshelf_form=x; ü={own}; {own}; also=ß",
+        "__Hüost-mapshelf_form=foreign; {own}",
+        "other=plain; {own}",
+    ],
+)
+def test_cookies_of_other_hosts_of_the_domain_do_not_sign_out(behind: Behind, cookies: str) -> None:
+    """Granian drops a Cookie header that is not ASCII; any host of the domain can cause that."""
+    behind.client.cookies.clear()
+    page = behind.client.get("/signin")
+    own = page.headers["Set-Cookie"].partition(";")[0]
+    assert own.startswith("__Host-mapshelf_form=")
+    behind.client.cookies.clear()
+    sent = cookies.format(own=own).encode()
+    again = behind.client.get("/signin", headers=[(b"Cookie", sent)])
+    assert again.status_code == 200
+    assert "Set-Cookie" not in again.headers, "the browser's own cookie got through"
+
+
+def test_nginx_knows_each_cookie_by_name() -> None:
+    configuration = (DEPLOYMENT / "nginx.conf").read_text("utf-8")
+    named = re.findall(r">__Host-(\w+)=", configuration)
+    assert sorted(named) == sorted([SESSION, FORM, PROVIDER, MADE])
 
 
 def test_visitors_of_one_page_do_not_wait_for_each_other() -> None:

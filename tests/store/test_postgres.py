@@ -729,6 +729,34 @@ def test_maps_from_files_are_read_again_by_readers_that_find_more(untouched: str
     store.close()
 
 
+def test_a_transaction_changes_the_mark_of_the_tokens_once(store: PostgresStore, url: str) -> None:
+    """Once for every row took 40,000 sessions longer than a node waits for a statement."""
+    for name in ("ann", "bob", "eve"):
+        store.add_user(name)
+        digest = name.encode().ljust(32, b"0")
+        store.add_token(name, digest, label="", scopes="account", expires=None)
+    marks = {store.tokens_version()}
+    for _ in range(2):
+        with session(url) as connection:  # its own, because its counters last longer
+            with connection.transaction():
+                connection.execute("SAVEPOINT begun")
+                connection.execute("DELETE FROM tokens")
+                connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                connection.execute("ROLLBACK TO SAVEPOINT begun")
+                connection.execute("SET CONSTRAINTS ALL DEFERRED")
+                connection.execute("UPDATE tokens SET revoked = 1")
+                connection.execute("UPDATE tokens SET revoked = NULL")
+                connection.execute("UPDATE users SET disabled = NOT disabled WHERE name = 'ann'")
+                connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                changed = connection.execute(
+                    "SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'token_mark'"
+                ).fetchone()
+                assert changed == (2,), "one of the two was rolled back"
+                connection.execute("DELETE FROM tokens WHERE label = 'none'")
+            marks.add(store.tokens_version())
+    assert len(marks) == 3, "each transaction changes it"
+
+
 def test_files_and_links_are_found_by_indexes(url: str) -> None:
     open_store(url).close()
     with session(url) as connection:

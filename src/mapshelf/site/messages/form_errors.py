@@ -26,7 +26,8 @@ FAILURES: Final[Mapping[str, str]] = {
     "error.private.hint": "This catalogue is only for people with an account.",
     "error.form": "This form cannot be used any more",
     "error.form.hint": "It is too old, or it came from another site. Go back, reload its page and "
-    "fill it in again. Your browser must accept cookies from this site.",
+    "fill it in again. Your browser must accept cookies from this site. If this happens every time, "
+    "delete the cookies of this site and its domain.",
     "error.home": "Go to the library",
     "failure.collections.own": "You already have {most} collections, the most you can have. Delete "
     "some first.",
@@ -98,7 +99,7 @@ FAILURES: Final[Mapping[str, str]] = {
     "Check every field, then save again.",
     "failure.too_many": "You have too many tokens. Revoke some first.",
     "failure.form": "This form was too old, or your browser does not accept cookies from this "
-    "site. Try again.",
+    "site. Try again. If this happens every time, delete the cookies of this site and its domain.",
     "failure.value": "Something in this form is not valid.",
     "failure.token": "A token needs a name of at most 100 characters, and at least one thing that "
     "it allows.",
