@@ -64,11 +64,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, 
         store.add_token(
             "ann", token_digest(token), label="", scopes="maps maps:write", expires=None
         )
-    options = ("--trusted-proxy", "127.0.0.1", "--log-format", "json", "--access-log")
-    options += ("--base-url", "https://maps.example.org")
+    options = "--trusted-proxy 127.0.0.1 --log-format json --access-log"
+    options += " --base-url https://maps.example.org"
     with (
         (folder / "log").open("wb") as log,
-        serving(mapshelf, *options, token=token, log=log) as service,
+        serving(mapshelf, *options.split(), token=token, log=log) as service,
     ):
         wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
         yield service, folder / "log"

@@ -26,8 +26,8 @@ FAILURES: Final[Mapping[str, str]] = {
     "error.private.hint": "This catalogue is only for people with an account.",
     "error.form": "This form cannot be used any more",
     "error.form.hint": "It is too old, or it came from another site. Go back, reload its page and "
-    "fill it in again. Your browser must accept cookies from this site. If this happens every time, "
-    "delete the cookies of this site and its domain.",
+    "fill it in again. Your browser must accept cookies from this site. If this happens every "
+    "time, delete the cookies of this site and its domain.",
     "error.home": "Go to the library",
     "failure.collections.own": "You already have {most} collections, the most you can have. Delete "
     "some first.",
