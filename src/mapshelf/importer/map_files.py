@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol
 from mapshelf.errors import ReadingEnded
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.conflict_copies import possible_originals
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.documents import OTHER_FORM, Found, other_places, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
@@ -189,7 +190,8 @@ class _Import:
         may_be_renamed = reading.gone or not reading.known
         former = self._equal.move_renamed(source, reading.folder) if may_be_renamed else None
         renamed = former is not None
-        if not reading.known and not renamed:
+        is_new = not reading.known and not renamed
+        if is_new:
             added = self._dates_added.date_of(found, reading.folder)
         self._note_completed(source, reading)
         if not reading.known or renamed:
@@ -217,12 +219,18 @@ class _Import:
             folder=place,
             other_folders=others,
             other_places=other_places(found.path),
-            uncertain=may_be_renamed and self._equal.is_uncertain(source, former),
+            uncertain=(may_be_renamed and self._equal.is_uncertain(source, former))
+            or (is_new and self._is_conflict_copy(found.path)),
             outline=found.outline,
             content=found.content,
             images=found.images,
             links=found.links,
         )
+
+    def _is_conflict_copy(self, path: str) -> bool:
+        """Return whether a file is a conflict copy of one whose map is not published."""
+        originals = [os.fsencode(one) for one in possible_originals(path)]
+        return bool(originals and self._store.unpublished_sources(originals, missing=True))
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.

@@ -1,0 +1,101 @@
+"""Conflict copies of private files are private, whatever is in them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.importer.conflict_copies import possible_originals
+from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.model import MapDetails, Visibility
+from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.store import Store
+from tests.importer.test_former_places import shown, visibility_of
+from tests.importer.test_lost_files import make_private, map_of, old_map
+
+COPIES = [
+    "plan.sync-conflict-20261127-093015-ABCDEFG.mm",
+    "plan (conflicted copy 2026-11-27 093015).mm",
+    "plan (conflicted copy ann 2026-11-27 093015).mm",
+    "plan_conflict-20261127-093015.mm",
+    "plan (Ann's conflicted copy 2026-11-27).mm",
+    "plan (Ann's conflicted copy 2026-11-27 (1)).mm",
+    "plan (In Konflikt stehende Kopie von Ann 2026-11-27).mm",
+    "plan (Copie en conflit de Zoé 2026-11-27).mm",
+    "plan (SFConflict ann@example.org 2026-11-27-09-30-15).mm",
+    "plan (ann@example.org 2026-11-27-09-30-15).mm",
+    "plan_Ann-PC_Nov-27-0930-2026_Conflict_1.mm",
+    "plan_Ann-PC_Nov-27-0930-2026_CaseConflict.mm",
+    "plan.Conflict.mm",
+    "plan.Conflict2.mm",
+]
+"""What synchronizing programs call conflict copies of ``plan.mm``."""
+
+OTHERS = ["plans.mm", "plan 2.mm", "plan (2).mm", "plan 2026-11-27.mm", "other.Conflict.mm"]
+"""Names that do not say that a file is one of ``plan.mm``."""
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_the_original_of_a_conflict_copy_is_recognised(name: str) -> None:
+    assert "/maps/a (2026-01-01)/plan.mm" in possible_originals(f"/maps/a (2026-01-01)/{name}")
+
+
+@pytest.mark.parametrize("name", ["plan.mm", ".conflict.mm", "conflict.mm", "plan (2).mm", ""])
+def test_other_names_say_nothing(name: str) -> None:
+    assert possible_originals(f"/conflict/a (2026-01-01)/{name}") == []
+
+
+@given(st.text("a (-_.)2026conflict", max_size=120))
+def test_an_original_is_another_file_with_the_same_extension(name: str) -> None:
+    for one in possible_originals(f"/maps/{name}.mm"):
+        assert one.endswith(".mm")
+        assert f"/maps/{name}".startswith(one.removesuffix(".mm"))
+        assert "/maps/.mm" != one != f"/maps/{name}.mm"
+
+
+@pytest.mark.process
+def test_conflict_copies_of_a_private_map_are_private(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    folder = tmp_path / "maps"
+    plan = old_map(folder / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    make_private(store, plan)
+    for number, name in enumerate(COPIES):
+        old_map(folder / name, f"Secret {number}")
+    for name in OTHERS:
+        old_map(folder / name, f"Open {name}")
+    sync()
+    assert {visibility_of(store, folder / name) for name in COPIES} == {Visibility.PRIVATE}
+    assert {visibility_of(store, folder / name) for name in OTHERS} == {Visibility.PUBLISHED}
+    assert "Secret" not in shown(store)
+
+
+@pytest.mark.process
+def test_a_conflict_copy_keeps_what_people_decide(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    """Only a new file begins as a private map: copies of public maps, and later, do not."""
+    folder = tmp_path / "maps"
+    plan, copy = folder / "plan.mm", folder / COPIES[0]
+    old_map(plan, "Plan")
+    old_map(copy, "Other plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    assert visibility_of(store, copy) is Visibility.PUBLISHED
+    make_private(store, plan)
+    old_map(copy, "Changed", 99)
+    sync()
+    assert visibility_of(store, copy) is Visibility.PUBLISHED
+    copy.unlink()
+    later = old_map(folder / COPIES[1], "Another version")
+    sync()
+    found = map_of(store, later)
+    assert found
+    assert found.visibility is Visibility.PRIVATE
+    store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+    old_map(later, "Another version, changed", 99)
+    sync()
+    assert visibility_of(store, later) is Visibility.PUBLISHED
