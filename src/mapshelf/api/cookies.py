@@ -7,6 +7,7 @@ them. Below a path, where that prefix is not allowed, ``__Secure-`` at least sto
 can only forge our plain HTTP responses.
 """
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -18,9 +19,6 @@ FORM: Final = "mapshelf_form"
 
 PROVIDER: Final = "mapshelf_provider"
 """The cookie with the state of a sign-in at an OpenID provider."""
-
-LONGEST: Final = 8192
-"""Maximum size of a Cookie header to parse, in bytes."""
 
 
 class Cookie:
@@ -38,6 +36,7 @@ class Cookie:
         path = parts.path if parts.path and ";" not in parts.path else "/"
         prefix = "" if not secure else "__Host-" if path == "/" else "__Secure-"
         self.name = prefix + name
+        self._pair = re.compile(rb"(?:^|;)[ \t]*%s=([^;]*)" % self.name.encode())
         attributes = (*(("Secure",) if secure else ()), f"Path={path}", "HttpOnly", "SameSite=Lax")
         self._attributes = "; ".join(attributes)
 
@@ -60,10 +59,5 @@ class Cookie:
 
         Browsers send the cookie with the longest path first, so the first one is ours.
         """
-        if len(header) > LONGEST:
-            return ""
-        for pair in header.decode("latin-1").split(";"):
-            name, _, value = pair.strip().partition("=")
-            if name == self.name:
-                return value
-        return ""
+        found = self._pair.search(header)
+        return found[1].strip(b" \t").decode("latin-1") if found else ""
