@@ -131,8 +131,8 @@ def test_browsers_come_back_by_https_only(behind: Behind) -> None:
         "mapshelf_form=x; ü={own}; {own}; also=ß",
         "__Hüost-mapshelf_form=foreign; {own}",
         "other=plain; {own}",
-        "many=" + "x" * 60_000 + "; {own}",
-        "{own}; " + "; ".join(f"a{number}=b" for number in range(5_000)),
+        "; ".join(f"a{number}={'x' * 4000}" for number in range(5)) + "; {own}",
+        "{own}; " + "; ".join(f"a{number}=b" for number in range(2_000)),
         "other=a __Host-mapshelf_form=foreign; {own}",
     ],
 )

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.service.descriptors import MAX_CONNECTIONS
+from mapshelf.service.web_server import BUFFER_SIZE
 from mapshelf.service.worker_count import (
     MOST_HELPERS,
     WORKER_MEMORY,
@@ -12,7 +14,15 @@ from mapshelf.service.worker_count import (
     default_workers,
 )
 
+OF_WORKER = 120 << 20
+"""Bytes that a worker takes without connections, about."""
+
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def test_unfinished_requests_fit_into_the_memory_of_a_worker() -> None:
+    """One client could send so many headers without an end that the system killed the worker."""
+    assert OF_WORKER + 2 * MAX_CONNECTIONS * BUFFER_SIZE <= WORKER_MEMORY
 
 
 def test_without_limits_memory_and_processors_decide_the_worker_count(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ store, the render worker, and Python itself."""
 MIN_CONNECTIONS: Final = 64
 """Connections that a worker must be able to hold to be of use."""
 
-MAX_CONNECTIONS: Final = 8192
+MAX_CONNECTIONS: Final = 4096
 """Connections that a worker holds at once, if there are enough descriptors. Slow ones count, so it
 is far above what is ever busy."""
 

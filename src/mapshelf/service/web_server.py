@@ -34,7 +34,7 @@ USED_WORKER_ATTRIBUTES: Final = ("inner",)
 HEADER_TIMEOUT: Final = 10_000
 """Milliseconds a client has to send the headers of a request."""
 
-BUFFER_SIZE: Final = 65_536
+BUFFER_SIZE: Final = 32_768
 """Bytes that a connection buffers at most of a request's headers, and of a response besides its
 body: far above any request we understand, and little enough for thousands of connections."""
 
