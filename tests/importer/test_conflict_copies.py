@@ -1,5 +1,7 @@
 """Conflict copies of private files are private, whatever is in them."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from mapshelf.model import MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 from tests.importer.test_former_places import shown, visibility_of
-from tests.importer.test_lost_files import make_private, map_of, old_map
+from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map
 
 COPIES = [
     "plan.sync-conflict-20261127-093015-ABCDEFG.mm",
@@ -39,6 +41,13 @@ OTHERS = ["plans.mm", "plan 2.mm", "plan (2).mm", "plan 2026-11-27.mm", "other.C
 @pytest.mark.parametrize("name", COPIES)
 def test_the_original_of_a_conflict_copy_is_recognised(name: str) -> None:
     assert "/maps/a (2026-01-01)/plan.mm" in possible_originals(f"/maps/a (2026-01-01)/{name}")
+
+
+@pytest.mark.parametrize("copy", ["plan.Conflict.mindnode", "plan.Conflict.mindnode/contents.xml"])
+def test_documents_may_be_folders_or_files(copy: str) -> None:
+    assert {"/maps/plan.mindnode", "/maps/plan.mindnode/contents.xml"} == {
+        *possible_originals(f"/maps/{copy}")
+    }
 
 
 @pytest.mark.parametrize("name", ["plan.mm", ".conflict.mm", "conflict.mm", "plan (2).mm", ""])
@@ -70,6 +79,31 @@ def test_conflict_copies_of_a_private_map_are_private(
     sync()
     assert {visibility_of(store, folder / name) for name in COPIES} == {Visibility.PRIVATE}
     assert {visibility_of(store, folder / name) for name in OTHERS} == {Visibility.PUBLISHED}
+    assert "Secret" not in shown(store)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("move", ["rename", "copy", "touched"])
+@pytest.mark.parametrize("name", COPIES)
+def test_the_original_may_be_found_with_the_copy(
+    store: Store, reader: SandboxedReader, tmp_path: Path, name: str, move: str
+) -> None:
+    """A folder is renamed or copied, and its files are read in the order of their names."""
+    folder = tmp_path / "maps"
+    plan = old_map(folder / "ann" / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    make_private(store, plan)
+    copy = folder / "team" / name
+    if move == "copy":
+        shutil.copytree(folder / "ann", copy.parent)
+    else:
+        plan.parent.rename(copy.parent)
+    if move == "touched":
+        os.utime(copy.with_name("plan.mm"), (LONG_AGO + 9, LONG_AGO + 9))
+    old_map(copy, "Secret")
+    sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE
     assert "Secret" not in shown(store)
 
 

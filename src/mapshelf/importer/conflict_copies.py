@@ -21,6 +21,8 @@ import os
 import re
 from typing import Final
 
+from mapshelf.importer.documents import is_in_document, other_places
+
 _SEPARATOR: Final = re.compile(r"[ ._-]")
 _MARK: Final = re.compile(r"conflict|\([^()]*\d{4}-\d\d-\d\d[^()]*\)", re.IGNORECASE)
 
@@ -28,10 +30,16 @@ _MARK: Final = re.compile(r"conflict|\([^()]*\d{4}-\d\d-\d\d[^()]*\)", re.IGNORE
 def possible_originals(path: str) -> list[str]:
     """Return the paths beside a file of which it may be a conflict copy, as its name says.
 
-    The list is empty for a name without a mark.
+    The list is empty for a name without a mark. Of a document that may be a folder or a file, it
+    has both.
     """
-    folder, name = os.path.split(path)
+    document, main = os.path.split(path) if is_in_document(path) else (path, "")
+    folder, name = os.path.split(document)
     stem, suffix = os.path.splitext(name)
     end = max((found.start() for found in _MARK.finditer(stem)), default=0)
-    ends = (found.start() for found in _SEPARATOR.finditer(stem, 1, end))
-    return [os.path.join(folder, stem[:end] + suffix) for end in ends]
+    found: list[str] = []
+    for separator in _SEPARATOR.finditer(stem, 1, end):
+        original = os.path.join(folder, stem[: separator.start()] + suffix)
+        place = os.path.join(original, main) if main else original
+        found += (place, *map(os.fsdecode, other_places(place)))
+    return found

@@ -154,7 +154,7 @@ class _Import:
 
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; report the others as unchanged."""
-        pending = iter(candidates)
+        pending = _originals_first(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
             found = (Found(candidate.path, candidate.name) for candidate in page)
@@ -229,8 +229,13 @@ class _Import:
 
     def _is_conflict_copy(self, path: str) -> bool:
         """Return whether a file is a conflict copy of one whose map is not published."""
-        originals = [os.fsencode(one) for one in possible_originals(path)]
-        return bool(originals and self._store.unpublished_sources(originals, missing=True))
+        originals = possible_originals(path)
+        if not originals:
+            return False
+        if not self._drafts.keys().isdisjoint(originals):
+            self._write()  # what these inherit is not known before
+        places = list(map(os.fsencode, originals))
+        return bool(self._store.unpublished_sources(places, missing=True))
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -280,6 +285,18 @@ class _Helpers(NamedTuple):
     dates_added: DatesAdded
     equal_files: EqualFiles
     lost: LostFiles
+
+
+def _originals_first(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield files in their order, but conflict copies after the files of which they are copies."""
+    copies: list[Candidate] = []
+    for candidate in candidates:
+        if possible_originals(candidate.path):
+            copies.append(candidate)
+        else:
+            yield candidate
+    # The name of a copy is longer than that of its original, which may be a copy itself.
+    yield from sorted(copies, key=lambda one: len(one.path))
 
 
 def _prefix(folder: str) -> bytes:
