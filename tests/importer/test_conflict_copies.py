@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.importer.conflict_copies import possible_originals
+from mapshelf.importer.conflict_copies import MOST_ORIGINALS, possible_originals
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -50,9 +50,17 @@ def test_documents_may_be_folders_or_files(copy: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["plan.mm", ".conflict.mm", "conflict.mm", "plan (2).mm", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["plan.mm", ".conflict.mm", "conflict.mm", "plan (2).mm", ""],
+)
 def test_other_names_say_nothing(name: str) -> None:
     assert possible_originals(f"/conflict/a (2026-01-01)/{name}") == []
+
+
+def test_few_names_are_tried_for_a_long_one() -> None:
+    name = "a." * 2000 + "conflict.mindnode"
+    assert len(possible_originals(f"/maps/{name}")) == 2 * MOST_ORIGINALS
 
 
 @given(st.text("a (-_.)2026conflict", max_size=120))
@@ -105,6 +113,22 @@ def test_the_original_may_be_found_with_the_copy(
     sync()
     assert visibility_of(store, copy) is Visibility.PRIVATE
     assert "Secret" not in shown(store)
+
+
+@pytest.mark.process
+def test_the_original_may_have_another_name_by_now(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    folder = tmp_path / "maps"
+    plan = old_map(folder / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    make_private(store, plan)
+    plan.rename(folder / "salaries.mm")
+    sync()
+    copy = old_map(folder / COPIES[0], "Secret")
+    sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE
 
 
 @pytest.mark.process

@@ -23,7 +23,10 @@ from typing import Final
 
 from mapshelf.importer.documents import is_in_document, other_places
 
-_SEPARATOR: Final = re.compile(r"[ ._-]")
+MOST_ORIGINALS: Final = 20
+"""Names that are tried for one file. A mark has few words, so the shortest ones are left out."""
+
+_SEPARATOR: Final = re.compile(r"[ ._-]+")
 _MARK: Final = re.compile(r"conflict|\([^()]*\d{4}-\d\d-\d\d[^()]*\)", re.IGNORECASE)
 
 
@@ -36,10 +39,11 @@ def possible_originals(path: str) -> list[str]:
     document, main = os.path.split(path) if is_in_document(path) else (path, "")
     folder, name = os.path.split(document)
     stem, suffix = os.path.splitext(name)
-    end = max((found.start() for found in _MARK.finditer(stem)), default=0)
+    end = max((mark.start() for mark in _MARK.finditer(stem)), default=0)
+    separators = [separator.start() for separator in _SEPARATOR.finditer(stem, 1, end)]
     found: list[str] = []
-    for separator in _SEPARATOR.finditer(stem, 1, end):
-        original = os.path.join(folder, stem[: separator.start()] + suffix)
+    for separator in separators[-MOST_ORIGINALS:]:
+        original = os.path.join(folder, stem[:separator] + suffix)
         place = os.path.join(original, main) if main else original
         found += (place, *map(os.fsdecode, other_places(place)))
     return found

@@ -190,9 +190,10 @@ class _Import:
         may_be_renamed = reading.gone or not reading.known
         former = self._equal.move_renamed(source, reading.folder) if may_be_renamed else None
         renamed = former is not None
-        is_new = not reading.known and not renamed
-        if is_new:
+        originals: list[bytes] = []
+        if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
+            originals = list(map(os.fsencode, possible_originals(found.path)))
         self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
@@ -218,24 +219,20 @@ class _Import:
             source=source,
             folder=place,
             other_folders=others,
-            other_places=other_places(found.path),
+            other_places=(*other_places(found.path), *originals),
             uncertain=(may_be_renamed and self._equal.is_uncertain(source, former))
-            or (is_new and self._is_conflict_copy(found.path)),
+            or self._is_any_unpublished(originals),
             outline=found.outline,
             content=found.content,
             images=found.images,
             links=found.links,
         )
 
-    def _is_conflict_copy(self, path: str) -> bool:
-        """Return whether a file is a conflict copy of one whose map is not published."""
-        originals = possible_originals(path)
-        if not originals:
-            return False
-        if not self._drafts.keys().isdisjoint(originals):
+    def _is_any_unpublished(self, originals: list[bytes]) -> bool:
+        """Return whether a file may be a conflict copy of one whose map is not published."""
+        if not self._drafts.keys().isdisjoint(map(os.fsdecode, originals)):
             self._write()  # what these inherit is not known before
-        places = list(map(os.fsencode, originals))
-        return bool(self._store.unpublished_sources(places, missing=True))
+        return bool(originals and self._store.unpublished_sources(originals, missing=True))
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
