@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ COPIES = [
     "plan (SFConflict ann@example.org 2026-11-27-09-30-15).mm",
     "plan (ann@example.org 2026-11-27-09-30-15).mm",
     "plan_Ann-PC_Nov-27-0930-2026_Conflict_1.mm",
-    "plan_Ann-PC_Nov-27-0930-2026_CaseConflict.mm",
+    "plan[conflicted].mm",
     "plan.Conflict.mm",
     "plan.Conflict2.mm",
 ]
@@ -113,6 +114,70 @@ def test_the_original_may_be_found_with_the_copy(
     sync()
     assert visibility_of(store, copy) is Visibility.PRIVATE
     assert "Secret" not in shown(store)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("move", ["rename", "copy"])
+def test_a_copy_waits_for_its_original(
+    store: Store, reader: SandboxedReader, tmp_path: Path, move: str
+) -> None:
+    """A file that has just changed is not read yet."""
+    folder = tmp_path / "maps"
+    plan = old_map(folder / "ann" / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    make_private(store, plan)
+    (folder / "team").mkdir()
+    now = time.time()
+    if move == "rename":
+        os.utime(plan.rename(folder / "team" / "plan.mm"), (now, now))
+    else:
+        os.utime(shutil.copy(plan, folder / "team" / "plan.mm"), (now, now))
+    copy = old_map(folder / "team" / COPIES[0], "Secret")
+    assert sync()
+    while sync():
+        pass
+    assert visibility_of(store, copy) is Visibility.PRIVATE
+    assert "Secret" not in shown(store)
+
+
+@pytest.mark.process
+def test_the_original_may_not_be_readable(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    folder = tmp_path / "maps"
+    plan = old_map(folder / "ann" / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    make_private(store, plan)
+    plan.parent.rename(folder / "team")
+    os.truncate(folder / "team" / "plan.mm", 20)
+    os.utime(folder / "team" / "plan.mm", (LONG_AGO, LONG_AGO))
+    copy = old_map(folder / "team" / COPIES[0], "Secret")
+    sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE
+
+
+@pytest.mark.process
+def test_a_copy_of_a_published_map_is_published(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    """It does not matter then that a private one had this place before."""
+    folder = tmp_path / "maps"
+    plan = old_map(folder / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [folder]).sync
+    sync()
+    make_private(store, plan)
+    plan.rename(folder / "salaries.mm")
+    sync()
+    old_map(plan, "Another plan", 9)
+    sync()
+    found = map_of(store, plan)
+    assert found
+    store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+    copy = old_map(folder / COPIES[0], "Another version")
+    sync()
+    assert visibility_of(store, copy) is Visibility.PUBLISHED
 
 
 @pytest.mark.process

@@ -172,7 +172,7 @@ def test_withdrawn_maps_disappear_before_many_other_changes(tmp_path: Path, rest
 def test_a_map_that_is_withdrawn_during_an_import_disappears_with_the_next_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with lowered(BATCH=2, MINIMUM_MAPS=2), world_in(tmp_path) as world:
+    with lowered(BATCH=2, MINIMUM_MAPS=2, SECONDS_OF_SMALL=0), world_in(tmp_path) as world:
         world.put(MapDraft(title="old", id="old"))
         world.published()
         world.put(*(MapDraft(title=str(n), id=f"new{n}") for n in range(9)))
@@ -191,6 +191,31 @@ def test_a_map_that_is_withdrawn_during_an_import_disappears_with_the_next_chang
         assert first.find("old", b"") is None
         assert len(first) == 2
         monkeypatch.undo()
+        while world.builder.advance():
+            pass
+        prove_lists(world.snapshot(), world.listed())
+
+
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_hiding_one_map_after_the_other_does_not_delay_other_changes(
+    tmp_path: Path, seconds: int
+) -> None:
+    lower = lowered(BATCH=2, MINIMUM_MAPS=2, CHANGES_PER_SNAPSHOT=4, SECONDS_OF_SMALL=seconds)
+    with lower, world_in(tmp_path) as world:
+        world.put(*(MapDraft(title=str(n), id=f"old{n}") for n in range(12)))
+        world.published()
+        world.put(*(MapDraft(title=str(n), id=f"new{n}") for n in range(12)))
+        ids = {one.id: one.file_id for one in world.store.maps(0, 99)}
+        found: list[int] = []
+        for number in range(12):
+            world.store.edit_map(ids[f"old{number}"], MapDetails(visibility=Visibility.PRIVATE))
+            assert world.builder.advance()
+            shown = {name for name in ids if world.snapshot().find(name, b"")}
+            found.append(len([name for name in shown if name.startswith("new")]))
+            if not number % 2:
+                assert f"old{number}" not in shown
+        assert found == sorted(found)
+        assert found[-1] == 12
         while world.builder.advance():
             pass
         prove_lists(world.snapshot(), world.listed())

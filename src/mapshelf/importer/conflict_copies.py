@@ -26,7 +26,7 @@ from mapshelf.importer.documents import is_in_document, other_places
 MOST_ORIGINALS: Final = 20
 """Names that are tried for one file. A mark has few words, so the shortest ones are left out."""
 
-_SEPARATOR: Final = re.compile(r"[ ._-]+")
+_SEPARATOR: Final = re.compile(r"[\W_]+")
 _MARK: Final = re.compile(r"conflict|\([^()]*\d{4}-\d\d-\d\d[^()]*\)", re.IGNORECASE)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution, notice_of_owner
+from mapshelf.importer.conflict_copies import possible_originals
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.gone_files import GoneFiles, known_below
 from mapshelf.importer.lost_files import LostFiles, SeenFolders
@@ -99,7 +100,7 @@ class FolderSync:
                 progress.begin("Looking for maps")
             self._follow_links(reachable)
             present = set(scan(reachable, scanned))
-            complete = {candidate for candidate in present if self._is_complete(candidate)}
+            complete = self._complete(present)
             lost = self._lost_files(present, reachable)
             again = self._retries.due()
             known = {candidate for candidate in self._imported if candidate.path not in again}
@@ -166,6 +167,18 @@ class FolderSync:
             if count:
                 what = noun(count, "map is", "maps are")
                 log.info("%d %s in %s now", count, what, printable(str(folder)))
+
+    def _complete(self, present: set[Candidate]) -> set[Candidate]:
+        """Return the files that can be read now; a conflict copy waits for its original."""
+        complete = {candidate for candidate in present if self._is_complete(candidate)}
+        if len(complete) == len(present):
+            return complete
+        waiting = {candidate.path for candidate in present - complete}
+        return {
+            one
+            for one in complete
+            if one in self._imported or waiting.isdisjoint(possible_originals(one.path))
+        }
 
     def _is_complete(self, candidate: Candidate) -> bool:
         """Return whether a file has not changed for a while."""

@@ -190,10 +190,10 @@ class _Import:
         may_be_renamed = reading.gone or not reading.known
         former = self._equal.move_renamed(source, reading.folder) if may_be_renamed else None
         renamed = former is not None
-        originals: list[bytes] = []
+        conflict = _Conflict()
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
-            originals = list(map(os.fsencode, possible_originals(found.path)))
+            conflict = self._conflict(found.path)
         self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
@@ -219,20 +219,28 @@ class _Import:
             source=source,
             folder=place,
             other_folders=others,
-            other_places=(*other_places(found.path), *originals),
+            other_places=(*other_places(found.path), *conflict.left),
             uncertain=(may_be_renamed and self._equal.is_uncertain(source, former))
-            or self._is_any_unpublished(originals),
+            or conflict.is_unpublished,
             outline=found.outline,
             content=found.content,
             images=found.images,
             links=found.links,
         )
 
-    def _is_any_unpublished(self, originals: list[bytes]) -> bool:
-        """Return whether a file may be a conflict copy of one whose map is not published."""
-        if not self._drafts.keys().isdisjoint(map(os.fsdecode, originals)):
+    def _conflict(self, path: str) -> "_Conflict":
+        """Return what is known of the files of which a new one may be a conflict copy."""
+        originals = possible_originals(path)
+        if not originals:
+            return _Conflict()
+        if not self._drafts.keys().isdisjoint(originals):
             self._write()  # what these inherit is not known before
-        return bool(originals and self._store.unpublished_sources(originals, missing=True))
+        paths = list(map(os.fsencode, originals))
+        known = self._store.sources(paths)
+        left = tuple(one for one in paths if one not in known or known[one].is_gone)
+        unread = any(os.fsdecode(one) in self._lost.present for one in left)
+        hidden = unread or bool(self._store.unpublished_sources(paths, missing=True))
+        return _Conflict(left, is_unpublished=hidden)
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -298,6 +306,19 @@ def _originals_first(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
 
 def _prefix(folder: str) -> bytes:
     return os.path.join(os.fsencode(folder), b"")
+
+
+@dataclass(frozen=True, slots=True)
+class _Conflict:
+    """The files of which a new file may be a conflict copy.
+
+    Attributes:
+        left: the paths of those of which none is known now.
+        is_unpublished: whether any has a map that is not published, or could not be read.
+    """
+
+    left: tuple[bytes, ...] = ()
+    is_unpublished: bool = False
 
 
 @dataclass(frozen=True, slots=True)

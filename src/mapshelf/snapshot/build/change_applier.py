@@ -32,6 +32,9 @@ SIZE_AT_ONCE: Final = 1 << 20
 """Total size of outlines, uncompressed and in bytes, that are applied at once, without looking at
 the time."""
 
+SECONDS_OF_SMALL: Final = 1.0
+"""Seconds spent on other changes while maps that were withdrawn meanwhile wait to be removed."""
+
 SECONDS_OF_LARGE: Final = 1.0
 """Seconds spent on large maps while other changes wait to be published."""
 
@@ -70,8 +73,12 @@ def apply_new(
     if working.highest > working.revision:
         store.changes(working.highest, 1)  # checks whether it is lost; the others are read below
     newest = store.last_withdrawal()
-    if target > working.revision + BATCH and _remove_withdrawn(store, working, working.revision):
-        return
+    # Every other time, so that who hides one map after the other does not delay all other changes.
+    if target > working.revision + BATCH and not working.is_behind:
+        working.is_behind = _remove_withdrawn(store, working, working.revision)
+        if working.is_behind:
+            return
+    working.is_behind = False
     last, is_all = _apply_small(store, working, target, newest, progress)
     if not is_all and not _apply_rest(store, working, last, target, progress):
         return
@@ -131,10 +138,10 @@ def _apply_small(
 ) -> tuple[int, bool]:
     """Apply removals and the changes of small maps, at least up to the revision ``target``.
 
-    This ends earlier if maps have been withdrawn after the revision ``newest``. Returns the last
-    revision examined, and whether all changes up to it have been applied.
+    This ends after ``SECONDS_OF_SMALL`` if maps have been withdrawn after the revision ``newest``.
+    Returns the last revision examined, and whether all changes up to it have been applied.
     """
-    last, is_all = working.revision, True
+    began, last, is_all = monotonic(), working.revision, True
     while last < target and working.applied < CHANGES_PER_SNAPSHOT:
         changes = store.changes(last, BATCH)
         if not changes:
@@ -143,7 +150,8 @@ def _apply_small(
         small = [one for one in new if _is_small(one)]
         _apply_ahead(working, small, progress)
         last, is_all = changes[-1].revision, is_all and len(small) == len(new)
-        if last < target and store.last_withdrawal() > newest:
+        is_late = monotonic() - began > SECONDS_OF_SMALL
+        if last < target and is_late and store.last_withdrawal() > newest:
             _remove_withdrawn(store, working, newest)
             break
     return last, is_all

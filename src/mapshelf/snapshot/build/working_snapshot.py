@@ -61,6 +61,7 @@ class WorkingSnapshot:
         highest: the highest revision of a change that has been applied.
         published_revision: the store revision of the last snapshot published from this one.
         applied: the number of changes applied since that snapshot was published.
+        is_behind: whether only withdrawn maps were removed for the last snapshot.
         removed: the slots whose maps were removed or changed since the orders were last updated.
         published_name: the name of that snapshot, empty if none was published.
         faults: why the topics of maps could not be read, by public id, as it was logged.
@@ -82,6 +83,7 @@ class WorkingSnapshot:
     highest: int = 0
     published_revision: int = 0
     applied: int = 0
+    is_behind: bool = False
     removed: list[int] = field(default_factory=list)
     published_name: str = ""
     faults: dict[str, str] = field(default_factory=dict)
