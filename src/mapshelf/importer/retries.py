@@ -9,7 +9,7 @@ reader must not cost much.
 from collections.abc import Collection
 from heapq import nsmallest
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 DELAYS: Final = (300.0, 900.0, 3600.0, 21_600.0)
 """Seconds before the first, second, third and each later retry."""
@@ -22,27 +22,31 @@ class Retries:
     """The files to read again, by path."""
 
     def __init__(self) -> None:
-        self._attempts: dict[str, int] = {}
-        self._due: dict[str, float] = {}
+        self._files: dict[str, _Retry] = {}
 
     def due(self) -> set[str]:
         """Return the paths of some files to read again now, those that are due longest."""
         now = monotonic()
-        due = (path for path, at in self._due.items() if at <= now)
-        return set(nsmallest(MOST_AT_ONCE, due, key=self._due.__getitem__))
+        due = {path: file.due for path, file in self._files.items() if file.due <= now}
+        return set(nsmallest(MOST_AT_ONCE, due, key=due.__getitem__))
 
     def note(self, read: Collection[str], interrupted: Collection[str]) -> None:
         """Note which files were read, and for which of them that was ended from outside."""
         now = monotonic()
         for path in interrupted:
-            attempts = self._attempts.get(path, 0)
-            self._attempts[path] = attempts + 1
-            self._due[path] = now + DELAYS[min(attempts, len(DELAYS) - 1)]
+            attempts = self._files[path].attempts if path in self._files else 0
+            delay = DELAYS[min(attempts, len(DELAYS) - 1)]
+            self._files[path] = _Retry(attempts + 1, now + delay)
         for path in set(read).difference(interrupted):
-            self._attempts.pop(path, None)
-            self._due.pop(path, None)
+            self._files.pop(path, None)
 
     def forget_missing(self, present: Collection[str]) -> None:
         """Forget files that are not there any more."""
-        for path in [path for path in self._due if path not in present]:
-            del self._attempts[path], self._due[path]
+        self._files = {path: file for path, file in self._files.items() if path in present}
+
+
+class _Retry(NamedTuple):
+    """A file to read again: how often its reading was ended, and when to read it (monotonic)."""
+
+    attempts: int
+    due: float
