@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
+from pebble import ProcessExpired
 
 from mapshelf.errors import StoreUnavailable
 from mapshelf.sandbox.pool import ConfinedChild, ConfinedPool
@@ -38,6 +39,28 @@ def test_nothing_that_a_child_prints_gets_into_the_log(capfd: pytest.CaptureFixt
     finally:
         child.close()
     assert "backtrace" not in "".join(capfd.readouterr())
+
+
+_used: list[int] = []
+
+
+def _use_memory(most: int) -> int:
+    """Stand for native code that keeps memory, and aborts when it gets no more."""
+    _used.append(1)
+    if len(_used) > most:
+        os.abort()
+    return os.getpid()
+
+
+def test_a_task_does_not_fail_for_what_earlier_ones_have_used() -> None:
+    child = ConfinedChild(1 << 30, 64)
+    try:
+        found = [child.call(_use_memory, (2,), 30.0) for _ in range(5)]
+        assert found[0] == found[1] != found[2] == found[3] != found[4]
+        with pytest.raises(ProcessExpired):
+            child.call(_use_memory, (0,), 30.0)
+    finally:
+        child.close()
 
 
 def _never_ends() -> None:

@@ -226,8 +226,14 @@ class ConfinedChild:
             Exception: one of ``FAILURES``, or what the function raised.
         """
         try:
-            with suppress(BrokenProcessPool):  # the child may have died before it got the task
+            try:
                 return self._called(function, arguments, seconds)
+            except BrokenProcessPool:  # the child may have died before it got the task
+                pass
+            except ProcessExpired as error:
+                # Native code aborts without memory, which earlier tasks of the child may have used.
+                if error.exitcode != -signal.SIGABRT:
+                    raise
             return self._called(function, arguments, seconds)
         except Exception as error:
             if self._pool.closed:
