@@ -26,7 +26,7 @@ MIN_BUILD_INTERVAL: Final = 0.1
 PAUSE_SHARE: Final = 1.0
 MAX_PAUSE: Final = 0.5
 """Minimum seconds between snapshots, pause for each second of building, and maximum pause, as in
-``service/build_process.py``."""
+``service/build_loop.py``."""
 
 MOST: Final = 20_000
 """Maximum changes in one snapshot, as in ``snapshot/build/builder.py``."""

@@ -17,7 +17,8 @@ from mapshelf.api import create_app
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
-from mapshelf.snapshot.format.manifest import APPEND_FILES, read_manifest, write_manifest
+from mapshelf.snapshot.format.checksums import APPEND_FILES, write_manifest
+from mapshelf.snapshot.format.manifest import read_manifest
 from tests.examples import share
 from tests.harness import BASE_URL, Service, Shelf, copied_shelf, outline_of, serve
 

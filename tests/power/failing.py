@@ -19,7 +19,7 @@ from mapshelf.model import MapDraft
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
-from mapshelf.snapshot.format.manifest import verify
+from mapshelf.snapshot.format.checksums import verify
 from mapshelf.store import open_store
 from mapshelf.store.backup_file import verify_backup
 from tests.cli.process import Mapshelf

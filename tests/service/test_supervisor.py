@@ -81,6 +81,23 @@ def test_what_a_killed_process_started_ends_with_it(tmp_path: Path, number: sign
         supervisor.wait(PATIENCE)
 
 
+@pytest.mark.parametrize("renews", [True, False])
+def test_a_process_that_renews_itself_is_started_at_once(
+    renews: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    child = Child("builder", "tests.service.test_supervisor:finish", (), renews=renews)
+    child.start()
+    assert child.process is not None
+    child.process.join(PATIENCE)
+    child.schedule_restart()
+    assert (child.due <= time.monotonic()) == renews
+    assert bool(caplog.records) != renews
+
+
+def finish() -> None:
+    """End at once, without a failure."""
+
+
 def wait_for(path: Path) -> None:
     """Wait until a file is there."""
     deadline = time.monotonic() + PATIENCE

@@ -14,8 +14,9 @@ from mapshelf.model import Change, MapDraft
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder, change_applier, working_snapshot
 from mapshelf.snapshot.build import orders_writer as ordering
-from mapshelf.snapshot.format import manifest as manifests
-from mapshelf.snapshot.format.manifest import APPEND_FILES, FORMAT, read_manifest, verify
+from mapshelf.snapshot.format import checksums
+from mapshelf.snapshot.format.checksums import APPEND_FILES, verify
+from mapshelf.snapshot.format.manifest import FORMAT, read_manifest
 from mapshelf.snapshot.format.manifest import published_length as published_length_of
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract.change_feed import MOST_BYTES
@@ -366,7 +367,7 @@ def test_a_wrongly_built_snapshot_is_rebuilt(filled: World) -> None:
     slots.unlink()
     slots.write_bytes(short)
     (folder / "manifest.json").unlink()
-    manifests.write_manifest(folder, manifest, growing, None)
+    checksums.write_manifest(folder, manifest, growing, None)
     verify(folder)
     with pytest.raises(SnapshotDamaged):
         Snapshot(folder)

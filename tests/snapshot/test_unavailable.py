@@ -14,8 +14,8 @@ from mapshelf.errors import SnapshotUnavailable
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.checksums import verify
 from mapshelf.snapshot.format.directory import WORK
-from mapshelf.snapshot.format.manifest import verify
 from mapshelf.snapshot.read import Snapshot
 from tests.harness import Shelf
 

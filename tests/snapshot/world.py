@@ -22,7 +22,7 @@ from mapshelf.search.matching import UnindexedMaps
 from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
-from mapshelf.snapshot.format.manifest import verify
+from mapshelf.snapshot.format.checksums import verify
 from mapshelf.snapshot.format.records import encode_record
 from mapshelf.snapshot.read import Page, Record, Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore

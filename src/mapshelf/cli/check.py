@@ -10,7 +10,7 @@ from mapshelf.errors import SnapshotDamaged, SnapshotMissing, SnapshotUnavailabl
 from mapshelf.plurals import noun
 from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.format.manifest import verify
+from mapshelf.snapshot.format.checksums import verify
 from mapshelf.store.contract import ChangeFeed
 
 

@@ -8,19 +8,29 @@ lines to that width.
 import re
 import unicodedata
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
-
-import ttf_opensans
 
 FAMILY: Final = "Open Sans"
 """Latin, Greek and Cyrillic; Apache License 2.0."""
 
-FILES: Final = (
-    str(ttf_opensans.OPENSANS_REGULAR.path),
-    str(ttf_opensans.OPENSANS_SEMIBOLD.path),
-    str(ttf_opensans.OPENSANS_ITALIC.path),
-    str(ttf_opensans.OPENSANS_SEMIBOLDITALIC.path),
-)
+_FACES: Final = ("Regular", "SemiBold", "Italic", "SemiBoldItalic")
+
+
+def _font_files() -> tuple[str, ...]:
+    """Return the font files of the package ``ttf-opensans``.
+
+    Importing it would import Pillow, too: 8 MB in every worker, which decodes no pictures.
+    """
+    package = find_spec("ttf_opensans")
+    assert package is not None
+    assert package.origin is not None
+    folder = Path(package.origin).parent / "ttf"
+    return tuple(str(folder / f"OpenSans-{face}.ttf") for face in _FACES)
+
+
+FILES: Final = _font_files()
 """The regular and the bold face, upright and italic."""
 
 BOLD_WEIGHT: Final = 600

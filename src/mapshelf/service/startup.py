@@ -135,7 +135,7 @@ def _other_children(options: ServeOptions, others_due: float) -> list[Child]:
     """Return the processes of the service besides the workers, which start before them."""
     build = "mapshelf.service.build_process:run_build_process"
     folder_import = "mapshelf.service.folder_import_process:run_folder_import_process"
-    children = [Child("builder", build, (options.settings,), due=others_due)]
+    children = [Child("builder", build, (options.settings,), due=others_due, renews=True)]
     if options.folders:
         arguments = (options.settings, options.folders, options.attribution)
         # Parsing files uses all processors; the workers need one first.

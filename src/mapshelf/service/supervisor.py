@@ -54,6 +54,7 @@ class Child:
         due: when (``time.monotonic``) to start it, unless the service is ready earlier.
         rest: seconds between service readiness and its start.
         ends: whether exit code 0 means that it is done and must not be restarted.
+        renews: whether exit code 0 means that it wants to be started again, to free memory.
         backoff: the delays before it is restarted.
         min_lifetime: seconds after which it counts as healthy, and its back-off is reset.
     """
@@ -66,6 +67,7 @@ class Child:
     due: float = field(default_factory=time.monotonic)
     rest: float = 0.0
     ends: bool = False
+    renews: bool = False
     backoff: Backoff = field(
         default_factory=lambda: Backoff(FIRST_RESTART_DELAY, LONGEST_RESTART_DELAY)
     )
@@ -86,6 +88,9 @@ class Child:
             self.process, self.due = None, math.inf
             return
         now = time.monotonic()
+        if self.renews and self.process.exitcode == 0:
+            self.process, self.due = None, now
+            return
         if now - self.started > self.min_lifetime:
             self.backoff.reset()
         log.error("%s exited with code %s; restarting it", self.name, self.process.exitcode)

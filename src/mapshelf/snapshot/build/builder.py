@@ -28,8 +28,9 @@ from mapshelf.errors import (
 from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_new, pieces_of
 from mapshelf.snapshot.build.map_preparation import MapPreparation
 from mapshelf.snapshot.build.working_snapshot import WorkingSnapshot
+from mapshelf.snapshot.format.checksums import verify
 from mapshelf.snapshot.format.directory import WORK, SnapshotDirectory
-from mapshelf.snapshot.format.manifest import read_manifest, verify
+from mapshelf.snapshot.format.manifest import read_manifest, was_built_from
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read.snapshot import Snapshot
 from mapshelf.store.contract import ChangeFeed
@@ -74,6 +75,11 @@ class Builder:
     def revision(self) -> int:
         """The store revision that the last published snapshot shows."""
         return self._working.published_revision
+
+    @property
+    def map_count(self) -> int:
+        """Number of maps of the last snapshot."""
+        return len(self._working.slots)
 
     @property
     def is_merging(self) -> bool:
@@ -151,13 +157,7 @@ class Builder:
             SnapshotDamaged: the snapshot is lost, or a worker refused it.
         """
         name = self._working.published_name
-        if not name:
-            return
-        try:
-            lost = self._directory.current() != name
-        except SnapshotMissing:
-            lost = True
-        if lost or self._directory.is_refused(name):
+        if name and self._directory.is_lost(name):
             raise SnapshotDamaged(f"the snapshot {name} is lost or damaged")
 
     def close(self) -> None:
@@ -227,10 +227,7 @@ class Builder:
 
     def _resume_from(self, snapshot: Path) -> WorkingSnapshot:
         manifest = read_manifest(snapshot)
-        if any(
-            manifest[store] != self._store.lineage(manifest[revision])
-            for store, revision in (("store", "revision"), ("store_of_highest", "highest"))
-        ):
+        if not was_built_from(manifest, self._store):
             raise SnapshotDamaged(
                 "the snapshot was built from another store, or from another copy of it"
             )

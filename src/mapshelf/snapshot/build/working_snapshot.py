@@ -18,15 +18,10 @@ from mapshelf.snapshot.build.map_preparation import (
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
 from mapshelf.snapshot.build.records_file import RecordsFile
 from mapshelf.snapshot.build.text_index_writer import Portions, TextIndexWriter, link_index
+from mapshelf.snapshot.format.checksums import write_manifest
 from mapshelf.snapshot.format.columns import COLUMNS, Columns, Entry, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
-from mapshelf.snapshot.format.manifest import (
-    RECORDS,
-    TERMS,
-    TEXT,
-    published_length,
-    write_manifest,
-)
+from mapshelf.snapshot.format.manifest import RECORDS, TERMS, TEXT, published_length
 from mapshelf.snapshot.format.term_dictionary import TermDictionaryWriter
 from mapshelf.snapshot.format.unavailable import snapshot_error
 

@@ -97,6 +97,17 @@ class SnapshotDirectory:
         except OSError:
             return False
 
+    def is_lost(self, name: str) -> bool:
+        """Return whether this snapshot is no longer the current one, or was refused.
+
+        Raises:
+            SnapshotUnavailable: that cannot be found out at the moment.
+        """
+        try:
+            return self.current() != name or self.is_refused(name)
+        except SnapshotMissing:
+            return True
+
     def clear_refused(self) -> None:
         """Delete the record of a refused snapshot."""
         self._refused.unlink(missing_ok=True)

@@ -17,8 +17,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from typing import Final
 
+from mapshelf.snapshot.format.checksums import verify
 from mapshelf.snapshot.format.directory import SnapshotDirectory
-from mapshelf.snapshot.format.manifest import verify
 
 NAMES_KEPT: Final = 4
 """Number of names kept in the file: those of current, previous and upcoming snapshots."""

@@ -17,17 +17,11 @@ from mapshelf.lru_cache import LRUCache
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.query_parser import parse_query_text
+from mapshelf.snapshot.format.checksums import check_sizes
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.fingerprints import FINGERPRINT
-from mapshelf.snapshot.format.manifest import (
-    RECORDS,
-    TERMS,
-    TEXT,
-    check_sizes,
-    published_length,
-    read_manifest,
-)
+from mapshelf.snapshot.format.manifest import RECORDS, TERMS, TEXT, published_length, read_manifest
 from mapshelf.snapshot.format.names import NO_NAME
 from mapshelf.snapshot.format.records import (
     BASE_URL,
