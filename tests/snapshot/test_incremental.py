@@ -196,6 +196,34 @@ def test_a_map_that_is_withdrawn_during_an_import_disappears_with_the_next_chang
         prove_lists(world.snapshot(), world.listed())
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_withdrawn_map_is_not_taken_from_a_standby_that_lags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restart: bool
+) -> None:
+    """Withdrawals are read from the primary, other changes from a standby without the newest."""
+    with lowered(BATCH=2, MINIMUM_MAPS=2, CHANGES_PER_SNAPSHOT=4), world_in(tmp_path) as world:
+        world.put(*(MapDraft(title=str(n), id=f"old{n}") for n in range(3)))
+        world.published()
+        ids = {one.id: one.file_id for one in world.store.maps(0, 99)}
+        world.store.edit_map(ids["old1"], MapDetails(title="plans"))
+        world.put(*(MapDraft(title=str(n), id=f"new{n}") for n in range(12)))
+        shown = list(world.store.changes(0, 99))
+        world.store.edit_map(ids["old1"], MapDetails(visibility=Visibility.PRIVATE))
+        changes = world.store.changes
+
+        def lagging(after: int, limit: int) -> list[Change]:
+            """Return what the standby has; what it lacks comes from the primary."""
+            return [one for one in shown if one.revision > after][:limit] or changes(after, limit)
+
+        monkeypatch.setattr(world.store, "changes", lagging)
+        while world.builder.advance():
+            assert world.snapshot().find("old1", b"") is None
+            if restart:
+                world.restart()
+        monkeypatch.undo()
+        prove_lists(world.snapshot(), world.listed())
+
+
 @pytest.mark.parametrize("seconds", [0, 60])
 def test_hiding_one_map_after_the_other_does_not_delay_other_changes(
     tmp_path: Path, seconds: int

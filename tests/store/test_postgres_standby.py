@@ -15,10 +15,12 @@ from mapshelf.errors import HistoryLost, StoreUnavailable
 from mapshelf.model import (
     LARGEST_ID,
     SYSTEM_USER,
+    MapDetails,
     MapDraft,
     PasswordRecord,
     Role,
     Verdict,
+    Visibility,
 )
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import SnapshotDirectory
@@ -162,6 +164,21 @@ def test_a_standby_that_lags_does_not_take_a_node_back(
     assert newest == store.revision() == elsewhere.revision()
     assert elsewhere.changes(newest, ALL) == []
     assert [change.revision for change in elsewhere.changes(newest - 1, ALL)] == [newest]
+
+
+def test_a_standby_without_the_newest_withdrawal_does_not_take_a_node_back(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    """It looked as if the store had lost a change, so the builder began again, with the map."""
+    put(store, "old")
+    wait_until(pair.is_level)
+    elsewhere.revision()
+    pair.pause()
+    before = store.revision()
+    newest = store.maps(0, ALL)[-1]
+    store.edit_map(newest.file_id, MapDetails(visibility=Visibility.PRIVATE))
+    ((withdrawn, _, _),) = elsewhere.withdrawn(before, 9)
+    assert elsewhere.revision() == withdrawn
 
 
 def test_a_standby_without_the_catalogue_yet_is_skipped(pair: Pair) -> None:

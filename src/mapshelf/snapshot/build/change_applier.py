@@ -164,6 +164,8 @@ def _remove_withdrawn(store: ChangeFeed, working: WorkingSnapshot, after: int) -
         after = rows[-1][0]
         shown = [Change(at, one, None, None) for at, one, _ in rows if one in working.slots]
         _apply_ahead(working, shown, None)
+        # Changes may come from a standby that does not have these yet.
+        working.ahead.update({one: at for at, one, _ in rows})
         found = found or bool(shown)
     return found
 

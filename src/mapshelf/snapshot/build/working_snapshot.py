@@ -194,8 +194,11 @@ class WorkingSnapshot:
         return changes
 
     def has_applied(self, change: Change) -> bool:
-        """Return whether a change after ``revision`` has been applied."""
-        return self.ahead.get(change.file_id) == change.revision
+        """Return whether a change after ``revision``, or a later one of its map, has been applied.
+
+        A standby may show a map as it was before a change that was read from the primary.
+        """
+        return self.ahead.get(change.file_id, -1) >= change.revision
 
     def needs_compaction(self) -> bool:
         """Return whether much of the snapshot belongs to removed or changed maps.

@@ -155,6 +155,8 @@ class PostgresChangeFeed(DatabaseUser):
     def withdrawn(self, after: int, limit: int) -> list[tuple[int, int, str]]:
         """See ``Store``."""
         rows = self._rows(WITHDRAWN, (after, after, limit))
+        if rows:  # or a lagging standby would look like a loss of revisions
+            self._seen = max(self._seen, rows[-1][0])
         return [(revision, file_id, public_id) for revision, file_id, public_id in rows]
 
     def map_count(self) -> int:
