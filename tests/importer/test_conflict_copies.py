@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.importer.conflict_copies import MOST_ORIGINALS, possible_originals
+from mapshelf.importer.conflict_copies import (
+    MOST_ORIGINALS,
+    ConflictCopies,
+    possible_originals,
+)
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -32,6 +36,9 @@ COPIES = [
     "plan[conflicted].mm",
     "plan.Conflict.mm",
     "plan.Conflict2.mm",
+    "plan(Ann's conflicted copy 2026-11-27).mm",
+    "plan\uff08Ann 2026-11-27\uff09.mm",
+    "plan.sync-conflict-20261127-093015-ABCDEFG.sync-conflict-20261127-093016-ABCDEFG.mm",
 ]
 """What synchronizing programs call conflict copies of ``plan.mm``."""
 
@@ -42,6 +49,28 @@ OTHERS = ["plans.mm", "plan 2.mm", "plan (2).mm", "plan 2026-11-27.mm", "other.C
 @pytest.mark.parametrize("name", COPIES)
 def test_the_original_of_a_conflict_copy_is_recognised(name: str) -> None:
     assert "/maps/a (2026-01-01)/plan.mm" in possible_originals(f"/maps/a (2026-01-01)/{name}")
+
+
+@pytest.mark.parametrize("mark", [".sync-conflict-20261127-093015-ABCDEFG", " (Ann 2026-11-27)"])
+@pytest.mark.parametrize(
+    "stem", ["C++", "What now?", "Budget (2026)", "a. b", "cafe\u0301", "\u0e01\u0e34"]
+)
+def test_the_original_may_have_any_name(stem: str, mark: str) -> None:
+    assert f"/maps/{stem}.mm" in possible_originals(f"/maps/{stem}{mark}.mm")
+
+
+def test_the_original_may_be_spelled_differently() -> None:
+    there = [
+        "/maps/plan.mm",
+        "/maps/PLAN.mm",
+        "/maps/caf\u00e9.mm",
+        "/other/plan.mm",
+        "/maps/plan.xmind",
+    ]
+    originals = ConflictCopies(there).originals
+    assert originals("/maps/Plan (Case Conflict).mm")[-2:] == there[:2]
+    assert originals("/maps/cafe\u0301.conflict.mm")[-1] == there[2]
+    assert originals("/maps/plans.mm") == []
 
 
 @pytest.mark.parametrize("copy", ["plan.Conflict.mindnode", "plan.Conflict.mindnode/contents.xml"])
@@ -222,3 +251,77 @@ def test_a_conflict_copy_keeps_what_people_decide(
     old_map(later, "Another version, changed", 99)
     sync()
     assert visibility_of(store, later) is Visibility.PUBLISHED
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "names", [("plan.mm", "Plan.Conflict.mm"), ("caf\u00e9.mm", "cafe\u0301.Conflict.mm")]
+)
+def test_conflict_copies_of_a_file_that_is_spelled_differently_are_private(
+    store: Store, reader: SandboxedReader, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    plan = old_map(tmp_path / "maps" / names[0], "Plan")
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    make_private(store, plan)
+    old_map(plan.with_name(names[1]), "Secret")
+    sync()
+    assert "Secret" not in shown(store)
+
+
+@pytest.mark.process
+def test_a_scan_may_leave_out_the_original(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    """A file that is empty for a moment does not begin like a map."""
+    plan = old_map(tmp_path / "maps" / "ann" / "plan.mmd", "Plan")
+    plan.write_text("mindmap\n  root((Plan))\n")
+    os.utime(plan, (LONG_AGO, LONG_AGO))
+    sync = FolderSync(store, reader, [tmp_path / "maps"]).sync
+    sync()
+    make_private(store, plan)
+    team = plan.parent.rename(tmp_path / "maps" / "team")
+    os.truncate(team / "plan.mmd", 0)
+    copy = team / "plan.Conflict.mmd"
+    copy.write_text("mindmap\n  root((Secret))\n")
+    for one in (copy, team / "plan.mmd"):
+        os.utime(one, (LONG_AGO, LONG_AGO))
+    sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE
+
+
+@pytest.mark.process
+def test_a_conflict_copy_may_have_the_name_of_an_earlier_one(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    """Resilio Sync always uses the same name. The earlier one was resolved and deleted."""
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    copy = old_map(plan.with_name("plan.Conflict.mm"), "Another version")
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    copy.unlink()
+    sync()
+    make_private(store, plan)
+    old_map(copy, "Secret", 9)
+    sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["a.mm", "z.mm", "deep/plan.mm"])
+@pytest.mark.parametrize("first", ["plan.mm", COPIES[0]])
+def test_a_file_that_was_changed_and_then_copied_is_not_published(
+    store: Store, reader: SandboxedReader, tmp_path: Path, first: str, name: str
+) -> None:
+    """Both are found at once, so the copy has a content that no file had before."""
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    make_private(store, plan)
+    changed = old_map(plan.with_name(first), "Secret", 9)
+    copy = plan.parent / name
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copy2(changed, copy)
+    sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE
+    assert "Secret" not in shown(store)

@@ -9,25 +9,55 @@ The programs write different marks, some of them in the language of the user:
 * Syncthing: ``plan.sync-conflict-20261127-093015-ABCDEFG.mm``;
 * Nextcloud, ownCloud: ``plan (conflicted copy 2026-11-27 093015).mm``,
   ``plan_conflict-20261127-093015.mm``;
-* Dropbox: ``plan (Ann's conflicted copy 2026-11-27).mm``, with other words for other languages;
+* Dropbox: ``plan (Ann's conflicted copy 2026-11-27).mm``, with other words for other languages,
+  ``Plan (Case Conflict).mm`` beside ``plan.mm``, ``café (Unicode Encoding Conflict).mm``;
 * Seafile: ``plan (SFConflict ann@example.org 2026-11-27-09-30-15).mm``;
 * Synology Drive: ``plan_Desk_Nov-27-0930-2026_Conflict_1.mm``;
 * Resilio Sync: ``plan.Conflict.mm``.
 
-So a mark contains the word "conflict", or is in parentheses with a date.
+So a mark contains the word "conflict", or is in parentheses with a date. What is before it may
+differ from the name of the original in case, or in how accents are encoded.
 """
 
 import os
 import re
+import unicodedata
+from collections.abc import Collection
 from typing import Final
 
 from mapshelf.importer.documents import is_in_document, other_places
 
-MOST_ORIGINALS: Final = 20
+MOST_ORIGINALS: Final = 60
 """Names that are tried for one file. A mark has few words, so the shortest ones are left out."""
 
-_SEPARATOR: Final = re.compile(r"[\W_]+")
-_MARK: Final = re.compile(r"conflict|\([^()]*\d{4}-\d\d-\d\d[^()]*\)", re.IGNORECASE)
+_END: Final = re.compile(r"[\W_]")
+"""What may follow the name of the original: anything but a letter or a digit."""
+
+_MARK: Final = re.compile(
+    r"conflict|[(\uff08][^()\uff08\uff09]*\d{4}-\d\d-\d\d[^()\uff08\uff09]*[)\uff09]", re.IGNORECASE
+)
+"""Parentheses may be those of Chinese and Japanese."""
+
+
+class ConflictCopies:
+    """Finds the originals of conflict copies."""
+
+    def __init__(self, present: Collection[str]) -> None:
+        """Set up for folders with the files ``present``."""
+        self._present = present
+        self._alike: dict[str, list[str]] | None = None
+
+    def originals(self, path: str) -> list[str]:
+        """Return ``possible_originals`` of a file, and files that are there with a similar name."""
+        found = possible_originals(path)
+        if not found:
+            return []
+        if self._alike is None:
+            self._alike = {}
+            for one in self._present:
+                self._alike.setdefault(_key(one), []).append(one)
+        alike = (other for one in found for other in self._alike.get(_key(one), ()))
+        return list(dict.fromkeys([*found, *(other for other in alike if other != path)]))
 
 
 def possible_originals(path: str) -> list[str]:
@@ -39,11 +69,16 @@ def possible_originals(path: str) -> list[str]:
     document, main = os.path.split(path) if is_in_document(path) else (path, "")
     folder, name = os.path.split(document)
     stem, suffix = os.path.splitext(name)
-    end = max((mark.start() for mark in _MARK.finditer(stem)), default=0)
-    separators = [separator.start() for separator in _SEPARATOR.finditer(stem, 1, end)]
+    mark = max((mark.start() for mark in _MARK.finditer(stem)), default=0)
+    ends = [end.start() for end in _END.finditer(stem, 1, mark + 1)] if mark else []
     found: list[str] = []
-    for separator in separators[-MOST_ORIGINALS:]:
-        original = os.path.join(folder, stem[:separator] + suffix)
+    for end in ends[-MOST_ORIGINALS:]:
+        original = os.path.join(folder, stem[:end] + suffix)
         place = os.path.join(original, main) if main else original
         found += (place, *map(os.fsdecode, other_places(place)))
     return found
+
+
+def _key(path: str) -> str:
+    """Return the same text for names that differ in case, or in how accents are encoded."""
+    return unicodedata.normalize("NFC", path.casefold())

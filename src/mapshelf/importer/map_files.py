@@ -10,11 +10,12 @@ from typing import Final, NamedTuple, Protocol
 from mapshelf.errors import ReadingEnded
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.conflict_copies import possible_originals
+from mapshelf.importer.conflict_copies import ConflictCopies
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.documents import OTHER_FORM, Found, other_places, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.reading_order import in_reading_order
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_archive, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
@@ -117,6 +118,7 @@ class _Import:
         self._dates_added = helpers.dates_added
         self._equal = helpers.equal_files
         self._lost = helpers.lost
+        self._conflict_copies = ConflictCopies(helpers.lost.present)
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
@@ -129,6 +131,11 @@ class _Import:
         self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
     ) -> None:
         self._folders = folders
+        originals = self._conflict_copies.originals
+        for group in in_reading_order(list(candidates), self._store, originals):
+            self._run(group, reader)
+
+    def _run(self, candidates: list[Candidate], reader: SandboxedReader) -> None:
         # What has been read must not wait for a file that takes long.
         for result in reader.read(self._to_read(candidates), self._folder_of, self._write):
             reading = self._reading.pop(result.path)
@@ -152,9 +159,9 @@ class _Import:
             if issubclass(refused.kind, ReadingEnded):
                 self._report.interrupted.append(refused.path)
 
-    def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
+    def _to_read(self, candidates: list[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; report the others as unchanged."""
-        pending = _originals_first(candidates)
+        pending = iter(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
             found = (Found(candidate.path, candidate.name) for candidate in page)
@@ -193,6 +200,7 @@ class _Import:
         conflict = _Conflict()
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
+        if may_be_renamed and not renamed and reading.former != source.digest:
             conflict = self._conflict(found.path)
         self._note_completed(source, reading)
         if not reading.known or renamed:
@@ -230,7 +238,7 @@ class _Import:
 
     def _conflict(self, path: str) -> "_Conflict":
         """Return what is known of the files of which a new one may be a conflict copy."""
-        originals = possible_originals(path)
+        originals = self._conflict_copies.originals(path)
         if not originals:
             return _Conflict()
         if not self._drafts.keys().isdisjoint(originals):
@@ -238,9 +246,13 @@ class _Import:
         paths = list(map(os.fsencode, originals))
         known = self._store.sources(paths)
         left = tuple(one for one in paths if one not in known or known[one].is_gone)
-        unread = any(os.fsdecode(one) in self._lost.present for one in left)
+        unread = any(self._is_there(os.fsdecode(one)) for one in left)
         hidden = unread or bool(self._store.unpublished_sources(paths, missing=True))
         return _Conflict(left, is_unpublished=hidden)
+
+    def _is_there(self, path: str) -> bool:
+        """Return whether there is a file, even one that a scan leaves out, such as an empty one."""
+        return path in self._lost.present or os.path.lexists(path)
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -290,18 +302,6 @@ class _Helpers(NamedTuple):
     dates_added: DatesAdded
     equal_files: EqualFiles
     lost: LostFiles
-
-
-def _originals_first(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Yield files in their order, but conflict copies after the files of which they are copies."""
-    copies: list[Candidate] = []
-    for candidate in candidates:
-        if possible_originals(candidate.path):
-            copies.append(candidate)
-        else:
-            yield candidate
-    # The name of a copy is longer than that of its original, which may be a copy itself.
-    yield from sorted(copies, key=lambda one: len(one.path))
 
 
 def _prefix(folder: str) -> bytes:
