@@ -4,6 +4,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import pytest
 from pebble import ProcessExpired
@@ -44,21 +45,41 @@ def test_nothing_that_a_child_prints_gets_into_the_log(capfd: pytest.CaptureFixt
 _used: list[int] = []
 
 
-def _use_memory(most: int) -> int:
-    """Stand for native code that keeps memory, and aborts when it gets no more."""
+def _use_memory(most: int, note: str, failure: str) -> int:
+    """Stand for code that keeps memory, and fails when it gets no more."""
+    with open(note, "a") as file:
+        file.write(".")
     _used.append(1)
     if len(_used) > most:
-        os.abort()
+        if failure == "abort":
+            os.abort()
+        raise MemoryError
     return os.getpid()
 
 
-def test_a_task_does_not_fail_for_what_earlier_ones_have_used() -> None:
-    child = ConfinedChild(1 << 30, 64)
+@pytest.mark.parametrize("failure", ["abort", "error"])
+def test_a_task_does_not_fail_for_what_earlier_ones_have_used(tmp_path: Path, failure: str) -> None:
+    child, note = ConfinedChild(1 << 30, 64, 99), tmp_path / "tasks"
     try:
-        found = [child.call(_use_memory, (2,), 30.0) for _ in range(5)]
+        found = [child.call(_use_memory, (2, str(note), failure), 30.0) for _ in range(5)]
         assert found[0] == found[1] != found[2] == found[3] != found[4]
-        with pytest.raises(ProcessExpired):
-            child.call(_use_memory, (0,), 30.0)
+        assert note.stat().st_size == 5 + 2
+    finally:
+        child.close()
+
+
+@pytest.mark.parametrize("failure", ["abort", "error"])
+def test_a_task_that_needs_too_much_is_tried_in_one_new_child(tmp_path: Path, failure: str) -> None:
+    child, note = ConfinedChild(1 << 30, 64, 99), tmp_path / "tasks"
+    error = ProcessExpired if failure == "abort" else MemoryError
+    try:
+        with pytest.raises(error):
+            child.call(_use_memory, (0, str(note), failure), 30.0)
+        assert note.stat().st_size == 1
+        child.call(os.getpid, (), 30.0)
+        with pytest.raises(error):
+            child.call(_use_memory, (0, str(note), failure), 30.0)
+        assert note.stat().st_size == 3
     finally:
         child.close()
 

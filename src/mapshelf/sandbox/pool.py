@@ -45,6 +45,9 @@ IDLE_SECONDS: Final = 300.0
 """Seconds after the last task after which children end. Each takes up to 60 MB of memory, and their
 pool wakes up twenty times a second. Starting a child again takes half a second."""
 
+_DEATHS: Final = (TimeoutError, ProcessExpired, BrokenProcessPool)
+"""Those of ``FAILURES`` after which the child is replaced."""
+
 _LOST_AFTER: Final = 1.0  # seconds after which a task is looked for that its pool may have lost
 _STANDARD_ERROR: Final = 2  # a descriptor: native code knows no ``sys.stderr``
 _NICENESS: Final = 10
@@ -138,6 +141,10 @@ class ConfinedPool:
         if self._pool is None:
             self._workers = max(1, min(self._workers, tasks))
 
+    def restart(self) -> None:
+        """Kill the children without finishing their tasks; the next task starts others."""
+        self._stop()
+
     def close(self) -> None:
         """Kill the children without finishing their tasks, and reject further tasks."""
         self._closed = True
@@ -217,6 +224,7 @@ class ConfinedChild:
     def __init__(self, memory: int, descriptors: int, file_size: int = 0) -> None:
         """Prepare the child; see ``ConfinedPool`` for the limits."""
         self._pool = ConfinedPool(1, memory, descriptors, _NICENESS, file_size)
+        self._has_run_a_task = False
 
     def call(self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float) -> T:
         """Call ``function`` in the child and return its result.
@@ -225,15 +233,17 @@ class ConfinedChild:
             StoreUnavailable: the child has been closed.
             Exception: one of ``FAILURES``, or what the function raised.
         """
+        others_before = self._has_run_a_task
         try:
             try:
                 return self._called(function, arguments, seconds)
             except BrokenProcessPool:  # the child may have died before it got the task
                 pass
-            except ProcessExpired as error:
-                # Native code aborts without memory, which earlier tasks of the child may have used.
-                if error.exitcode != -signal.SIGABRT:
+            except (MemoryError, ProcessExpired) as error:
+                if not (others_before and _lacked_memory(error)):
                     raise
+                # They may have used it.
+                self._pool.restart()
             return self._called(function, arguments, seconds)
         except Exception as error:
             if self._pool.closed:
@@ -247,7 +257,17 @@ class ConfinedChild:
     def _called(
         self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
     ) -> T:
-        return self._pool.result(self._pool.submit(function, arguments, seconds))
+        future = self._pool.submit(function, arguments, seconds)
+        try:
+            return self._pool.result(future)
+        finally:
+            died = future.done() and isinstance(future.exception(), _DEATHS)
+            self._has_run_a_task = not died
+
+
+def _lacked_memory(error: MemoryError | ProcessExpired) -> bool:
+    """Return whether a task may have lacked memory, without which native code aborts."""
+    return isinstance(error, MemoryError) or error.exitcode == -signal.SIGABRT
 
 
 class _Children(SpawnContext):
