@@ -107,6 +107,10 @@ class LentPool:
         if self._lent is None:
             self._kind = (max(1, min(workers, tasks)), *limits)  # type: ignore[assignment]
 
+    def restart(self) -> None:
+        if self._lent is not None:
+            self._lent.restart()
+
     def close(self) -> None:
         with self._changing:
             self.closed = True
