@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from mapshelf.importer.conflict_copies import (
 )
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, Visibility
-from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.readers.sandboxed_reader import FolderOf, Result, SandboxedReader
 from mapshelf.store import Store
 from tests.importer.test_former_places import shown, visibility_of
 from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map
@@ -325,3 +326,33 @@ def test_a_file_that_was_changed_and_then_copied_is_not_published(
     sync()
     assert visibility_of(store, copy) is Visibility.PRIVATE
     assert "Secret" not in shown(store)
+
+
+class SlowReader(SandboxedReader):
+    """Reads files, and lets something happen before they are stored."""
+
+    def __init__(self, happen: Callable[[], object]) -> None:
+        super().__init__(workers=1)
+        self.happen = happen
+
+    def read(
+        self,
+        paths: Iterable[str],
+        folder_of: FolderOf = lambda _: "",
+        on_delay: Callable[[], None] = lambda: None,
+    ) -> Iterator[Result]:
+        """See ``SandboxedReader``."""
+        yield from super().read(paths, folder_of, on_delay)
+        self.happen()
+
+
+@pytest.mark.process
+def test_the_original_may_be_hidden_before_the_copy_is_stored(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    FolderSync(store, reader, [plan.parent]).sync()
+    copy = old_map(plan.with_name(COPIES[0]), "Secret")
+    with SlowReader(lambda: make_private(store, plan)) as slow:
+        FolderSync(store, slow, [plan.parent]).sync()
+    assert visibility_of(store, copy) is Visibility.PRIVATE

@@ -123,6 +123,7 @@ class _Import:
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
+        self._originals: dict[str, list[str]] = {}
         self._completed: dict[str, list[Source]] = {}
         self._bytes = 0
         self._written = time.monotonic()
@@ -197,11 +198,10 @@ class _Import:
         may_be_renamed = reading.gone or not reading.known
         former = self._equal.move_renamed(source, reading.folder) if may_be_renamed else None
         renamed = former is not None
-        conflict = _Conflict()
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
         if may_be_renamed and not renamed and reading.former != source.digest:
-            conflict = self._conflict(found.path)
+            self._note_originals(found.path)
         self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
@@ -227,28 +227,36 @@ class _Import:
             source=source,
             folder=place,
             other_folders=others,
-            other_places=(*other_places(found.path), *conflict.left),
-            uncertain=(may_be_renamed and self._equal.is_uncertain(source, former))
-            or conflict.is_unpublished,
+            other_places=other_places(found.path),
+            uncertain=may_be_renamed and self._equal.is_uncertain(source, former),
             outline=found.outline,
             content=found.content,
             images=found.images,
             links=found.links,
         )
 
-    def _conflict(self, path: str) -> "_Conflict":
-        """Return what is known of the files of which a new one may be a conflict copy."""
+    def _note_originals(self, path: str) -> None:
+        """Note the files of which a new one may be a conflict copy."""
         originals = self._conflict_copies.originals(path)
-        if not originals:
-            return _Conflict()
         if not self._drafts.keys().isdisjoint(originals):
             self._write()  # what these inherit is not known before
-        paths = list(map(os.fsencode, originals))
-        known = self._store.sources(paths)
-        left = tuple(one for one in paths if one not in known or known[one].is_gone)
-        unread = any(self._is_there(os.fsdecode(one)) for one in left)
-        hidden = unread or bool(self._store.unpublished_sources(paths, missing=True))
-        return _Conflict(left, is_unpublished=hidden)
+        if originals:
+            self._originals[path] = originals
+
+    def _consider_originals(self) -> None:
+        """Make drafts of conflict copies private whose originals are not published by now."""
+        for path, originals in self._originals.items():
+            draft, paths = self._drafts[path], list(map(os.fsencode, originals))
+            known = self._store.sources(paths)
+            left = tuple(one for one in paths if one not in known or known[one].is_gone)
+            unread = any(self._is_there(os.fsdecode(one)) for one in left)
+            hidden = unread or bool(self._store.unpublished_sources(paths, missing=True))
+            self._drafts[path] = replace(
+                draft,
+                other_places=(*draft.other_places, *left),
+                uncertain=draft.uncertain or hidden,
+            )
+        self._originals.clear()
 
     def _is_there(self, path: str) -> bool:
         """Return whether there is a file, even one that a scan leaves out, such as an empty one."""
@@ -269,6 +277,7 @@ class _Import:
 
     def _write(self) -> None:
         if self._drafts:
+            self._consider_originals()
             outcomes = self._store.put_maps(list(self._drafts.values()))
             self._report.note_all(map(printable, self._drafts), outcomes)
             self._adopt_completed()
@@ -306,19 +315,6 @@ class _Helpers(NamedTuple):
 
 def _prefix(folder: str) -> bytes:
     return os.path.join(os.fsencode(folder), b"")
-
-
-@dataclass(frozen=True, slots=True)
-class _Conflict:
-    """The files of which a new file may be a conflict copy.
-
-    Attributes:
-        left: the paths of those of which none is known now.
-        is_unpublished: whether any has a map that is not published, or could not be read.
-    """
-
-    left: tuple[bytes, ...] = ()
-    is_unpublished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
