@@ -59,7 +59,7 @@ def _use_memory(most: int, note: str, failure: str) -> int:
 
 @pytest.mark.parametrize("failure", ["abort", "error"])
 def test_a_task_does_not_fail_for_what_earlier_ones_have_used(tmp_path: Path, failure: str) -> None:
-    child, note = ConfinedChild(1 << 30, 64, 99), tmp_path / "tasks"
+    child, note = ConfinedChild(1 << 30, 64, 1 << 20), tmp_path / "tasks"
     try:
         found = [child.call(_use_memory, (2, str(note), failure), 30.0) for _ in range(5)]
         assert found[0] == found[1] != found[2] == found[3] != found[4]
@@ -70,7 +70,7 @@ def test_a_task_does_not_fail_for_what_earlier_ones_have_used(tmp_path: Path, fa
 
 @pytest.mark.parametrize("failure", ["abort", "error"])
 def test_a_task_that_needs_too_much_is_tried_in_one_new_child(tmp_path: Path, failure: str) -> None:
-    child, note = ConfinedChild(1 << 30, 64, 99), tmp_path / "tasks"
+    child, note = ConfinedChild(1 << 30, 64, 1 << 20), tmp_path / "tasks"
     error = ProcessExpired if failure == "abort" else MemoryError
     try:
         with pytest.raises(error):
