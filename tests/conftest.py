@@ -18,8 +18,8 @@ from tests.examples import register_profiles
 from tests.harness import Service, Shelf, copied_shelf, serve, shelf_with
 from tests.postgres import CHOSEN, Server, shared, stop_shared
 
-# So that pytest explains failed asserts in the contract suite, which is not a test module.
-pytest.register_assert_rewrite("tests.store.contract")
+# So that pytest explains failed asserts in these, which are not test modules.
+pytest.register_assert_rewrite("tests.snapshot.world", "tests.store.contract")
 register_profiles()
 
 BY_FIXTURE: Final = {

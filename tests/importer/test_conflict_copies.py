@@ -356,3 +356,48 @@ def test_the_original_may_be_hidden_before_the_copy_is_stored(
     with SlowReader(lambda: make_private(store, plan)) as slow:
         FolderSync(store, slow, [plan.parent]).sync()
     assert visibility_of(store, copy) is Visibility.PRIVATE
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("look", [True, False])
+@pytest.mark.parametrize("visibility", [Visibility.PUBLISHED, Visibility.PRIVATE])
+def test_a_resolved_conflict_keeps_the_map_of_the_original(
+    store: Store, reader: SandboxedReader, tmp_path: Path, visibility: Visibility, look: bool
+) -> None:
+    """Somebody deletes the original, and gives its name to the conflict copy."""
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    old_map(plan.with_name("other.mm"), "Other")
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    found = map_of(store, plan)
+    assert found
+    store.edit_map(found.file_id, MapDetails(visibility=visibility, tags=("ours",)))
+    copy = old_map(plan.with_name(COPIES[0]), "Plan, changed", 9)
+    sync()
+    plan.unlink()
+    if look:
+        sync()
+    copy.rename(plan)
+    sync()
+    now = map_of(store, plan)
+    assert now
+    assert (now.id, now.tags, now.visibility) == (found.id, ("ours",), visibility)
+    assert now.title == "Plan, changed"
+    assert len(store.maps(0, 100)) == 2
+
+
+@pytest.mark.process
+def test_a_private_conflict_copy_in_the_place_of_a_public_original_is_private(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    old_map(plan.with_name("other.mm"), "Other")
+    copy = old_map(plan.with_name(COPIES[0]), "Secret", 9)
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    make_private(store, copy)
+    plan.unlink()
+    sync()
+    copy.rename(plan)
+    sync()
+    assert "Secret" not in shown(store)

@@ -79,7 +79,7 @@ def test_a_new_file_without_its_folder_synced_is_lost_and_half_of_one_may_be_lef
 ) -> None:
     with mounted(tmp_path / "disk") as disk:
         (disk.path / "unsynced").write_bytes(b"a" * 5000)
-        disk.cut_now(Cuts(str(tmp_path), 1, 1, "names", torn=30))
+        disk.cut_now(Cuts(str(tmp_path), 1, 1, "names", torn=100))
     left = [found.folder / "unsynced" for found in found_cuts(tmp_path)]
     assert [path.exists() for path in left[:2]] == [False, True]
     sizes = {path.stat().st_size for path in left if path.exists()}

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("tests.snapshot.world")
-
-from tests.snapshot.world import World, world_in  # noqa: E402
+from tests.snapshot.world import World, world_in
 
 
 @pytest.fixture

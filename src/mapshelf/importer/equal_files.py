@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
+from mapshelf.importer.conflict_copies import possible_originals
 from mapshelf.importer.likeness import FEW, LikelyFiles, may_be_another
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.scan import is_gone
@@ -50,8 +51,14 @@ class EqualFiles:
         self._noted: set[bytes] = set()
         self._latest: tuple[bytes, _Equal] | None = None
 
-    def move_renamed(self, source: Source, folder: str) -> Source | None:
+    def move_renamed(
+        self, source: Source, folder: str, *, may_be_back: bool = False
+    ) -> Source | None:
         """If ``source`` is a known file under a new name, move its map; return what it was.
+
+        If it ``may_be_back``, a file at its path had been missing. A conflict copy of that does not
+        bring its own map along: people resolve conflicts by deleting one version and renaming the
+        other.
 
         It counts as unread until it is written: if this process ends first, the file is read again.
         A file that had been missing before only comes back in the same ``folder``, so that a
@@ -71,6 +78,8 @@ class EqualFiles:
         for lost in some[:1] if there else some:
             while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
+                    if may_be_back and _is_conflict_copy(known.path, source.path):
+                        return None
                     if there and self._is_less_private(known, there):
                         return None
                     uncertain = self.is_uncertain(source, known)
@@ -148,6 +157,10 @@ class EqualFiles:
     def _is_taken(self, path: bytes) -> bool:
         source = self._store.sources([path]).get(path)
         return source is not None and not source.is_gone
+
+
+def _is_conflict_copy(path: bytes, original: bytes) -> bool:
+    return os.fsdecode(original) in possible_originals(os.fsdecode(path))
 
 
 class _Equal:

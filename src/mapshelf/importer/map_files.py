@@ -196,7 +196,9 @@ class _Import:
         category, added, place = self._attribution.category, None, None
         others = self._folders
         may_be_renamed = reading.gone or not reading.known
-        former = self._equal.move_renamed(source, reading.folder) if may_be_renamed else None
+        former = None
+        if may_be_renamed:
+            former = self._equal.move_renamed(source, reading.folder, may_be_back=reading.gone)
         renamed = former is not None
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
