@@ -26,8 +26,9 @@ ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 LENGTH: Final = 8
 """User codes are 34 random bits as consonants, so that they spell no word (RFC 8628, 6.1)."""
 
-DEVICES_OF_ADDRESS: Final = 1000
-"""Maximum requests from one address in a day; without it, one address could displace all others."""
+DEVICES_OF_ADDRESS: Final = 250
+"""Maximum requests from one address in a day. Without it, one address could displace all others;
+with it, that takes a hundred addresses (``MOST_DEVICES``)."""
 
 WRONG_CODES: Final = 30
 """Maximum wrong user codes that a user may enter in a day."""

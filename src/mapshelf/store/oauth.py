@@ -47,7 +47,7 @@ FRESH: Final = "SELECT count(*) < 2 FROM refresh_tokens WHERE grant_id = {grant}
 """Whether a used code may be used once more: its tokens have not been refreshed, and it has been
 used only once."""
 
-MOST_DEVICES: Final = 10_000
+MOST_DEVICES: Final = 25_000
 """Maximum stored device requests: further ones replace the oldest."""
 
 END_DEVICES: Final = "DELETE FROM device_requests WHERE user_id = ?"
