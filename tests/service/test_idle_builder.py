@@ -94,6 +94,22 @@ def test_a_lost_snapshot_ends_the_wait(world: World) -> None:
         waited.result(PATIENCE)
 
 
+def test_a_snapshot_whose_folder_alone_is_lost_gets_a_successor_with_another_name(
+    world: World,
+) -> None:
+    """Workers that have the lost one open know it by its name, and would not open the next."""
+    world.put(MapDraft(id="2", title="2"))
+    world.published()
+    lost = world.directory.current()
+    with waiting(world) as waited:
+        assert not ends(waited)
+        shutil.rmtree(world.folder)
+        waited.result(PATIENCE)
+    world.restart()
+    world.published()
+    assert world.directory.current() > lost
+
+
 def test_a_damaged_manifest_ends_the_wait(world: World) -> None:
     (world.folder / "manifest.json").write_bytes(b"{}")
     with waiting(world) as waited:

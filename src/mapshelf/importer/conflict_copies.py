@@ -30,6 +30,10 @@ from mapshelf.importer.documents import is_in_document, other_places
 MOST_ORIGINALS: Final = 60
 """Names that are tried for one file. A mark has few words, so the shortest ones are left out."""
 
+LONGEST_NAME: Final = 255
+"""Bytes of a file name on most disks. Members of a zip may have longer ones, which no synchronizing
+program gave them."""
+
 _END: Final = re.compile(r"[\W_]")
 """What may follow the name of the original: anything but a letter or a digit."""
 
@@ -68,6 +72,8 @@ def possible_originals(path: str) -> list[str]:
     """
     document, main = os.path.split(path) if is_in_document(path) else (path, "")
     folder, name = os.path.split(document)
+    if len(name) > LONGEST_NAME:
+        return []
     stem, suffix = os.path.splitext(name)
     mark = max((mark.start() for mark in _MARK.finditer(stem)), default=0)
     ends = [end.start() for end in _END.finditer(stem, 1, mark + 1)] if mark else []

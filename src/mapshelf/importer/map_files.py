@@ -248,17 +248,20 @@ class _Import:
     def _consider_originals(self) -> None:
         """Make drafts of conflict copies private whose originals are not published by now."""
         for path, originals in self._originals.items():
-            draft, paths = self._drafts[path], list(map(os.fsencode, originals))
-            known = self._store.sources(paths)
-            left = tuple(one for one in paths if one not in known or known[one].is_gone)
-            unread = any(self._is_there(os.fsdecode(one)) for one in left)
-            hidden = unread or bool(self._store.unpublished_sources(paths, missing=True))
-            self._drafts[path] = replace(
-                draft,
-                other_places=(*draft.other_places, *left),
-                uncertain=draft.uncertain or hidden,
-            )
+            if self._is_unpublished(originals):
+                self._drafts[path] = replace(self._drafts[path], uncertain=True)
         self._originals.clear()
+
+    def _is_unpublished(self, originals: list[str]) -> bool:
+        """Return whether the map of any of these is not published, or cannot be told."""
+        paths = list(map(os.fsencode, originals))
+        if self._store.unpublished_sources(paths, missing=True):
+            return True
+        known = self._store.sources(paths)
+        left = [one for one in paths if one not in known or known[one].is_gone]
+        if any(self._is_there(os.fsdecode(one)) for one in left):
+            return True
+        return bool(self._store.unpublished_places(left))
 
     def _is_there(self, path: str) -> bool:
         """Return whether there is a file, even one that a scan leaves out, such as an empty one."""

@@ -21,7 +21,7 @@ def in_reading_order(
 ) -> list[list[Candidate]]:
     """Return the files in groups, none empty, to be read and stored one after the other.
 
-    1. files whose maps are not published,
+    1. files whose maps are not published, and new files in the places of such files,
     2. conflict copies of such files,
     3. other files,
     4. other conflict copies.
@@ -48,9 +48,13 @@ def in_reading_order(
 
 
 def _unpublished(paths: Collection[str], store: Sources) -> set[str]:
-    """Return those of ``paths`` whose maps are not published, even if their files are missing."""
+    """Return those of ``paths`` whose maps are not published, or would not be if they were new.
+
+    Their files may be missing, or at other places by now.
+    """
     encoded, found = list(map(os.fsencode, paths)), set[str]()
     for start in range(0, len(encoded), LOOKUP_SIZE):
-        here = store.unpublished_sources(encoded[start : start + LOOKUP_SIZE], missing=True)
-        found.update(map(os.fsdecode, here))
+        some = encoded[start : start + LOOKUP_SIZE]
+        found.update(map(os.fsdecode, store.unpublished_sources(some, missing=True)))
+        found.update(map(os.fsdecode, store.unpublished_places(some)))
     return found

@@ -1,6 +1,5 @@
 """The loop of a builder that has something to build: publish changes, do upkeep, compact."""
 
-import gc
 import logging
 import threading
 import time
@@ -12,7 +11,7 @@ from mapshelf.service.idle_builder import LISTEN_INTERVAL, SMALL
 from mapshelf.service.upkeep import Upkeep
 from mapshelf.service.worker_count import default_helpers
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.build import GC_THRESHOLDS, Builder, Progress
+from mapshelf.snapshot.build import Builder, Progress
 from mapshelf.store.contract import ChangeFeed
 
 MIN_BUILD_INTERVAL: Final = 0.1
@@ -53,8 +52,6 @@ def build_until_idle(
         SnapshotError: the current snapshot is lost, or cannot be used.
         StoreError: the store cannot be used.
     """
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
     builder = Builder(store, directory, default_helpers())
     try:
         idle = False

@@ -3,6 +3,7 @@
 ``idle_builder.py`` waits until there is something to build, and ``build_loop.py`` builds.
 """
 
+import gc
 import logging
 import os
 import shutil
@@ -75,5 +76,8 @@ def _follow_store(
             return
         # It loads large libraries, which an idle builder does without.
         from mapshelf.service.build_loop import build_until_idle  # noqa: PLC0415
+        from mapshelf.snapshot.build import GC_THRESHOLDS  # noqa: PLC0415
 
+        gc.freeze()
+        gc.set_threshold(*GC_THRESHOLDS)
         build_until_idle(store, directory, upkeep, stop, backoff)

@@ -88,11 +88,11 @@ class Child:
             self.process, self.due = None, math.inf
             return
         now = time.monotonic()
+        if now - self.started > self.min_lifetime:
+            self.backoff.reset()
         if self.renews and self.process.exitcode == 0:
             self.process, self.due = None, now
             return
-        if now - self.started > self.min_lifetime:
-            self.backoff.reset()
         log.error("%s exited with code %s; restarting it", self.name, self.process.exitcode)
         self.process = None
         self.due = now + self.backoff.next_delay()

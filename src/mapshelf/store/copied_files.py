@@ -14,7 +14,12 @@ from typing import Final
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.former_contents import pass_on_former_contents
-from mapshelf.store.former_places import follow_former_places, note_former_place
+from mapshelf.store.former_places import (
+    follow_former_places,
+    note_former_place,
+    pass_on_former_places,
+    unpublished_places,
+)
 from mapshelf.store.inherited_visibility import (
     COPIED_WITHIN,
     UNCERTAIN,
@@ -99,6 +104,10 @@ class CopiedFileMethods(SharedMethods):
         """See ``Store``."""
         return lost_files(self._read, digest, limit, self._now())
 
+    def unpublished_places(self, paths: Sequence[bytes]) -> set[bytes]:
+        """See ``Store``."""
+        return unpublished_places(self._read, paths)
+
     def follow_former_places(self, former: bytes, now: bytes) -> None:
         """See ``Store``."""
         with self._changing() as database:
@@ -141,6 +150,7 @@ def _hide_new_copies(database: Transaction, digest: bytes, kept: Row) -> None:
 def _adopt(database: Transaction, kept: Row, dropped: Row) -> None:
     database.lock_maps((kept[0], dropped[0]))
     pass_on_former_contents(database.rows, dropped[0], kept[0])
+    pass_on_former_places(database.rows, dropped[0], kept[0])
     delete_map(database, *dropped)
     revision = database.next_revision()
     database.execute(_CHANGE, (revision, kept[0]))

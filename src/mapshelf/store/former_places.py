@@ -17,7 +17,7 @@ The paths are kept, too, because a folder may be somewhere else when its files a
 (``importer/moved_folders.py``). They have no index: paths may be longer than PostgreSQL allows.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -60,6 +60,12 @@ _COPY: Final = (
     " ON CONFLICT (digest, file_id) DO NOTHING RETURNING digest"
 )
 
+_PASS_ON: Final = (
+    "INSERT INTO former_places (digest, path, file_id, since)"
+    " SELECT digest, path, ?, since FROM former_places WHERE file_id = ?"
+    " ON CONFLICT (digest, file_id) DO NOTHING RETURNING digest"
+)
+
 _DROP_OLDEST: Final = (
     "DELETE FROM former_places WHERE file_id = ? AND digest NOT IN (SELECT p.digest"
     " FROM former_places AS p WHERE p.file_id = ? ORDER BY p.since DESC, p.digest LIMIT ?)"
@@ -74,6 +80,21 @@ def note_former_place(read: Read, file_id: int, path: bytes, now: int) -> None:
     digest = _digest(path)
     if read(_NOTE, (digest, path, digest, now, file_id, digest, now)):
         _drop_oldest(read, file_id)
+
+
+def pass_on_former_places(read: Read, former: int, file_id: int) -> None:
+    """Give the former places of the map ``former`` to another one, which replaces it."""
+    if read(_PASS_ON, (file_id, former)):
+        _drop_oldest(read, file_id)
+
+
+def unpublished_places(read: Read, paths: Sequence[bytes]) -> set[bytes]:
+    """Return those of ``paths`` that count as places of maps which are not published."""
+    places = {_digest(path): path for path in paths}
+    if not places:
+        return set()
+    rows = read(_FIND.format(", ".join("?" * len(places))), tuple(places))
+    return {places[bytes(digest)] for digest, _ in rows}
 
 
 def follow_former_places(read: Read, former: bytes, now: bytes) -> None:

@@ -142,8 +142,9 @@ class FormerPlacesContract(PeopleSuite):
         elsewhere = source("c/1.mm", digest=SAME)
         store.move_source(COPY.path, elsewhere)
         assert store.adopt_copy(FILE, [elsewhere]) == elsewhere
-        (row,) = store.rows(FORMER_PLACES, None, ALL)
-        assert row[:3] == (place(FILE), FILE.path, known.file_id)
+        assert {row[:3] for row in store.rows(FORMER_PLACES, None, ALL)} == {
+            (place(one), one.path, known.file_id) for one in (FILE, COPY)
+        }
         assert put(store, new()).visibility is Visibility.PRIVATE
 
     def test_a_document_in_the_place_of_its_other_form_is_not_published(
@@ -270,3 +271,24 @@ class FormerPlacesContract(PeopleSuite):
             store.move_source(file.path, replace(file, path=file.path + b".moved"))
         outcomes = store.put_maps([new(file) for file in files])
         assert [one.unpublished for one in outcomes] == [bool(number % 2) for number in range(20)]
+
+    def test_places_where_new_files_are_not_published_are_found_at_once(
+        self, store: Store, known: Map
+    ) -> None:
+        assert store.unpublished_places([]) == store.unpublished_places([FILE.path]) == set()
+        store.edit_map(known.file_id, PRIVATE)
+        assert store.move_source(FILE.path, MOVED)
+        paths = [FILE.path, MOVED.path, COPY.path]
+        assert store.unpublished_places(paths) == {FILE.path}
+        store.edit_map(known.file_id, PUBLISHED)
+        assert store.unpublished_places(paths) == set()
+
+    def test_the_places_of_a_copy_count_after_the_map_of_the_original_moved_to_it(
+        self, store: Store, known: Map
+    ) -> None:
+        store.edit_map(known.file_id, PRIVATE)
+        assert copied(store, draft(COPY))
+        assert store.move_source(COPY.path, MOVED)
+        assert store.unpublished_places([COPY.path]) == {COPY.path}
+        assert store.adopt_copy(FILE, [MOVED])
+        assert store.unpublished_places([COPY.path]) == {COPY.path}

@@ -234,10 +234,12 @@ class Builder:
         return WorkingSnapshot.resume(self._new_folder(), snapshot, manifest, self._preparation)
 
     def _last_number(self) -> int:
-        names = (path.name for path in self._directory.path.iterdir())
-        # Workers identify snapshots by name, so numbers must not repeat, even after all folders
-        # were deleted.
-        return max((int(name) for name in names if name.isdigit()), default=int(time.time()))
+        names = [path.name for path in self._directory.path.iterdir()]
+        with suppress(SnapshotMissing):
+            names.append(self._directory.current())
+        # Workers identify snapshots by name, so numbers must not repeat, even after some or all
+        # folders were deleted.
+        return max([int(time.time()), *(int(name) for name in names if name.isdigit())])
 
     def _new_folder(self) -> Path:
         """Create a folder for a working snapshot; during a compaction there are two."""

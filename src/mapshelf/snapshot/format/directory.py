@@ -98,13 +98,14 @@ class SnapshotDirectory:
             return False
 
     def is_lost(self, name: str) -> bool:
-        """Return whether this snapshot is no longer the current one, or was refused.
+        """Return whether this snapshot is deleted, no longer the current one, or was refused.
 
         Raises:
             SnapshotUnavailable: that cannot be found out at the moment.
         """
         try:
-            return self.current() != name or self.is_refused(name)
+            is_current = self.current() == name and self.folder(name).exists()
+            return not is_current or self.is_refused(name)
         except SnapshotMissing:
             return True
 

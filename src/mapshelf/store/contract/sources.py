@@ -50,6 +50,12 @@ class Sources(Protocol):
         folder has a trailing slash. A place below ``now`` that counts already stays as it is.
         """
 
+    def unpublished_places(self, paths: Sequence[bytes]) -> set[bytes]:
+        """Return those of ``paths`` where new files are not published; see ``MapWriter.put_maps``.
+
+        The file of a map that is not published was there lately.
+        """
+
     def unpublished_sources(self, paths: Sequence[bytes], *, missing: bool = False) -> set[bytes]:
         """Return those of ``paths`` whose maps are not published.
 
