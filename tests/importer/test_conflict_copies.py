@@ -441,3 +441,24 @@ def test_a_conflict_copy_of_a_former_place_leaves_a_place(
     old_map(copy, "Another secret", 19)
     sync()
     assert {"Secret", "Another secret"}.isdisjoint(shown(store))
+
+
+@pytest.mark.process
+def test_a_dated_file_brings_its_map_along(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    """People write dates into names, too, and then rename the last one."""
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    old_map(plan.with_name("other.mm"), "Other")
+    dated = old_map(plan.with_name("plan (2026-11-27).mm"), "Last plan", 9)
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    before = map_of(store, dated)
+    plan.unlink()
+    sync()
+    dated.rename(plan)
+    sync()
+    now = map_of(store, plan)
+    assert before
+    assert now
+    assert now.id == before.id

@@ -160,7 +160,14 @@ class EqualFiles:
 
 
 def _is_conflict_copy(path: bytes, original: bytes) -> bool:
-    return os.fsdecode(original) in possible_originals(os.fsdecode(path))
+    """Return whether the name of a file calls it a conflict copy of another.
+
+    A date alone does not: people write it into names, too.
+    """
+    name = os.fsdecode(path).removeprefix(os.path.dirname(os.fsdecode(original)))
+    return "conflict" in name.lower() and os.fsdecode(original) in possible_originals(
+        os.fsdecode(path)
+    )
 
 
 class _Equal:
