@@ -3,8 +3,9 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,10 +18,10 @@ from mapshelf.importer.conflict_copies import (
 )
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, Visibility
-from mapshelf.readers.sandboxed_reader import FolderOf, Result, SandboxedReader
+from mapshelf.readers.sandboxed_reader import Result, SandboxedReader
 from mapshelf.store import Store
 from tests.importer.test_former_places import shown, visibility_of
-from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map
+from tests.importer.test_lost_files import LONG_AGO, LateReader, make_private, map_of, old_map
 
 COPIES = [
     "plan.sync-conflict-20261127-093015-ABCDEFG.mm",
@@ -45,6 +46,17 @@ COPIES = [
 
 OTHERS = ["plans.mm", "plan 2.mm", "plan (2).mm", "plan 2026-11-27.mm", "other.Conflict.mm"]
 """Names that do not say that a file is one of ``plan.mm``."""
+
+
+def private_plan(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> tuple[Path, Callable[[], bool]]:
+    """Return a private file in a served folder, and what looks at the folder again."""
+    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
+    sync = FolderSync(store, reader, [plan.parent]).sync
+    sync()
+    make_private(store, plan)
+    return plan, sync
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -316,10 +328,7 @@ def test_a_file_that_was_changed_and_then_copied_is_not_published(
     store: Store, reader: SandboxedReader, tmp_path: Path, first: str, name: str
 ) -> None:
     """Both are found at once, so the copy has a content that no file had before."""
-    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
-    sync = FolderSync(store, reader, [plan.parent]).sync
-    sync()
-    make_private(store, plan)
+    plan, sync = private_plan(store, reader, tmp_path)
     changed = old_map(plan.with_name(first), "Secret", 9)
     copy = plan.parent / name
     copy.parent.mkdir(exist_ok=True)
@@ -329,21 +338,12 @@ def test_a_file_that_was_changed_and_then_copied_is_not_published(
     assert "Secret" not in shown(store)
 
 
-class SlowReader(SandboxedReader):
-    """Reads files, and lets something happen before they are stored."""
+class SlowReader(LateReader):
+    """Reads files before something happens to them, which is stored later."""
 
-    def __init__(self, happen: Callable[[], object]) -> None:
-        super().__init__(workers=1)
-        self.happen = happen
-
-    def read(
-        self,
-        paths: Iterable[str],
-        folder_of: FolderOf = lambda _: "",
-        on_delay: Callable[[], None] = lambda: None,
-    ) -> Iterator[Result]:
+    def read(self, *arguments: Any, **named: Any) -> Iterator[Result]:
         """See ``SandboxedReader``."""
-        yield from super().read(paths, folder_of, on_delay)
+        yield from SandboxedReader.read(self, *arguments, **named)
         self.happen()
 
 
@@ -410,10 +410,7 @@ def test_a_file_in_a_former_place_that_is_copied_at_once_is_not_published(
     store: Store, reader: SandboxedReader, tmp_path: Path, first: str
 ) -> None:
     """It, or a conflict copy of what was there, is private: so is its copy, with any name."""
-    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
-    sync = FolderSync(store, reader, [plan.parent]).sync
-    sync()
-    make_private(store, plan)
+    plan, sync = private_plan(store, reader, tmp_path)
     plan.rename(plan.with_name("salaries.mm"))
     sync()
     new = old_map(plan.with_name(first), "Secret", 9)
@@ -426,10 +423,7 @@ def test_a_file_in_a_former_place_that_is_copied_at_once_is_not_published(
 def test_a_conflict_copy_of_a_former_place_leaves_a_place(
     store: Store, reader: SandboxedReader, tmp_path: Path
 ) -> None:
-    plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
-    sync = FolderSync(store, reader, [plan.parent]).sync
-    sync()
-    make_private(store, plan)
+    plan, sync = private_plan(store, reader, tmp_path)
     plan.rename(plan.with_name("salaries.mm"))
     sync()
     copy = old_map(plan.with_name(COPIES[0]), "Secret", 9)

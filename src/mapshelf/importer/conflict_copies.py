@@ -31,8 +31,8 @@ MOST_ORIGINALS: Final = 60
 """Names that are tried for one file. A mark has few words, so the shortest ones are left out."""
 
 LONGEST_NAME: Final = 255
-"""Bytes of a file name on most disks. Members of a zip may have longer ones, which no synchronizing
-program gave them."""
+"""Characters of the longest file name that is looked at, as many as most disks allow. Members of a
+zip may have longer ones, which no synchronizing program gave them."""
 
 _END: Final = re.compile(r"[\W_]")
 """What may follow the name of the original: anything but a letter or a digit."""
@@ -83,6 +83,15 @@ def possible_originals(path: str) -> list[str]:
         place = os.path.join(original, main) if main else original
         found += (place, *map(os.fsdecode, other_places(place)))
     return found
+
+
+def is_conflict_copy(path: str, original: str) -> bool:
+    """Return whether the name of a file calls it a conflict copy of another.
+
+    A date alone does not: people write it into names, too.
+    """
+    name = path.removeprefix(os.path.dirname(original))
+    return "conflict" in name.lower() and original in possible_originals(path)
 
 
 def _key(path: str) -> str:

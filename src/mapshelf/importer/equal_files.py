@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from mapshelf.importer.conflict_copies import possible_originals
+from mapshelf.importer.conflict_copies import is_conflict_copy
 from mapshelf.importer.likeness import FEW, LikelyFiles, may_be_another
 from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.scan import is_gone
@@ -78,7 +78,9 @@ class EqualFiles:
         for lost in some[:1] if there else some:
             while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
-                    if may_be_back and _is_conflict_copy(known.path, source.path):
+                    if may_be_back and is_conflict_copy(
+                        os.fsdecode(known.path), os.fsdecode(source.path)
+                    ):
                         return None
                     if there and self._is_less_private(known, there):
                         return None
@@ -157,17 +159,6 @@ class EqualFiles:
     def _is_taken(self, path: bytes) -> bool:
         source = self._store.sources([path]).get(path)
         return source is not None and not source.is_gone
-
-
-def _is_conflict_copy(path: bytes, original: bytes) -> bool:
-    """Return whether the name of a file calls it a conflict copy of another.
-
-    A date alone does not: people write it into names, too.
-    """
-    name = os.fsdecode(path).removeprefix(os.path.dirname(os.fsdecode(original)))
-    return "conflict" in name.lower() and os.fsdecode(original) in possible_originals(
-        os.fsdecode(path)
-    )
 
 
 class _Equal:

@@ -231,8 +231,9 @@ class MapDraft:
             file was not known at this path before, or has another content now.
         other_folders: paths of the other folders that are imported together with it, likewise.
         other_places: further paths that count like that of ``source`` if its file is new: of the
-            same document in another form, or of a file of which it may be a conflict copy.
-        uncertain: whether ``source`` may be the file of another map, which is not published.
+            same document in another form.
+        uncertain: whether ``source`` may be the file of another map, or a conflict copy of it,
+            which is not published.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
         images: all images in its topics, by ``Image.digest``: the untrusted bytes from the file.
