@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.accounts.feed_addresses import new_feed_secret
 from mapshelf.accounts.sessions import Client
 from mapshelf.accounts.sign_in import choose_password
 from mapshelf.clock import milliseconds
@@ -185,6 +186,14 @@ def test_scopes_of_a_new_token(mapshelf: Mapshelf, options: list[str], scopes: s
     mapshelf.run("token", "create", "alice", *options)
     rows = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
     assert [row[-1] for row in rows] == ["account maps", scopes]
+
+
+def test_a_feed_address_is_listed_as_one(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    with closing(open_store(sqlite_url(mapshelf.data))) as store:
+        new_feed_secret(store, store.users()[-1], "192.0.2.1")
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    assert row[-1] == "feeds"
 
 
 def test_token_create_prints_the_token_and_only_it(mapshelf: Mapshelf) -> None:

@@ -23,10 +23,12 @@ from mapshelf.model import (
     Visibility,
 )
 from mapshelf.query import MapQuery
+from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store, open_store
+from mapshelf.store.transfer import transfer_catalogue
 from tests.postgres import Server, both_urls, server, standby_of
 from tests.store.drafts import outline
 
@@ -102,6 +104,10 @@ def put(store: Store, text: str) -> int:
     return max(found.file_id for found in store.maps(0, ALL))
 
 
+def draft(text: str, visibility: Visibility, public_id: str | None = None) -> MapDraft:
+    return MapDraft(id=public_id, title=text, outline=outline(text), visibility=visibility)
+
+
 def sessions(one: Server, database: str) -> int:
     rows = one.execute(
         "SELECT count(*) FROM pg_stat_activity"
@@ -152,6 +158,66 @@ def test_a_change_that_the_standby_does_not_show_is_read_from_the_primary(
     assert change.map is not None
     assert change.map.title == "unseen"
     assert store.outline(change.file_id) == outline("unseen")
+
+
+@pytest.mark.parametrize("way", ["found", "in the snapshot"])
+def test_a_map_is_never_shown_as_it_was_while_it_was_private(
+    pair: Pair, store: Store, elsewhere: Store, way: str
+) -> None:
+    """Its owner has replaced its content and published it, but the standby does not show that."""
+    outcome = elsewhere.put_maps([draft("secret", Visibility.PRIVATE)])[0]
+    wait_until(pair.is_level)
+    found = store.find_map(outcome.id)
+    assert found
+    pair.pause()
+    elsewhere.put_maps([draft("harmless", Visibility.PUBLISHED, outcome.id)])
+    if way == "found":
+        assert store.find_map(outcome.id)
+    else:
+        store.require_revision(elsewhere.revision())
+    assert store.outline(found.file_id) == outline("harmless")
+    assert store.open_ids([outcome.id]) == {outcome.id}
+
+
+def test_a_map_that_was_hidden_is_not_open_because_a_standby_says_so(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    outcome = elsewhere.put_maps([draft("harmless", Visibility.PUBLISHED)])[0]
+    wait_until(pair.is_level)
+    found = store.find_map(outcome.id)
+    assert found
+    pair.pause()
+    assert store.outline(found.file_id) == outline("harmless"), "read from the standby"
+    assert store.open_ids([outcome.id]) == {outcome.id}
+    elsewhere.put_maps([draft("secret", Visibility.PRIVATE, outcome.id)])
+    elsewhere.put_maps([draft("another", Visibility.PUBLISHED)])
+    (another,) = (one for one in store.maps(0, ALL) if one.title == "another")
+    assert store.outline(another.file_id) == outline("another"), "read from the primary"
+    assert store.open_ids([outcome.id]) == frozenset()
+
+
+def test_nothing_older_is_read_while_the_primary_is_away(pair: Pair, store: Store) -> None:
+    put(store, "alone")
+    wait_until(pair.is_level)
+    with closing(open_store(pair.standby.url(pair.url.rpartition("/")[2]))) as alone:
+        (found,) = (one for one in store.maps(0, ALL) if one.title == "alone")
+        assert alone.outline(found.file_id) == outline("alone")
+        alone.require_revision(store.revision() + 1)
+        with pytest.raises(StoreUnavailable):
+            alone.outline(found.file_id)
+
+
+def test_a_catalogue_is_moved_however_far_the_standby_lags(
+    pair: Pair, store: Store, tmp_path: Path
+) -> None:
+    put(store, "before")
+    wait_until(pair.is_level)
+    pair.pause()
+    with closing(open_store(pair.url)) as source:
+        put(store, "unseen")
+        with closing(open_store(sqlite_url(tmp_path))) as target:
+            transfer_catalogue(source, target, lambda _: None)
+            assert "unseen" in {one.title for one in target.maps(0, ALL)}
 
 
 def test_a_standby_that_lags_does_not_take_a_node_back(

@@ -118,7 +118,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         counting: whether to count visits.
     """
     snapshot = CurrentSnapshot(SnapshotDirectory(settings.snapshots))
-    store = StoreConnection(settings.database)
+    store = StoreConnection(settings.database, snapshot.revision)
     proxy_user = ProxyUser(settings.proxy_user, settings.trusted_proxies)
     sessions = BrowserSessions(settings.base_url, store, proxy_user)
     address = partial(address_of, settings.trusted_proxies)

@@ -245,6 +245,10 @@ class CurrentSnapshot:
             raise SnapshotMissing("no snapshot has been published yet")
         return self.in_use
 
+    def revision(self) -> int:
+        """Return the revision of the catalogue in the snapshot in use, 0 if there is none."""
+        return self.in_use.snapshot.revision if self.in_use else 0
+
     @property
     def withdrawals_after(self) -> int | None:
         """The revision up to which withdrawals are known, ``None`` if there is no snapshot."""

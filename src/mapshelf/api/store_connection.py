@@ -27,8 +27,16 @@ log = logging.getLogger(__name__)
 class StoreConnection:
     """The store at ``url``, once it has been opened."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, least_revision: Callable[[], int]) -> None:
+        """Set up.
+
+        Args:
+            url: the URL of the store.
+            least_revision: what is read of maps must not be older than this revision, the one of
+                the snapshot.
+        """
         self._url = url
+        self._least_revision = least_revision
         self._store: Store | None = None
         self._tried = asyncio.Event()
         self._error = ""
@@ -41,6 +49,7 @@ class StoreConnection:
         """
         if self._store is None:
             raise StoreUnavailable("the store has not been opened yet")
+        self._store.require_revision(self._least_revision())
         return self._store
 
     def opened(self) -> Store | None:

@@ -3,6 +3,7 @@
 import argparse
 
 from mapshelf.accounts.audit import done_by_command
+from mapshelf.accounts.feed_addresses import opens_feeds
 from mapshelf.accounts.personal_tokens import (
     DEFAULT_LIFETIME,
     MAX_LIFETIME,
@@ -18,7 +19,7 @@ from mapshelf.errors import Conflict
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import LARGEST_ID, AuditEvent, Token, about_token, about_user
 from mapshelf.store.contract import Passwords
-from mapshelf.tokens import DEFAULT_SCOPES, SCOPES, scopes_of
+from mapshelf.tokens import DEFAULT_SCOPES, FEEDS, SCOPES, scopes_of
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +83,7 @@ def _list(given: argparse.Namespace) -> int:
                 f"created {format_date(token.created)}",
                 f"expires {_date(token.expires)}",
                 f"last used {_date(token.last_used)}",
-                text_of_scopes(scopes_of(token.scopes)),
+                FEEDS if opens_feeds(token) else text_of_scopes(scopes_of(token.scopes)),
             )
     return 0
 

@@ -7,7 +7,14 @@ from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 
 
 class Maps(Protocol):
-    """Reads maps, their outlines and files, and the tables that maps refer to."""
+    """Reads maps, their outlines and files, and the tables that maps refer to.
+
+    Outlines, files and pictures MAY be read from a replica that lags. But they MUST NOT be older
+    than anything that was read of maps before: by ``open_ids``, ``find_map``, or from these.
+    """
+
+    def require_revision(self, revision: int) -> None:
+        """Read no outline, file or picture from before this revision from now on."""
 
     def maps(self, after: int, limit: int) -> list[Map]:
         """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order.
@@ -18,7 +25,7 @@ class Maps(Protocol):
     def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
         """Return the public ids of those of these maps that everybody may see by their addresses.
 
-        The result MUST NOT be older than outlines and files that were read before.
+        The result MUST NOT be older than outlines, files and pictures that were read before.
         """
 
     def outline(self, file_id: int) -> bytes | None:

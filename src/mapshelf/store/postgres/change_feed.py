@@ -98,7 +98,8 @@ class PostgresChangeFeed(DatabaseUser):
     def changes(self, after: int, limit: int, most_bytes: int = MOST_BYTES) -> list[Change]:
         """See ``Store``. One statement sees one state of the database."""
         found, standby = self._changes(self._connections.read_nearby, after, limit, most_bytes)
-        if standby and not found and max(self._seen, self._listener.announced) > after:
+        known = max(self._seen, self._listener.announced, self._newest_read.revision)
+        if standby and not found and known > after:
             found, _ = self._changes(self._connections.read, after, limit, most_bytes)
         if found:  # or a lagging standby would look like a loss of revisions
             self._seen = max(self._seen, found[-1][0])

@@ -55,7 +55,7 @@ class PostgresMaps(DatabaseUser):
         return [map_of_row(row) for row in rows]
 
     def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
-        """See ``Store``. Read like outlines and files, so from the same state or a later one."""
+        """See ``Store``. Read like outlines and files, so never from an earlier state."""
         rows = self._rows_nearby(
             "SELECT id FROM maps WHERE id = ANY(%s) AND visibility IN ('published', 'unlisted')",
             (list(public_ids),),

@@ -97,4 +97,6 @@ class PostgresCatalogueRows(DatabaseUser):
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
-        return CatalogueCounters(*self._rows(COUNTERS)[0])
+        found = CatalogueCounters(*self._rows(COUNTERS)[0])
+        self.require_revision(found.revision)
+        return found

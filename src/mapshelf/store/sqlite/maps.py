@@ -45,6 +45,9 @@ class SQLiteMaps(DatabaseUser):
         )
         return [map_of_row(row) for row in rows]
 
+    def require_revision(self, revision: int) -> None:
+        """See ``Store``. Everything is read as it is now."""
+
     def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
         """See ``Store``."""
         rows = self._database.rows(
