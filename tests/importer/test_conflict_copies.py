@@ -40,6 +40,10 @@ COPIES = [
     "plan.Conflict2.mm",
     "plan(Ann's conflicted copy 2026-11-27).mm",
     "plan\uff08Ann 2026-11-27\uff09.mm",
+    "plan (conflit de casse).mm",
+    "plan (\u043a\u043e\u043d\u0444\u043b\u0438\u043a\u0442).mm",
+    "plan_LOCAL_4711.mm",
+    "plan_REMOTE_4711.mm",
     "plan.sync-conflict-20261127-093015-ABCDEFG.sync-conflict-20261127-093016-ABCDEFG.mm",
 ]
 """What synchronizing programs call conflict copies of ``plan.mm``."""

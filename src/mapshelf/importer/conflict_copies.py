@@ -13,10 +13,11 @@ The programs write different marks, some of them in the language of the user:
   ``Plan (Case Conflict).mm`` beside ``plan.mm``, ``café (Unicode Encoding Conflict).mm``;
 * Seafile: ``plan (SFConflict ann@example.org 2026-11-27-09-30-15).mm``;
 * Synology Drive: ``plan_Desk_Nov-27-0930-2026_Conflict_1.mm``;
-* Resilio Sync: ``plan.Conflict.mm``.
+* Resilio Sync: ``plan.Conflict.mm``;
+* git mergetool: ``plan_REMOTE_4711.mm``.
 
-So a mark contains the word "conflict", or is in parentheses with a date. What is before it may
-differ from the name of the original in case, or in how accents are encoded.
+So a mark contains the word "conflict", is in parentheses with a date, or is one of git's. What is
+before it may differ from the name of the original in case, or in how accents are encoded.
 """
 
 import os
@@ -37,8 +38,17 @@ zip may have longer ones, which no synchronizing program gave them."""
 _END: Final = re.compile(r"[\W_]")
 """What may follow the name of the original: anything but a letter or a digit."""
 
+_CONFLICT: Final = re.compile(
+    "conflict|conflit|konflikt|\u043a\u043e\u043d\u0444\u043b\u0438\u043a\u0442"
+    "|\u7af6\u5408|\u51b2\u7a81|\u885d\u7a81|\ucda9\ub3cc",
+    re.IGNORECASE,
+)
+"""The word in some languages: Russian, Japanese, Chinese and Korean are the last ones."""
+
 _MARK: Final = re.compile(
-    r"conflict|[(\uff08][^()\uff08\uff09]*\d{4}-\d\d-\d\d[^()\uff08\uff09]*[)\uff09]", re.IGNORECASE
+    f"{_CONFLICT.pattern}|_(?:BACKUP|BASE|LOCAL|REMOTE)_\\d+$"
+    r"|[(\uff08][^()\uff08\uff09]*\d{4}-\d\d-\d\d[^()\uff08\uff09]*[)\uff09]",
+    re.IGNORECASE,
 )
 """Parentheses may be those of Chinese and Japanese."""
 
@@ -59,8 +69,8 @@ class ConflictCopies:
         if self._alike is None:
             self._alike = {}
             for one in self._present:
-                self._alike.setdefault(_key(one), []).append(one)
-        alike = (other for one in found for other in self._alike.get(_key(one), ()))
+                self._alike.setdefault(spelling_key(one), []).append(one)
+        alike = (other for one in found for other in self._alike.get(spelling_key(one), ()))
         return list(dict.fromkeys([*found, *(other for other in alike if other != path)]))
 
 
@@ -91,9 +101,9 @@ def is_conflict_copy(path: str, original: str) -> bool:
     A date alone does not: people write it into names, too.
     """
     name = path.removeprefix(os.path.dirname(original))
-    return "conflict" in name.lower() and original in possible_originals(path)
+    return _CONFLICT.search(name) is not None and original in possible_originals(path)
 
 
-def _key(path: str) -> str:
+def spelling_key(path: str) -> str:
     """Return the same text for names that differ in case, or in how accents are encoded."""
     return unicodedata.normalize("NFC", path.casefold())

@@ -78,13 +78,11 @@ class EqualFiles:
         for lost in some[:1] if there else some:
             while known := lost.nearest(source):
                 if self._lost.is_lost(known.path):
-                    if may_be_back and is_conflict_copy(
-                        os.fsdecode(known.path), os.fsdecode(source.path)
-                    ):
+                    if self._keeps_own_map(source, known, equal, may_be_back=may_be_back):
                         return None
-                    if there and self._is_less_private(known, there):
-                        return None
-                    uncertain = self.is_uncertain(source, known)
+                    uncertain = self.is_uncertain(source, known) or self._is_in_private_place(
+                        source, known
+                    )
                     if self._store.move_source(known.path, moved, uncertain=uncertain):
                         lost.drop(known)
                         return known
@@ -93,12 +91,16 @@ class EqualFiles:
                 lost.drop(known)
         return None
 
+    def is_unknown(self, digest: bytes) -> bool:
+        """Return whether no known file has this content."""
+        return self._latest_equal(digest).is_empty
+
     def is_uncertain(self, source: Source, known: Source | None) -> bool:
         """Return whether a file may be a lost one that is not published, other than ``known``.
 
         ``known`` is what ``move_renamed`` returned.
         """
-        if self._latest_equal(source.digest).is_empty:
+        if self.is_unknown(source.digest):
             return False
         lost = self._store.lost_lately(source.digest, MOST_LOST_FILES)
         still = [one for one in lost if is_gone(one[0])]
@@ -113,10 +115,34 @@ class EqualFiles:
                 self._store.note_lost([one for path, one in new.items() if path in unpublished])
             self._noted |= new.keys()
 
-    def _is_less_private(self, known: Source, there: Source) -> bool:
-        """Return whether one file has a published map, and another has not."""
-        paths = [known.path, there.path]
-        return self._store.unpublished_sources(paths, missing=True) == {there.path}
+    def _keeps_own_map(
+        self, source: Source, known: Source, equal: "_Equal", *, may_be_back: bool
+    ) -> bool:
+        """Return whether a file does not get the map of the lost file ``known``."""
+        if may_be_back and is_conflict_copy(os.fsdecode(known.path), os.fsdecode(source.path)):
+            return True
+        if self._is_less_private(known, source):
+            return True
+        return known.is_gone and source.path not in equal.unread and self._may_be_copy(known, equal)
+
+    def _is_less_private(self, known: Source, source: Source) -> bool:
+        """Return whether a file has a published map, and the one at the path of another has not."""
+        paths = [known.path, source.path]
+        return self._store.unpublished_sources(paths, missing=True) == {source.path}
+
+    def _is_in_private_place(self, source: Source, known: Source) -> bool:
+        """Return whether a file with a published map was moved to where new ones are private."""
+        unpublished = self._store.unpublished_sources([known.path], missing=True)
+        return not unpublished and bool(self._store.unpublished_places([source.path]))
+
+    def _may_be_copy(self, known: Source, equal: "_Equal") -> bool:
+        """Return whether a file may be a copy of one that is not published, as ``known`` is.
+
+        If that is deleted then, it was moved: the file must be a new map to get that of the other.
+        """
+        if self._store.unpublished_sources([known.path], missing=True):
+            return False
+        return bool(self._store.unpublished_sources(equal.there))
 
     def missing(self, source: Source, folder: str) -> list[Source]:
         """Return up to ``FEW`` files with this content that had been missing from ``folder``.
@@ -166,6 +192,7 @@ class _Equal:
 
     Attributes:
         unread: those that were missing or not read yet, by path.
+        there: the paths of those that were not missing.
         absent: those that were there until now, even if a disk may be disconnected.
         moved: those of them that are lost.
         is_empty: whether no file is known with this content.
@@ -173,6 +200,7 @@ class _Equal:
 
     def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path: one for one in sources if one.is_gone or one.modified == UNREAD}
+        self.there = [one.path for one in sources[:MOST_GONE] if not one.is_gone]
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
         self.is_empty = not sources

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple, Protocol
 from mapshelf.errors import ReadingEnded
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.attribution import Attribution
-from mapshelf.importer.conflict_copies import ConflictCopies
 from mapshelf.importer.dates_added import DatesAdded
 from mapshelf.importer.documents import OTHER_FORM, Found, other_places, take_other_forms
 from mapshelf.importer.equal_files import UNREAD, EqualFiles
 from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.originals import Originals
 from mapshelf.importer.reading_order import in_reading_order
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_archive, is_gone, storable_time
@@ -118,12 +118,11 @@ class _Import:
         self._dates_added = helpers.dates_added
         self._equal = helpers.equal_files
         self._lost = helpers.lost
-        self._conflict_copies = ConflictCopies(helpers.lost.present)
+        self._originals = Originals(store, helpers.lost.present)
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
-        self._originals: dict[str, list[str]] = {}
         self._completed: dict[str, list[Source]] = {}
         self._bytes = 0
         self._written = time.monotonic()
@@ -132,7 +131,7 @@ class _Import:
         self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
     ) -> None:
         self._folders = folders
-        originals = self._conflict_copies.originals
+        originals = self._originals.of_conflict_copy
         for group in in_reading_order(list(candidates), self._store, originals):
             self._run(group, reader)
 
@@ -203,7 +202,7 @@ class _Import:
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
         if may_be_renamed and not renamed and reading.former != source.digest:
-            self._note_originals(found.path)
+            self._note_originals(found.path, reading, source.digest)
         self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
@@ -237,35 +236,15 @@ class _Import:
             links=found.links,
         )
 
-    def _note_originals(self, path: str) -> None:
-        """Note the files of which a new one may be a conflict copy."""
-        originals = self._conflict_copies.originals(path)
+    def _note_originals(self, path: str, reading: "_Reading", digest: bytes) -> None:
+        """Note the files of which a new one may be a version that has changed."""
+        originals = self._originals.of_conflict_copy(path)
         if not self._drafts.keys().isdisjoint(originals):
             self._write()  # what these inherit is not known before
         if originals:
-            self._originals[path] = originals
-
-    def _consider_originals(self) -> None:
-        """Make drafts of conflict copies private whose originals are not published by now."""
-        for path, originals in self._originals.items():
-            if self._is_unpublished(originals):
-                self._drafts[path] = replace(self._drafts[path], uncertain=True)
-        self._originals.clear()
-
-    def _is_unpublished(self, originals: list[str]) -> bool:
-        """Return whether the map of any of these is not published, or cannot be told."""
-        paths = list(map(os.fsencode, originals))
-        if self._store.unpublished_sources(paths, missing=True):
-            return True
-        known = self._store.sources(paths)
-        left = [one for one in paths if one not in known or known[one].is_gone]
-        if any(self._is_there(os.fsdecode(one)) for one in left):
-            return True
-        return bool(self._store.unpublished_places(left))
-
-    def _is_there(self, path: str) -> bool:
-        """Return whether there is a file, even one that a scan leaves out, such as an empty one."""
-        return path in self._lost.present or os.path.lexists(path)
+            self._originals.note_copy(path, originals)
+        if self._equal.is_unknown(digest):
+            self._originals.note_unknown(path, reading.name)
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.
@@ -282,7 +261,8 @@ class _Import:
 
     def _write(self) -> None:
         if self._drafts:
-            self._consider_originals()
+            for path in self._originals.take_unpublished():
+                self._drafts[path] = replace(self._drafts[path], uncertain=True)
             outcomes = self._store.put_maps(list(self._drafts.values()))
             self._report.note_all(map(printable, self._drafts), outcomes)
             self._adopt_completed()

@@ -178,7 +178,8 @@ def is_gone(path: bytes) -> bool:
     On errors it may be there. A member of an archive is there as long as the archive is. A folder
     that took the place of the file, or a file that took the place of its folder, is something else.
     What is found through a symbolic link is another file: since the path became canonical, its file
-    or folder was moved, and a link was left in its place.
+    or folder was moved, and a link was left in its place. On a disk that ignores case, the name of
+    the file may have other letters now.
     """
     try:
         status = os.lstat(path)
@@ -188,7 +189,9 @@ def is_gone(path: bytes) -> bool:
         return not _is_in_archive(os.fsdecode(path)) or _leads_through_link(path)
     except OSError:
         return _leads_through_link(path)
-    return stat.S_ISDIR(status.st_mode) or _leads_through_link(path)
+    if stat.S_ISDIR(status.st_mode) or _leads_through_link(path):
+        return True
+    return _has_other_letters(path, status)
 
 
 def is_archive(path: str) -> bool:
@@ -201,6 +204,16 @@ def link_in(path: bytes) -> bytes | None:
     parts = path.split(b"/")
     parents = (b"/".join(parts[:end]) for end in range(2, len(parts) + 1))
     return next(filter(os.path.islink, parents), None)
+
+
+def _has_other_letters(path: bytes, status: os.stat_result) -> bool:
+    """Return whether a path leads to a file only because its disk ignores case."""
+    folder, name = os.path.split(path)
+    try:
+        other = os.lstat(os.path.join(folder, name.swapcase()))
+        return os.path.samestat(status, other) and name not in os.listdir(folder)
+    except OSError:
+        return False
 
 
 def _leads_through_link(path: bytes) -> bool:

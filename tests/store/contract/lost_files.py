@@ -90,3 +90,23 @@ class LostFilesContract(PeopleSuite):
         assert store.move_source(FILE.path, MOVED, uncertain=True)
         assert [one.map.id for one in store.removed_maps(ann)] == [secret.id]
         assert store.undo_removal(secret.file_id).visibility is Visibility.PRIVATE
+
+    @pytest.mark.parametrize("state", ["private", "removed", "missing"])
+    def test_files_of_unpublished_maps_are_found_by_their_names(
+        self, store: Store, clock: Clock, ann: int, state: str
+    ) -> None:
+        some = [put(store, draft(source(f"{one}/Plan.mm"))) for one in "abc"]
+        put(store, draft(source("a/plans.mm")))
+        for one in some[:2]:
+            store.edit_map(one.file_id, PRIVATE)
+            if state == "removed":
+                store.remove_map(one.file_id, ann)
+        if state == "missing":
+            store.remove_sources([source(f"{one}/Plan.mm").path for one in "abc"])
+        clock.now += LOST_WITHIN - 1
+        expected = [b"/maps/a/Plan.mm", b"/maps/b/Plan.mm"]
+        assert sorted(store.unpublished_named(["plan.mm", "other.mm"], ALL)) == expected
+        assert len(store.unpublished_named(["plan.mm"], 1)) == 1
+        assert store.unpublished_named(["plans.mm"], ALL) == []
+        clock.now += 1
+        assert bool(store.unpublished_named(["plan.mm"], ALL)) is (state != "missing")

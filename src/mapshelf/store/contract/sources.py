@@ -1,6 +1,6 @@
 """Sources: the files that maps were read from, so that an importer can recognize them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from mapshelf.model import Source
@@ -60,6 +60,13 @@ class Sources(Protocol):
         """Return those of ``paths`` whose maps are not published.
 
         ``missing`` ones are left out if not asked for. They are as visible as they will be again.
+        """
+
+    def unpublished_named(self, names: Collection[str], limit: int) -> list[bytes]:
+        """Return the paths of files with these names in lower case whose maps are not published.
+
+        Those that have been missing for over an hour are left out. At most ``limit`` are returned
+        for each name. Databases differ in which letters they turn into lower case.
         """
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:

@@ -158,6 +158,7 @@ class PostgresChangeFeed(DatabaseUser):
         rows = self._rows(WITHDRAWN, (after, after, limit))
         if rows:  # or a lagging standby would look like a loss of revisions
             self._seen = max(self._seen, rows[-1][0])
+            self.require_revision(rows[-1][0])
         return [(revision, file_id, public_id) for revision, file_id, public_id in rows]
 
     def map_count(self) -> int:

@@ -1,14 +1,16 @@
 """Sources in PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.former_places import note_former_place
 from mapshelf.store.inherited_visibility import hide_uncertain
+from mapshelf.store.lost_files import LOST_WITHIN
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.links import FILE_NAME
 from mapshelf.store.tables import Row
 
 
@@ -55,6 +57,16 @@ class PostgresSources(DatabaseUser):
             (missing, list(paths)),
         )
         return {path for (path,) in rows}
+
+    def unpublished_named(self, names: Collection[str], limit: int) -> list[bytes]:
+        """See ``Store``."""
+        unpublished = UNPUBLISHED.format(missing="g.since > %s")
+        rows = self._rows(
+            "SELECT file.path FROM unnest(%s::text[]) AS one (name) CROSS JOIN LATERAL"
+            f" ({unpublished} AND {FILE_NAME} = one.name LIMIT %s) AS file",
+            (list(names), self._clock() - LOST_WITHIN, limit),
+        )
+        return [path for (path,) in rows]
 
     def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""

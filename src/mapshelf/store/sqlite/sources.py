@@ -1,6 +1,6 @@
 """Sources in SQLite."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 
@@ -8,8 +8,10 @@ from mapshelf.model import GONE, Source
 from mapshelf.store.columns import KEEP_MISSING, SOURCE, UNPUBLISHED
 from mapshelf.store.former_places import note_former_place
 from mapshelf.store.inherited_visibility import hide_uncertain
+from mapshelf.store.lost_files import LOST_WITHIN
 from mapshelf.store.missing_maps import path_without_file
 from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.links import FILE_NAME
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 
@@ -49,6 +51,14 @@ class SQLiteSources(DatabaseUser):
         with self._database.reading() as database:
             rows = (row for path in paths for row in database.execute(query, (missing, path)))
             return {path for (path,) in rows}
+
+    def unpublished_named(self, names: Collection[str], limit: int) -> list[bytes]:
+        """See ``Store``."""
+        query = f"{UNPUBLISHED.format(missing='g.since > ?')} AND {FILE_NAME} = ? LIMIT ?"
+        since = self._clock() - LOST_WITHIN
+        with self._database.reading() as database:
+            rows = (row for name in names for row in database.execute(query, (since, name, limit)))
+            return [path for (path,) in rows]
 
     def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""

@@ -1,0 +1,248 @@
+"""A private file that is changed and moved at the same time is not published where it is found."""
+
+import os
+import unicodedata
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.model import MapDetails, Visibility
+from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.store import Store
+from mapshelf.store.lost_files import LOST_WITHIN
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+from tests.importer.test_former_places import shown, visibility_of
+from tests.importer.test_lost_files import make_private, map_of, old_map
+from tests.store.clock import Clock
+
+pytestmark = pytest.mark.process
+
+CAFE = "caf\u00e9.mm"
+
+
+class Library:
+    """A served folder with a private file ``a/plan.mm``, and others."""
+
+    def __init__(self, store: Store, reader: SandboxedReader, folder: Path) -> None:
+        self.store = store
+        self.folder = folder
+        self.plan = old_map(folder / "a" / "plan.mm", "Plan")
+        self.beside = old_map(folder / "a" / "beside.mm", "Beside")
+        old_map(folder / "keep.mm", "Keep")
+        self.reader = reader
+        self.follow()
+        make_private(store, self.plan)
+
+    def follow(self, folder: Path | None = None) -> None:
+        """Follow a folder as a new process does."""
+        self.sync = FolderSync(self.store, self.reader, [folder or self.folder]).sync
+        self.sync()
+
+    def write(self, path: Path, title: str = "Changed") -> Path:
+        return old_map(path, title, 60)
+
+
+@pytest.fixture
+def library(store: Store, reader: SandboxedReader, tmp_path: Path) -> Library:
+    return Library(store, reader, tmp_path / "maps")
+
+
+def test_a_file_in_a_renamed_folder_may_have_changed(library: Library) -> None:
+    moved = library.plan.parent.rename(library.folder / "b")
+    new = library.write(moved / "plan.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+    assert shown(library.store) == {"Beside", "Keep"}
+    library.write(new, "Later")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+
+
+def test_a_served_folder_may_have_moved_and_its_files_changed(library: Library) -> None:
+    moved = library.folder.rename(library.folder.parent / "elsewhere")
+    new = library.write(moved / "a" / "plan.mm")
+    library.follow(moved)
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+    assert shown(library.store) == {"Beside", "Keep"}
+
+
+def test_a_file_may_come_back_into_the_renamed_folder(library: Library) -> None:
+    library.plan.unlink()
+    library.sync()
+    moved = library.plan.parent.rename(library.folder / "b")
+    library.sync()
+    new = library.write(moved / "plan.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["beside it", "in its place"])
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Plan.mm", "plan.mm"),
+        ("plan.mm", "PLAN.mm"),
+        (CAFE, unicodedata.normalize("NFD", CAFE)),
+        (unicodedata.normalize("NFD", CAFE), CAFE.upper()),
+        ("\u00dcber.mm", "\u00fcber.mm"),
+    ],
+)
+def test_a_changed_file_may_be_spelled_differently(
+    library: Library, name: str, other: str, there: bool
+) -> None:
+    private = library.write(library.folder / name, "Private")
+    library.sync()
+    make_private(library.store, private)
+    if not there:
+        private.unlink()
+    new = library.write(library.folder / other)
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+
+
+def test_files_with_another_name_or_content_are_published(library: Library) -> None:
+    library.plan.unlink()
+    other = library.write(library.folder / "b" / "plans.mm", "Other")
+    copied = library.write(library.folder / "b" / "plan.mm", "Keep")
+    library.sync()
+    for one in (other, copied):
+        assert visibility_of(library.store, one) is Visibility.PUBLISHED
+
+
+def test_a_file_with_the_name_of_one_that_is_there_is_published(library: Library) -> None:
+    new = library.write(library.folder / "b" / "plan.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PUBLISHED
+
+
+def test_a_file_with_the_name_of_a_published_one_is_published(library: Library) -> None:
+    library.beside.unlink()
+    new = library.write(library.folder / "b" / "beside.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PUBLISHED
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_file_that_is_gone_is_remembered_for_an_hour(
+    reader: SandboxedReader, tmp_path: Path, late: bool
+) -> None:
+    clock = Clock()
+    with closing(SQLiteStore(tmp_path / "catalogue.db", clock)) as store:
+        library = Library(store, reader, tmp_path / "maps")
+        library.plan.unlink()
+        library.sync()
+        clock.now += LOST_WITHIN + (0 if late else -1)
+        new = library.write(library.folder / "b" / "plan.mm")
+        library.sync()
+        expected = Visibility.PUBLISHED if late else Visibility.PRIVATE
+        assert visibility_of(store, new) is expected
+
+
+def test_what_people_decide_about_such_a_file_stays(library: Library) -> None:
+    moved = library.plan.parent.rename(library.folder / "b")
+    new = library.write(moved / "plan.mm")
+    library.sync()
+    found = map_of(library.store, new)
+    assert found
+    library.store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+    library.write(new, "Public")
+    library.sync()
+    assert "Public" in shown(library.store)
+
+
+@pytest.mark.parametrize("visibility", [Visibility.PRIVATE, Visibility.UNLISTED])
+@pytest.mark.parametrize("look", [True, False])
+def test_a_published_file_that_gets_the_name_of_a_private_one_has_its_map(
+    library: Library, visibility: Visibility, look: bool
+) -> None:
+    """Somebody deletes the old version, and gives its name to the new one."""
+    before = map_of(library.store, library.plan)
+    assert before
+    library.store.edit_map(before.file_id, MapDetails(visibility=visibility))
+    new = library.write(library.plan.with_name("plan (1).mm"))
+    library.sync()
+    library.plan.unlink()
+    if look:
+        library.sync()
+    new.rename(library.plan)
+    library.sync()
+    library.write(library.plan, "Later")
+    library.sync()
+    found = map_of(library.store, library.plan)
+    assert found
+    assert (found.id, found.visibility) == (before.id, visibility)
+    assert "Later" not in shown(library.store)
+
+
+def test_a_published_file_in_the_former_place_of_a_private_one_is_private(
+    library: Library,
+) -> None:
+    """The folder is put aside, and another one gets its name."""
+    library.plan.parent.rename(library.folder / "old")
+    new = library.write(library.folder / "new" / "plan.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PUBLISHED
+    new.parent.rename(library.plan.parent)
+    library.sync()
+    assert visibility_of(library.store, library.plan) is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize("name", ["plan.mm", "diary.mm"])
+def test_a_private_file_that_is_moved_by_copying_does_not_become_a_deleted_public_one(
+    library: Library, name: str
+) -> None:
+    """Both were begun from one template, which is published."""
+    template = old_map(library.folder / "template.mm", "Plan")
+    public = old_map(library.folder / "public.mm", "Plan")
+    library.sync()
+    store = library.store
+    for one in (template, public):
+        found = map_of(store, one)
+        assert found
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+    public.unlink()
+    library.sync()
+    copy = old_map(library.folder / "x" / name, "Plan")
+    library.sync()
+    library.plan.unlink()
+    library.sync()
+    library.write(copy, "Secret")
+    library.sync()
+    assert "Secret" not in shown(store)
+
+
+@pytest.fixture
+def case_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all disks ignore case, as most do on macOS: a stand-in, because few do on Linux."""
+    look = os.lstat
+
+    def lstat(path: os.PathLike[str] | str | bytes) -> os.stat_result:
+        try:
+            return look(path)
+        except FileNotFoundError:
+            folder, name = os.path.split(os.fsdecode(path))
+            alike = (one for one in os.listdir(folder) if one.lower() == name.lower())
+            if there := next(alike, None):
+                return look(os.path.join(folder, there))
+            raise
+
+    monkeypatch.setattr(os, "lstat", lstat)
+
+
+@pytest.mark.usefixtures("case_is_ignored")
+def test_a_file_keeps_its_map_when_letters_of_its_name_change(library: Library) -> None:
+    before = map_of(library.store, library.plan)
+    new = library.plan.rename(library.plan.with_name("PLAN.mm"))
+    library.sync()
+    assert map_of(library.store, new) == before
+    assert not library.store.sources([os.fsencode(library.plan)])
+
+
+@pytest.mark.usefixtures("case_is_ignored")
+def test_a_file_may_change_when_letters_of_its_name_do(library: Library) -> None:
+    new = library.write(library.plan.rename(library.plan.with_name("PLAN.mm")))
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+    assert shown(library.store) == {"Beside", "Keep"}
