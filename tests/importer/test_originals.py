@@ -1,6 +1,7 @@
 """A private file that is changed and moved at the same time is not published where it is found."""
 
 import os
+import shutil
 import unicodedata
 from contextlib import closing
 from pathlib import Path
@@ -62,9 +63,8 @@ def test_a_file_in_a_renamed_folder_may_have_changed(library: Library) -> None:
 
 def test_a_served_folder_may_have_moved_and_its_files_changed(library: Library) -> None:
     moved = library.folder.rename(library.folder.parent / "elsewhere")
-    new = library.write(moved / "a" / "plan.mm")
+    library.write(moved / "a" / "plan.mm")
     library.follow(moved)
-    assert visibility_of(library.store, new) is Visibility.PRIVATE
     assert shown(library.store) == {"Beside", "Keep"}
 
 
@@ -138,6 +138,19 @@ def test_a_file_that_is_gone_is_remembered_for_an_hour(
         library.sync()
         expected = Visibility.PUBLISHED if late else Visibility.PRIVATE
         assert visibility_of(store, new) is expected
+
+
+def test_a_file_that_nobody_misses_does_not_hide_others_for_ever(
+    library: Library, tmp_path: Path
+) -> None:
+    """Its folder was imported once, and deleted."""
+    private = old_map(tmp_path / "once" / "untitled.mm", "Private")
+    FolderSync(library.store, library.reader, [private.parent]).sync()
+    make_private(library.store, private)
+    shutil.rmtree(private.parent)
+    library.write(library.folder / "untitled.mm")
+    library.sync()
+    assert "Changed" in shown(library.store)
 
 
 def test_what_people_decide_about_such_a_file_stays(library: Library) -> None:

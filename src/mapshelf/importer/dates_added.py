@@ -28,12 +28,29 @@ class DatesAdded:
             found: its file.
             folder: the folder or archive given by the operator, empty if the file itself was given.
         """
-        if not folder or not self._is_first(folder):
+        if not self.is_first(folder):
             return None
         dated = found.dated
         if dated is None:
             dated = storable_time(found.modified_ns) // 1_000_000
         return min(dated, milliseconds())
+
+    def is_first(self, folder: str) -> bool:
+        """Return whether this is the first import of a folder, or continues it.
+
+        ``folder`` is that of ``date_of``.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        if not folder:
+            return False
+        first = self._first.get(folder)
+        if first is None:
+            path = os.fsencode(folder)
+            known = bool(self._sources.sources_below(path, b"", 1))
+            first = self._first[folder] = self._store.begin_import(path, has_maps=known)
+        return first
 
     def finish(self, *folders: str) -> None:
         """Record that the first import of these folders, and of all queried ones, is complete.
@@ -44,11 +61,3 @@ class DatesAdded:
         for folder in {*self._first, *folders}:
             self._store.finish_import(os.fsencode(folder))
         self._first.clear()
-
-    def _is_first(self, folder: str) -> bool:
-        first = self._first.get(folder)
-        if first is None:
-            path = os.fsencode(folder)
-            known = bool(self._sources.sources_below(path, b"", 1))
-            first = self._first[folder] = self._store.begin_import(path, has_maps=known)
-        return first

@@ -131,9 +131,13 @@ class EqualFiles:
         return self._store.unpublished_sources(paths, missing=True) == {source.path}
 
     def _is_in_private_place(self, source: Source, known: Source) -> bool:
-        """Return whether a file with a published map was moved to where new ones are private."""
-        unpublished = self._store.unpublished_sources([known.path], missing=True)
-        return not unpublished and bool(self._store.unpublished_places([source.path]))
+        """Return whether a file with a published map was moved to where new ones are private.
+
+        One that had been missing comes back as it was.
+        """
+        if known.is_gone or self._store.unpublished_sources([known.path]):
+            return False
+        return bool(self._store.unpublished_places([source.path]))
 
     def _may_be_copy(self, known: Source, equal: "_Equal") -> bool:
         """Return whether a file may be a copy of one that is not published, as ``known`` is.

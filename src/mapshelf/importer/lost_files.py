@@ -142,6 +142,10 @@ class LostFiles:
         """
         return self.may_be_unmounted(path) or self._seen.may_come_back(_target(path))
 
+    def is_followed(self, path: bytes) -> bool:
+        """Return whether a file is in one of the folders that are synchronized or imported."""
+        return bool(self._around(os.fsdecode(path)))
+
     def mount_point(self, path: bytes) -> bytes | None:
         """Return the folder on which the disk of a file that is not there may have been mounted.
 

@@ -118,7 +118,7 @@ class _Import:
         self._dates_added = helpers.dates_added
         self._equal = helpers.equal_files
         self._lost = helpers.lost
-        self._originals = Originals(store, helpers.lost.present)
+        self._originals = Originals(store, helpers.lost)
         self._folders: tuple[bytes, ...] = ()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
@@ -131,8 +131,10 @@ class _Import:
         self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
     ) -> None:
         self._folders = folders
-        originals = self._originals.of_conflict_copy
-        for group in in_reading_order(list(candidates), self._store, originals):
+        originals, found = self._originals.of_conflict_copy, list(candidates)
+        for folder in {one.folder for one in found}:
+            self._dates_added.is_first(folder)  # which cannot be told once maps have moved there
+        for group in in_reading_order(found, self._store, originals):
             self._run(group, reader)
 
     def _run(self, candidates: list[Candidate], reader: SandboxedReader) -> None:
@@ -244,7 +246,8 @@ class _Import:
         if originals:
             self._originals.note_copy(path, originals)
         if self._equal.is_unknown(digest):
-            self._originals.note_unknown(path, reading.name)
+            first = self._dates_added.is_first(reading.folder)
+            self._originals.note_unknown(path, reading.name, first=first)
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.

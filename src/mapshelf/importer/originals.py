@@ -9,27 +9,35 @@ import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection
-from typing import Final
+from typing import Final, NamedTuple
 
 from mapshelf.importer.conflict_copies import ConflictCopies, spelling_key
 from mapshelf.importer.documents import is_in_document
+from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.scan import is_gone
+from mapshelf.model import Source
 from mapshelf.store.contract import Sources
 
-MOST_NAMED: Final = 100
+MOST_NAMED: Final = 1000
 """Unpublished files with one name that are looked at."""
+
+
+class _Unknown(NamedTuple):
+    """A new file with a content that no file had; see ``Originals.note_unknown``."""
+
+    name: str
+    first: bool
 
 
 class Originals:
     """The originals that the new files of one import may have."""
 
-    def __init__(self, store: Sources, present: Collection[str]) -> None:
-        """Set up for folders with the files ``present``."""
+    def __init__(self, store: Sources, lost: LostFiles) -> None:
         self._store = store
-        self._present = present
-        self._conflict_copies = ConflictCopies(present)
+        self._lost = lost
+        self._conflict_copies = ConflictCopies(lost.present)
         self._copies: dict[str, list[str]] = {}
-        self._named: dict[str, str] = {}
+        self._unknown: dict[str, _Unknown] = {}
 
     def of_conflict_copy(self, path: str) -> list[str]:
         """See ``ConflictCopies.originals``."""
@@ -39,13 +47,18 @@ class Originals:
         """Note of which files a new one may be a conflict copy."""
         self._copies[path] = originals
 
-    def note_unknown(self, path: str, name: str) -> None:
-        """Note a new file with a content that no file had; ``name`` is that of ``Source``.
+    def note_unknown(self, path: str, name: str, *, first: bool) -> None:
+        """Note a new file with a content that no file had.
 
         Of a document that is a folder, only the name of the folder would tell something.
+
+        Args:
+            path: its path.
+            name: its name in ``Source``.
+            first: whether it was found by the first import of its folder.
         """
         if not is_in_document(path):
-            self._named[path] = os.path.basename(name)
+            self._unknown[path] = _Unknown(name, first)
 
     def take_unpublished(self) -> set[str]:
         """Return those of the noted files that may be versions of unpublished ones; forget all.
@@ -56,7 +69,7 @@ class Originals:
         found = {path for path, some in self._copies.items() if self._is_unpublished(some)}
         found |= self._named_like_unpublished()
         self._copies.clear()
-        self._named.clear()
+        self._unknown.clear()
         return found
 
     def _is_unpublished(self, originals: list[str]) -> bool:
@@ -72,30 +85,45 @@ class Originals:
 
     def _is_there(self, path: str) -> bool:
         """Return whether there is a file, even one that a scan leaves out, such as an empty one."""
-        return path in self._present or os.path.lexists(path)
+        return path in self._lost.present or os.path.lexists(path)
 
     def _named_like_unpublished(self) -> set[str]:
         """Return the files with the name of an unpublished one that is gone, for an hour at most.
 
         In the same folder, that may still be there: then only its name is spelled differently.
         """
-        if not self._named:
+        if not self._unknown:
             return set()
-        names = {one for name in self._named.values() for one in _spellings(name)}
-        unpublished: dict[str, list[str]] = defaultdict(list)
-        for other in self._store.unpublished_named(names, MOST_NAMED):
-            place = os.fsdecode(other)
-            unpublished[spelling_key(os.path.basename(place))].append(place)
+        names = {os.path.basename(one.name) for one in self._unknown.values()}
+        spellings = {spelling for name in names for spelling in _spellings(name)}
+        unpublished: dict[str, list[Source]] = defaultdict(list)
+        gone = set[bytes]()
+        for source in self._store.unpublished_named(spellings, MOST_NAMED):
+            unpublished[_key(source.path)].append(source)
+            if is_gone(source.path):
+                gone.add(source.path)
         return {
             path
-            for path in self._named
-            for place in unpublished.get(spelling_key(os.path.basename(path)), ())
-            if place != path and _may_be(path, place)
+            for path, new in self._unknown.items()
+            for source in unpublished.get(_key(os.fsencode(path)), ())
+            if self._may_be(path, new, source, is_gone=source.path in gone)
         }
 
+    def _may_be(self, path: str, new: _Unknown, source: Source, *, is_gone: bool) -> bool:
+        """Return whether a new file may be an unpublished one with the same name."""
+        place = os.fsdecode(source.path)
+        if spelling_key(place) == spelling_key(path):
+            return place != path
+        if not is_gone:
+            return False
+        if source.is_gone or self._lost.is_followed(source.path):
+            return True
+        # Nobody may ever miss it. But its whole folder may have been moved to where this one is.
+        return new.first and spelling_key(source.name) == spelling_key(new.name)
 
-def _may_be(path: str, unpublished: str) -> bool:
-    return spelling_key(path) == spelling_key(unpublished) or is_gone(os.fsencode(unpublished))
+
+def _key(path: bytes) -> str:
+    return spelling_key(os.path.basename(os.fsdecode(path)))
 
 
 def _spellings(name: str) -> Collection[str]:

@@ -92,13 +92,14 @@ ORIGIN: Final = (
 that is about to be read again has the time -1, a missing one -2 (``GONE``)."""
 
 UNPUBLISHED: Final = (
-    "SELECT s.path FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
+    f"SELECT {_columns(Source, 's.')} FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
     " LEFT JOIN removed AS r ON r.file_id = m.file_id"
     " LEFT JOIN missing AS g ON g.file_id = m.file_id"
     " WHERE (r.file_id IS NOT NULL OR coalesce(g.visibility, m.visibility) <> 'published')"
     f" AND (s.modified <> {GONE} OR {{missing}})"
 )
-"""Selects the paths of ``contract.Sources.unpublished_sources``; ``{missing}`` is a placeholder."""
+"""Selects the sources of maps that are not published; ``{missing}`` is the condition for those that
+are missing."""
 
 KEEP_MISSING: Final = (
     "INSERT INTO missing SELECT m.file_id, coalesce(r.visibility, m.visibility), {now}"

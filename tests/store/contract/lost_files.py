@@ -105,7 +105,9 @@ class LostFilesContract(PeopleSuite):
             store.remove_sources([source(f"{one}/Plan.mm").path for one in "abc"])
         clock.now += LOST_WITHIN - 1
         expected = [b"/maps/a/Plan.mm", b"/maps/b/Plan.mm"]
-        assert sorted(store.unpublished_named(["plan.mm", "other.mm"], ALL)) == expected
+        found = store.unpublished_named(["plan.mm", "other.mm"], ALL)
+        assert sorted(one.path for one in found) == expected
+        assert {one.is_gone for one in found} == {state == "missing"}
         assert len(store.unpublished_named(["plan.mm"], 1)) == 1
         assert store.unpublished_named(["plans.mm"], ALL) == []
         clock.now += 1

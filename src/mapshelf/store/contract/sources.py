@@ -62,8 +62,8 @@ class Sources(Protocol):
         ``missing`` ones are left out if not asked for. They are as visible as they will be again.
         """
 
-    def unpublished_named(self, names: Collection[str], limit: int) -> list[bytes]:
-        """Return the paths of files with these names in lower case whose maps are not published.
+    def unpublished_named(self, names: Collection[str], limit: int) -> list[Source]:
+        """Return the files with these names in lower case whose maps are not published.
 
         Those that have been missing for over an hour are left out. At most ``limit`` are returned
         for each name. Databases differ in which letters they turn into lower case.

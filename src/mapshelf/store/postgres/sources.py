@@ -56,17 +56,17 @@ class PostgresSources(DatabaseUser):
             " (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)",
             (missing, list(paths)),
         )
-        return {path for (path,) in rows}
+        return {path for path, *_ in rows}
 
-    def unpublished_named(self, names: Collection[str], limit: int) -> list[bytes]:
+    def unpublished_named(self, names: Collection[str], limit: int) -> list[Source]:
         """See ``Store``."""
         unpublished = UNPUBLISHED.format(missing="g.since > %s")
         rows = self._rows(
-            "SELECT file.path FROM unnest(%s::text[]) AS one (name) CROSS JOIN LATERAL"
+            "SELECT file.* FROM unnest(%s::text[]) AS one (name) CROSS JOIN LATERAL"
             f" ({unpublished} AND {FILE_NAME} = one.name LIMIT %s) AS file",
             (list(names), self._clock() - LOST_WITHIN, limit),
         )
-        return [path for (path,) in rows]
+        return [Source(*row) for row in rows]
 
     def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""

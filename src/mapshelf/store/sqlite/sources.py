@@ -50,15 +50,15 @@ class SQLiteSources(DatabaseUser):
         query = f"{UNPUBLISHED.format(missing='?')} AND s.path = ?"
         with self._database.reading() as database:
             rows = (row for path in paths for row in database.execute(query, (missing, path)))
-            return {path for (path,) in rows}
+            return {path for path, *_ in rows}
 
-    def unpublished_named(self, names: Collection[str], limit: int) -> list[bytes]:
+    def unpublished_named(self, names: Collection[str], limit: int) -> list[Source]:
         """See ``Store``."""
         query = f"{UNPUBLISHED.format(missing='g.since > ?')} AND {FILE_NAME} = ? LIMIT ?"
         since = self._clock() - LOST_WITHIN
         with self._database.reading() as database:
             rows = (row for name in names for row in database.execute(query, (since, name, limit)))
-            return [path for (path,) in rows]
+            return [Source(*row) for row in rows]
 
     def move_source(self, old: bytes, new: Source, *, uncertain: bool = False) -> bool:
         """See ``Store``."""
