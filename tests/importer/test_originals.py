@@ -3,19 +3,22 @@
 import os
 import shutil
 import unicodedata
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.importer.folder_sync import FolderSync
-from mapshelf.model import MapDetails, Visibility
+from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 from mapshelf.store.lost_files import LOST_WITHIN
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.importer.test_former_places import shown, visibility_of
-from tests.importer.test_lost_files import make_private, map_of, old_map
+from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map
 from tests.store.clock import Clock
 
 pytestmark = pytest.mark.process
@@ -224,6 +227,47 @@ def test_a_private_file_that_is_moved_by_copying_does_not_become_a_deleted_publi
     library.write(copy, "Secret")
     library.sync()
     assert "Secret" not in shown(store)
+
+
+@pytest.mark.parametrize("look", [True, False], ids=["copied and deleted", "renamed"])
+@pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PRIVATE])
+def test_a_file_that_is_moved_keeps_its_map_as_visible_as_it_was(
+    library: Library, visibility: Visibility, look: bool
+) -> None:
+    """Even if the process that moves the map ends before it has read the file."""
+    before = map_of(library.store, library.plan)
+    assert before
+    library.store.edit_map(before.file_id, MapDetails(visibility=visibility))
+    copy = library.plan.with_name("copy.mm")
+    if look:
+        shutil.copy(library.plan, copy)
+        os.utime(copy, (LONG_AGO + 9, LONG_AGO + 9))
+        library.sync()
+        library.plan.unlink()
+        library.sync()
+    else:
+        library.plan.rename(copy)
+        failing = cast("Store", Failing(library.store))
+        with pytest.raises(StoreUnavailable):
+            FolderSync(failing, library.reader, [library.folder]).sync()
+    library.follow()
+    found = map_of(library.store, copy)
+    assert found
+    assert (found.id, found.visibility) == (before.id, visibility)
+
+
+class Failing:
+    """A store that writes no maps, as if the process ended before that."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> None:
+        assert drafts
+        raise StoreUnavailable("the process has ended")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 @pytest.fixture

@@ -98,9 +98,12 @@ class EqualFiles:
     def is_uncertain(self, source: Source, known: Source | None) -> bool:
         """Return whether a file may be a lost one that is not published, other than ``known``.
 
-        ``known`` is what ``move_renamed`` returned.
+        ``known`` is what ``move_renamed`` returned. If the file was moved but not read yet, this
+        was decided when its map was moved, and the file is remembered as a lost one itself.
         """
-        if self.is_unknown(source.digest):
+        equal = self._latest_equal(source.digest)
+        there = equal.unread.get(source.path)
+        if equal.is_empty or (there is not None and not there.is_gone):
             return False
         lost = self._store.lost_lately(source.digest, MOST_LOST_FILES)
         still = [one for one in lost if is_gone(one[0])]
