@@ -71,6 +71,30 @@ def test_a_served_folder_may_have_moved_and_its_files_changed(library: Library) 
     assert shown(library.store) == {"Beside", "Keep"}
 
 
+@pytest.mark.parametrize("removed", [True, False])
+def test_a_served_folder_may_have_been_copied(library: Library, removed: bool) -> None:
+    """The copy is on a larger disk, and the former one stays where it is for a while."""
+    if removed:
+        found = map_of(library.store, library.plan)
+        assert found
+        library.store.remove_map(found.file_id, library.store.add_user("admin").id)
+    copy = library.folder.parent / "elsewhere"
+    shutil.copytree(library.folder, copy)
+    library.follow(copy)
+    library.write(copy / "a" / "plan.mm")
+    library.sync()
+    assert shown(library.store) == {"Beside", "Keep"}
+
+
+def test_only_the_same_path_tells_that_a_folder_was_copied(library: Library) -> None:
+    """Whoever imports another folder has other files."""
+    copy = library.folder.parent / "elsewhere" / "b" / "plan.mm"
+    copy.parent.mkdir(parents=True)
+    shutil.copy2(library.plan, copy)
+    library.follow(library.folder.parent / "elsewhere")
+    assert "Plan" in shown(library.store)
+
+
 def test_a_file_may_come_back_into_the_renamed_folder(library: Library) -> None:
     library.plan.unlink()
     library.sync()

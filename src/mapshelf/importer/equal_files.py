@@ -149,7 +149,7 @@ class EqualFiles:
         """
         if self._store.unpublished_sources([known.path], missing=True):
             return False
-        return bool(self._store.unpublished_sources(equal.there))
+        return bool(self._store.unpublished_sources([one.path for one in equal.there]))
 
     def missing(self, source: Source, folder: str) -> list[Source]:
         """Return up to ``FEW`` files with this content that had been missing from ``folder``.
@@ -171,6 +171,20 @@ class EqualFiles:
             StoreError: the store failed.
         """
         return self._latest_equal(digest).mount_points
+
+    def roots(self, source: Source) -> frozenset[bytes]:
+        """Return up to ``FEW`` folders in which an equal file has the same path as this one in its.
+
+        This one may be in a copy of one of these folders.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        end = f"{os.sep}{source.name}"
+        there = self._latest_equal(source.digest).there
+        paths = (os.fsdecode(one.path) for one in there if one.name == source.name)
+        roots = (one.removesuffix(end) for one in paths if one.endswith(end))
+        return frozenset(map(os.fsencode, islice(dict.fromkeys(roots), FEW)))
 
     def _latest_equal(self, digest: bytes) -> "_Equal":
         latest = self._latest
@@ -199,7 +213,7 @@ class _Equal:
 
     Attributes:
         unread: those that were missing or not read yet, by path.
-        there: the paths of those that were not missing.
+        there: those that were not missing.
         absent: those that were there until now, even if a disk may be disconnected.
         moved: those of them that are lost.
         is_empty: whether no file is known with this content.
@@ -207,7 +221,7 @@ class _Equal:
 
     def __init__(self, sources: list[Source], absent: list[Source], lost: LostFiles) -> None:
         self.unread = {one.path: one for one in sources if one.is_gone or one.modified == UNREAD}
-        self.there = [one.path for one in sources[:MOST_GONE] if not one.is_gone]
+        self.there = [one for one in sources[:MOST_GONE] if not one.is_gone]
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
         self.is_empty = not sources

@@ -216,6 +216,8 @@ class _Import:
             points = self._equal.mount_points(source.digest) if place or reading.gone else ()
             others += tuple(_prefix(os.fsdecode(one)) for one in points)
             place = place or next((_prefix(os.fsdecode(one)) for one in points), None)
+            if place and self._dates_added.is_first(reading.folder):
+                others += tuple(_prefix(os.fsdecode(one)) for one in self._equal.roots(source))
         return MapDraft(
             title=found.title,
             description=found.description,
