@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store, open_store
+from mapshelf.store.postgres import connections
 from mapshelf.store.transfer import transfer_catalogue
 from tests.postgres import Server, both_urls, server, standby_of
 from tests.store.drafts import outline
@@ -196,6 +198,26 @@ def test_a_map_that_was_hidden_is_not_open_because_a_standby_says_so(
     assert store.open_ids([outcome.id]) == frozenset()
 
 
+def test_a_map_that_was_hidden_stays_so_while_the_primary_is_away(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    """This node has seen that it was hidden, but the standby has not."""
+    outcome = elsewhere.put_maps([draft("shown", Visibility.PUBLISHED)])[0]
+    wait_until(pair.is_level)
+    revision = store.revision()
+    pair.pause()
+    elsewhere.put_maps([draft("hidden", Visibility.PRIVATE, outcome.id)])
+    assert store.withdrawn(revision, ALL)
+    pair.primary.freeze()
+    try:
+        for call in (store.find_map, lambda one: store.open_ids([one])):
+            with pytest.raises(StoreUnavailable):
+                call(outcome.id)
+    finally:
+        pair.primary.thaw()
+    wait_until(lambda: not raises(store.tokens_version))
+
+
 def test_nothing_older_is_read_while_the_primary_is_away(pair: Pair, store: Store) -> None:
     put(store, "alone")
     wait_until(pair.is_level)
@@ -338,6 +360,27 @@ def test_a_standby_alone_cannot_accept_tokens(pair: Pair, store: Store) -> None:
     finally:
         pair.primary.thaw()
     wait_until(lambda: not raises(store.tokens_version))
+
+
+@pytest.mark.parametrize("abandoned", [10_000, 40])
+def test_a_primary_that_hung_for_long_is_used_again(
+    pair: Pair,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    abandoned: int,
+) -> None:
+    """However many requests have waited for it in vain."""
+    monkeypatch.setattr(connections, "MOST_ABANDONED", abandoned)
+    with closing(open_store(pair.url)) as store, ThreadPoolExecutor(40) as threads:
+        pair.primary.freeze()
+        try:
+            for _ in range(2):
+                assert all(threads.map(raises, [store.tokens_version] * 40))
+            wait_until(lambda: "reconnection attempt" in caplog.text)  # and nothing tries again
+        finally:
+            pair.primary.thaw()
+        wait_until(lambda: not raises(store.tokens_version))
+        assert not any(threads.map(raises, [store.tokens_version] * 30))
 
 
 def raises(call: Callable[[], object]) -> bool:

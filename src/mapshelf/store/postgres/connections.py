@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
+from threading import BoundedSemaphore, Lock
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -56,6 +57,11 @@ MOST_CONNECTIONS: Final = 4
 
 MOST_WAITING: Final = 32
 """Maximum threads waiting for a connection of one pool; further ones fail at once."""
+
+MOST_ABANDONED: Final = 10_000
+"""Threads that waited in vain after which a pool is replaced. psycopg_pool keeps a place for each
+until it has a connection, and counts these places as waiting threads: so with its own limit, a pool
+would never connect again after a server had been away for a minute."""
 
 LIFETIME: Final = 300.0
 """Seconds after which a connection is replaced, so that a recovered host gets its share of them."""
@@ -164,13 +170,14 @@ class Pool:
         self._primary_only = sessions in ("read-write", "primary")
         self._patience = timeout + GRACE
         settings["statement_timeout"] = f"{timeout * 1000:.0f}"
-        self._pool = ConnectionPool(
+        self._make = partial(
+            ConnectionPool[Link],
             conninfo(url, target_session_attrs=sessions, settings=settings),
             connection_class=Link,
             kwargs={"autocommit": True},
             min_size=0,
             max_size=MOST_CONNECTIONS,
-            max_waiting=MOST_WAITING,
+            max_waiting=MOST_ABANDONED,
             max_lifetime=LIFETIME,
             timeout=POOL_WAIT,
             reconnect_timeout=RECONNECT_TIMEOUT,
@@ -178,6 +185,9 @@ class Pool:
             configure=self._configure,
             open=True,
         )
+        self._pool = self._make()
+        self._replacing = Lock()
+        self._room = BoundedSemaphore(MOST_WAITING)
 
     @contextmanager
     def link(self, wait: float = POOL_WAIT, *, looking: bool = True) -> Iterator[Link]:
@@ -188,7 +198,11 @@ class Pool:
             looking: whether to check it first. Without the check the time-out is shorter.
         """
         deadline = time.monotonic() + min(wait, POOL_WAIT)
-        link = self._working(deadline) if looking else self._lent(deadline, LOOK_TIMEOUT)
+        pool = self._pool
+        if looking:
+            link = self._working(pool, deadline)
+        else:
+            link = self._lent(pool, deadline, LOOK_TIMEOUT)
         try:
             yield link
         except psycopg.Error as error:
@@ -196,15 +210,15 @@ class Pool:
                 link.close()
             raise
         finally:
-            self._pool.putconn(link)
+            pool.putconn(link)
 
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
 
-    def _working(self, deadline: float) -> Link:
+    def _working(self, pool: ConnectionPool[Link], deadline: float) -> Link:
         while True:
-            link = self._lent(deadline, self._patience)
+            link = self._lent(pool, deadline, self._patience)
             try:
                 link.look()
             except psycopg.Error:
@@ -212,12 +226,27 @@ class Pool:
             if not (link.closed or (self._primary_only and link.standby)):
                 return link
             link.close()
-            self._pool.putconn(link)
+            pool.putconn(link)
 
-    def _lent(self, deadline: float, patience: float) -> Link:
-        link = self._pool.getconn(timeout=max(0.01, deadline - time.monotonic()))
+    def _lent(self, pool: ConnectionPool[Link], deadline: float, patience: float) -> Link:
+        if not self._room.acquire(blocking=False):
+            raise TooManyRequests
+        try:
+            link = pool.getconn(timeout=max(0.01, deadline - time.monotonic()))
+        except TooManyRequests:
+            self._replace(pool)
+            raise
+        finally:
+            self._room.release()
         link.patience, link.primary_only = patience, self._primary_only
         return link
+
+    def _replace(self, pool: ConnectionPool[Link]) -> None:
+        with self._replacing:
+            if pool is not self._pool:
+                return
+            self._pool = self._make()
+        pool.close(timeout=0)
 
     @staticmethod
     def _configure(link: Link) -> None:
