@@ -64,6 +64,18 @@ def test_a_file_in_a_renamed_folder_may_have_changed(library: Library) -> None:
     assert visibility_of(library.store, new) is Visibility.PRIVATE
 
 
+@pytest.mark.parametrize("name", ["Vie\u0302\u0323t.mm", "\u212b.mm", "PLAN.mm", "\udcff.mm"])
+def test_its_name_may_be_any(library: Library, name: str) -> None:
+    """Some are in neither of the usual forms of Unicode, or no text at all."""
+    file = old_map(library.folder / "a" / name, "Any")
+    library.sync()
+    make_private(library.store, file)
+    moved = library.plan.parent.rename(library.folder / "b")
+    library.write(moved / name)
+    library.sync()
+    assert shown(library.store) == {"Beside", "Keep"}
+
+
 def test_a_served_folder_may_have_moved_and_its_files_changed(library: Library) -> None:
     moved = library.folder.rename(library.folder.parent / "elsewhere")
     library.write(moved / "a" / "plan.mm")
@@ -114,6 +126,8 @@ def test_a_file_may_come_back_into_the_renamed_folder(library: Library) -> None:
         (CAFE, unicodedata.normalize("NFD", CAFE)),
         (unicodedata.normalize("NFD", CAFE), CAFE.upper()),
         ("\u00dcber.mm", "\u00fcber.mm"),
+        ("Mein \u00dcberblick.mm", "mein \u00fcberblick.mm"),
+        ("\u041f\u041b\u0410\u041d.mm", "\u043f\u043b\u0430\u043d.mm"),
     ],
 )
 def test_a_changed_file_may_be_spelled_differently(

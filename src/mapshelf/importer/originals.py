@@ -127,14 +127,18 @@ def _key(path: bytes) -> str:
 
 
 def _spellings(name: str) -> Collection[str]:
-    """Return what a database may have for a name in lower case, or for one that means the same.
+    """Return how files are usually spelled whose names differ only in case or accents.
 
-    SQLite turns only the letters of English into lower case.
+    The store compares them without regard to the case of English letters only.
     """
-    forms = {unicodedata.normalize(form, name) for form in ("NFC", "NFD")}
-    forms |= {one for form in forms for one in (form.lower(), form[:1].upper() + form[1:])}
-    return {_with_english_lower_case(one) for one in forms}
+    forms = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
+    ways = (str, str.lower, str.upper, str.title, _capitalized)
+    return {_in_english_lower_case(change(form)) for form in forms for change in ways}
 
 
-def _with_english_lower_case(text: str) -> str:
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _in_english_lower_case(text: str) -> str:
     return "".join(one.lower() if one.isascii() else one for one in text)

@@ -63,10 +63,11 @@ class Sources(Protocol):
         """
 
     def unpublished_named(self, names: Collection[str], limit: int) -> list[Source]:
-        """Return the files with these names in lower case whose maps are not published.
+        """Return the files with these names whose maps are not published.
 
-        Those that have been missing for over an hour are left out. At most ``limit`` are returned
-        for each name. Databases differ in which letters they turn into lower case.
+        Names are compared without regard to the case of English letters, which MUST be in lower
+        case in ``names``. Files that have been missing for over an hour are left out. At most
+        ``limit`` are returned for each name.
         """
 
     def adopt_copy(self, missing: Source, copies: Sequence[Source]) -> Source | None:
