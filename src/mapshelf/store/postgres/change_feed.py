@@ -64,6 +64,7 @@ class PostgresChangeFeed(DatabaseUser):
         super().__init__(url, clock)
         self._listener = Listener(url)
         self._seen = -1
+        self._has_lost = False
 
     def close(self) -> None:
         """See ``Store``."""
@@ -97,7 +98,8 @@ class PostgresChangeFeed(DatabaseUser):
 
     def changes(self, after: int, limit: int, most_bytes: int = MOST_BYTES) -> list[Change]:
         """See ``Store``. One statement sees one state of the database."""
-        found, standby = self._changes(self._connections.read_nearby, after, limit, most_bytes)
+        nearby = self._connections.read if self._has_lost else self._connections.read_nearby
+        found, standby = self._changes(nearby, after, limit, most_bytes)
         known = max(self._seen, self._listener.announced, self._newest_read.revision)
         if standby and not found and known > after:
             found, _ = self._changes(self._connections.read, after, limit, most_bytes)
@@ -110,11 +112,15 @@ class PostgresChangeFeed(DatabaseUser):
     def _check_not_lost(self, revision: int) -> None:
         """Check that a revision was not lost when another server took over.
 
+        If one was, a standby may still have it that does not follow the new primary. So changes are
+        read from the primary from then on.
+
         Raises:
             HistoryLost: it was.
         """
         query = "SELECT 1 FROM takeovers WHERE had < %s AND %s < gave"
         if self._rows(query, (revision, revision)):
+            self._has_lost = True
             raise HistoryLost("another server took over, which lacks changes that were read before")
 
     def wait(self, after: int, seconds: float) -> bool:

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from copy import copy
 from threading import Lock
-from typing import Self
+from typing import NamedTuple, Self
 
 from mapshelf.errors import StoreUnavailable
 from mapshelf.model import Credential
 from mapshelf.store.credential_check import CredentialCheck
-from mapshelf.store.postgres.connections import Connections, Row
+from mapshelf.store.postgres.connections import Connections, Link, Row
 
 
 class DatabaseUser:
@@ -46,15 +46,16 @@ class DatabaseUser:
     def _newest(self, sql: str, parameters: Row) -> list[Row]:
         """Return the rows of one statement, read from the primary.
 
-        If no primary can be reached, a standby is used, unless more than it has was read before.
+        If no primary can be reached, a standby is used, unless more than it has was read before, or
+        it has received more than it shows: some changes have no revision.
         """
         try:
             return self._read_primary(sql, parameters)
         except StoreUnavailable:
-            rows, is_late = self._read_standby(sql, parameters)
-            if is_late:
+            found, standby = self._read_standby(sql, parameters)
+            if standby and (self._is_behind(found) or not found.caught_up):
                 raise
-            return self._noted(rows)
+            return self._noted(found)
 
     def _rows_nearby(self, sql: str, parameters: Row) -> list[Row]:
         """Return the rows of one statement, from a standby if it has any.
@@ -62,24 +63,28 @@ class DatabaseUser:
         A standby may lag: if it has no rows, or more than it has was read before, the primary is
         read.
         """
-        rows, is_late = self._read_standby(sql, parameters)
-        return self._read_primary(sql, parameters) if is_late else self._noted(rows)
+        found, standby = self._read_standby(sql, parameters)
+        if standby and (self._is_behind(found) or not found.rows):
+            return self._read_primary(sql, parameters)
+        return self._noted(found)
 
     def _read_primary(self, sql: str, parameters: Row) -> list[Row]:
-        return self._noted(self._rows(_with_revision(sql), parameters))
-
-    def _read_standby(self, sql: str, parameters: Row) -> tuple[list[Row], bool]:
-        """Return rows of a standby, if there is one, and whether it may lack something."""
-        rows, standby = self._connections.read_nearby(
-            lambda link: (link.rows(_with_revision(sql), parameters), link.standby)
+        return self._noted(
+            self._connections.read(lambda link: _read_with_state(link, sql, parameters))
         )
-        return rows, standby and not (rows and rows[0][-1] >= self._newest_read.revision)
 
-    def _noted(self, rows: list[Row]) -> list[Row]:
-        """Return rows without the revision that was read with them; note that."""
-        if rows:
-            self._newest_read.note(rows[0][-1])
-        return [row[:-1] for row in rows]
+    def _read_standby(self, sql: str, parameters: Row) -> tuple["_Found", bool]:
+        """Return what a standby has, if there is one, and whether there is."""
+        return self._connections.read_nearby(
+            lambda link: (_read_with_state(link, sql, parameters), link.standby)
+        )
+
+    def _is_behind(self, found: "_Found") -> bool:
+        return found.revision < self._newest_read.revision
+
+    def _noted(self, found: "_Found") -> list[Row]:
+        self._newest_read.note(found.revision)
+        return found.rows
 
 
 class NewestRevision:
@@ -96,9 +101,27 @@ class NewestRevision:
                 self.revision = max(self.revision, revision)
 
 
-def _with_revision(sql: str) -> str:
-    """Return a statement that also returns the revision of the state that it reads.
+class _Found(NamedTuple):
+    """What a statement found, and in which state of the catalogue.
 
-    PostgreSQL keeps the order of the rows.
+    Attributes:
+        revision: the revision of that state.
+        caught_up: whether the server, if it is a standby, shows all that it has received.
+        rows: the rows.
     """
-    return f"SELECT found.*, (SELECT revision FROM sequence) FROM ({sql}) AS found"
+
+    revision: int
+    caught_up: bool
+    rows: list[Row]
+
+
+def _read_with_state(link: Link, sql: str, parameters: Row) -> _Found:
+    """Run a statement that reads rows and the state at once; PostgreSQL keeps their order."""
+    rows = link.rows(
+        "SELECT state.*, found.* FROM (SELECT revision,"
+        " coalesce(pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn(), true) FROM sequence)"
+        f" AS state LEFT JOIN (SELECT true, asked.* FROM ({sql}) AS asked) AS found ON true",
+        parameters,
+    )
+    revision, caught_up = rows[0][:2]
+    return _Found(revision, caught_up, [row[3:] for row in rows if row[2]])

@@ -74,6 +74,9 @@ class Listener:
                 raise StoreError("the store is closed")
             self._link = connect(self._url, "read-write")
             self._link.execute(f"LISTEN {CHANNEL}")
+            # A standby may never show what was announced before, if it follows a former primary.
+            ((self.announced,),) = self._link.rows("SELECT revision FROM sequence")
+            self.heard = time.monotonic()
         except (StoreError, psycopg.Error) as error:
             log.info("cannot listen for changes in the database: %s", error)
             self._end()
