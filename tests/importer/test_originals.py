@@ -64,6 +64,15 @@ def test_a_file_in_a_renamed_folder_may_have_changed(library: Library) -> None:
     assert visibility_of(library.store, new) is Visibility.PRIVATE
 
 
+@pytest.mark.parametrize("copy", ["a/copy.mm", "z/copy.mm", "z/plan.mm"])
+def test_it_may_have_been_copied_at_once(library: Library, copy: str) -> None:
+    moved = library.plan.parent.rename(library.folder / "b")
+    library.write(moved / "plan.mm")
+    library.write(library.folder / copy)
+    library.sync()
+    assert shown(library.store) == {"Beside", "Keep"}
+
+
 @pytest.mark.parametrize("name", ["Vie\u0302\u0323t.mm", "\u212b.mm", "PLAN.mm", "\udcff.mm"])
 def test_its_name_may_be_any(library: Library, name: str) -> None:
     """Some are in neither of the usual forms of Unicode, or no text at all."""

@@ -39,8 +39,8 @@ _END: Final = re.compile(r"[\W_]")
 """What may follow the name of the original: anything but a letter or a digit."""
 
 _CONFLICT: Final = re.compile(
-    "conflict|conflit|konflikt|\u043a\u043e\u043d\u0444\u043b\u0438\u043a\u0442"
-    "|\u7af6\u5408|\u51b2\u7a81|\u885d\u7a81|\ucda9\ub3cc",
+    "conflict|conflit|konflik|\u043a\u043e\u043d\u0444\u043b[\u0438\u0456]\u043a\u0442"
+    "|\u7af6\u5408|\u51b2\u7a81|\u885d\u7a81|\ucda9\ub3cc|\u110e\u116e\u11bc\u1103\u1169\u11af",
     re.IGNORECASE,
 )
 """The word in some languages: Russian, Japanese, Chinese and Korean are the last ones."""

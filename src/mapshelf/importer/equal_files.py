@@ -129,7 +129,10 @@ class EqualFiles:
         return known.is_gone and source.path not in equal.unread and self._may_be_copy(known, equal)
 
     def _is_less_private(self, known: Source, source: Source) -> bool:
-        """Return whether a file has a published map, and the one at the path of another has not."""
+        """Return whether ``known`` has a published map, and the former file of ``source`` has not.
+
+        That is the file that was at the path of ``source`` and is missing.
+        """
         paths = [known.path, source.path]
         return self._store.unpublished_sources(paths, missing=True) == {source.path}
 

@@ -17,6 +17,7 @@ from mapshelf.importer.lost_files import LostFiles
 from mapshelf.importer.originals import Originals
 from mapshelf.importer.reading_order import in_reading_order
 from mapshelf.importer.report import ImportReport, printable
+from mapshelf.importer.same_names import FoundFile
 from mapshelf.importer.scan import Candidate, folder_of, is_archive, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
@@ -131,10 +132,11 @@ class _Import:
         self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
     ) -> None:
         self._folders = folders
-        originals, found = self._originals.of_conflict_copy, list(candidates)
-        for folder in {one.folder for one in found}:
-            self._dates_added.is_first(folder)  # which cannot be told once maps have moved there
-        for group in in_reading_order(found, self._store, originals):
+        some = list(candidates)
+        found = {one.path: self._found(one.name, one.folder) for one in some}
+        moved = self._originals.moved_among(found)
+        originals = self._originals.of_conflict_copy
+        for group in in_reading_order(some, self._store, originals, moved):
             self._run(group, reader)
 
     def _run(self, candidates: list[Candidate], reader: SandboxedReader) -> None:
@@ -248,8 +250,11 @@ class _Import:
         if originals:
             self._originals.note_copy(path, originals)
         if self._equal.is_unknown(digest):
-            first = self._dates_added.is_first(reading.folder)
-            self._originals.note_unknown(path, reading.name, first=first)
+            self._originals.note_unknown(path, self._found(reading.name, reading.folder))
+
+    def _found(self, name: str, folder: str) -> FoundFile:
+        """Return a file. Whether this is the first import is not known once maps have moved."""
+        return FoundFile(name, self._dates_added.is_first(folder))
 
     def _note_completed(self, source: Source, reading: "_Reading") -> None:
         """Note the missing files that a changed file is equal to now.

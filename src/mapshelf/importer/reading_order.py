@@ -17,21 +17,26 @@ LOOKUP_SIZE: Final = 500
 
 
 def in_reading_order(
-    candidates: Sequence[Candidate], store: Sources, originals: Callable[[str], list[str]]
+    candidates: Sequence[Candidate],
+    store: Sources,
+    originals: Callable[[str], list[str]],
+    moved: Collection[str],
 ) -> list[list[Candidate]]:
     """Return the files in groups, none empty, to be read and stored one after the other.
 
-    1. files whose maps are not published, and new files in the places of such files,
+    1. files whose maps are not published, and files that may be such ones: in their places, or with
+       their names,
     2. conflict copies of such files,
     3. other files,
     4. other conflict copies.
 
-    ``originals`` returns the paths of which a file may be a conflict copy. In each group, files
+    ``originals`` returns the paths of which a file may be a conflict copy, ``moved`` are the paths
+    of files that may be unpublished ones because of their names. In each group, files
     keep their order, but copies come after their originals, which may be copies themselves.
     """
     copied = {one.path: found for one in candidates if (found := originals(one.path))}
     paths = {one.path for one in candidates}.union(*copied.values())
-    hidden = _unpublished(paths, store)
+    hidden = _unpublished(paths, store).union(moved)
     groups: list[list[Candidate]] = [[], [], [], []]
     for one in candidates:
         found = copied.get(one.path, [])

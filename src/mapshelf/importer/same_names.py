@@ -1,0 +1,121 @@
+"""Find new files that may be unpublished ones which were changed and moved, by their names.
+
+The content of a file tells that it was copied or moved. If it was also changed before anybody
+looked, for instance in a folder that was renamed, only its name tells where it may be from.
+"""
+
+import os
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from mapshelf.importer.conflict_copies import spelling_key
+from mapshelf.importer.documents import is_in_document
+from mapshelf.importer.lost_files import LostFiles
+from mapshelf.importer.scan import is_gone
+from mapshelf.model import Source
+from mapshelf.store.contract import Sources
+
+MOST_NAMED: Final = 10_000
+"""Unpublished files with one name that are looked at. If there are more, one may be gone."""
+
+NAMES_AT_ONCE: Final = 500
+"""Names that are looked up in the store at a time."""
+
+
+class FoundFile(NamedTuple):
+    """A file that was found.
+
+    Attributes:
+        name: its name in ``Source``.
+        first: whether this is the first import of its folder.
+    """
+
+    name: str
+    first: bool
+
+
+class SameNames:
+    """The unpublished files with the names that one import meets."""
+
+    def __init__(self, store: Sources, lost: LostFiles) -> None:
+        self._store = store
+        self._lost = lost
+        self._gone: dict[bytes, bool] = {}
+
+    def moved_among(self, found: Mapping[str, FoundFile]) -> set[str]:
+        """Return those of some files, by path, that have the name of an unpublished one.
+
+        That must be gone, for an hour at most. In the same folder, it may still be there: then only
+        its name is spelled differently. Of a document that is a folder, only the name of the folder
+        would tell something.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        files = {path: one for path, one in found.items() if not is_in_document(path)}
+        unpublished = self._unpublished(
+            list({os.path.basename(one.name) for one in files.values()})
+        )
+        return {
+            path
+            for path, one in files.items()
+            if self._may_be_any(path, one, unpublished.get(_key(path), ()))
+        }
+
+    def _unpublished(self, names: Sequence[str]) -> Mapping[str, list[Source]]:
+        """Return the unpublished files with these names, by ``_key``."""
+        found: dict[str, list[Source]] = defaultdict(list)
+        for start in range(0, len(names), NAMES_AT_ONCE):
+            some = names[start : start + NAMES_AT_ONCE]
+            spellings = {spelling for name in some for spelling in _spellings(name)}
+            for source in self._store.unpublished_named(spellings, MOST_NAMED):
+                found[_key(os.fsdecode(source.path))].append(source)
+        return found
+
+    def _may_be_any(self, path: str, found: FoundFile, sources: Sequence[Source]) -> bool:
+        """Return whether a file may be one of some unpublished ones with the same name."""
+        if len(sources) >= MOST_NAMED:
+            return True
+        return any(self._may_be(path, found, source) for source in sources)
+
+    def _may_be(self, path: str, found: FoundFile, source: Source) -> bool:
+        place = os.fsdecode(source.path)
+        if spelling_key(place) == spelling_key(path):
+            return place != path
+        if not self._is_gone(source.path):
+            return False
+        if source.is_gone or self._lost.is_followed(source.path):
+            return True
+        # Nobody may ever miss it. But its whole folder may have been moved to where this one is.
+        return found.first and spelling_key(source.name) == spelling_key(found.name)
+
+    def _is_gone(self, path: bytes) -> bool:
+        gone = self._gone.get(path)
+        if gone is None:
+            there = os.fsdecode(path) in self._lost.present
+            gone = self._gone[path] = not there and is_gone(path)
+        return gone
+
+
+def _key(path: str) -> str:
+    return spelling_key(os.path.basename(path))
+
+
+def _spellings(name: str) -> Collection[str]:
+    """Return how files are usually spelled whose names differ only in case or accents.
+
+    The store compares them without regard to the case of English letters only.
+    """
+    forms = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
+    ways = (str, str.lower, str.upper, str.title, _capitalized)
+    return {_in_english_lower_case(change(form)) for form in forms for change in ways}
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _in_english_lower_case(text: str) -> str:
+    return "".join(one.lower() if one.isascii() else one for one in text)
