@@ -49,6 +49,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store, open_store, scripts, seed
 from mapshelf.store.postgres import connections as postgres_connections
+from mapshelf.store.postgres import link as postgres_link
 from mapshelf.store.postgres import schema as postgres_schema
 from mapshelf.store.postgres.links import FILE_NAME
 from mapshelf.store.postgres.postgres_store import PostgresStore
@@ -826,15 +827,15 @@ def test_ended_sessions_are_noticed_before_use(store: PostgresStore, url: str) -
 def test_a_read_whose_session_ends_is_tried_once_more(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked = postgres_connections.Link.look
+    looked = postgres_link.Link.look
     ended: list[int] = []
 
-    def look_and_lose(link: postgres_connections.Link) -> None:
+    def look_and_lose(link: postgres_link.Link) -> None:
         looked(link)
         if not ended:
             ended.append(terminate_all(url))
 
-    monkeypatch.setattr(postgres_connections.Link, "look", look_and_lose)
+    monkeypatch.setattr(postgres_link.Link, "look", look_and_lose)
     assert [user.name for user in store.users()] == [SYSTEM_USER]
     assert ended
     monkeypatch.undo()
@@ -860,9 +861,7 @@ def test_a_write_whose_session_ends_is_not_tried_again(store: PostgresStore, url
 def test_a_node_that_hangs_in_a_write_does_not_block_others_forever(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        postgres_connections.SETTINGS, "idle_in_transaction_session_timeout", "300ms"
-    )
+    monkeypatch.setitem(postgres_link.SETTINGS, "idle_in_transaction_session_timeout", "300ms")
     hanging = open_store(url)
     slow = Paused(MapDraft(title="a"), MapDraft(title="b"))
     with ThreadPoolExecutor(1) as pool:
@@ -1091,9 +1090,9 @@ def test_slow_reads_of_changes_use_smaller_batches(
 ) -> None:
     store.put_maps([MapDraft(title="t", outline=outline(str(n))) for n in range(40)])
     asked = []
-    rows = postgres_connections.Link.rows
+    rows = postgres_link.Link.rows
 
-    def slow(link: postgres_connections.Link, sql: str, parameters: Any = ()) -> Any:
+    def slow(link: postgres_link.Link, sql: str, parameters: Any = ()) -> Any:
         if "WITH news" in sql:
             asked.append(parameters[2])
             if parameters[2] > 10:
@@ -1102,7 +1101,7 @@ def test_slow_reads_of_changes_use_smaller_batches(
         return rows(link, sql, parameters)
 
     monkeypatch.setattr("mapshelf.store.postgres.change_feed.READ_TIMEOUT", 1.0)
-    monkeypatch.setattr(postgres_connections.Link, "rows", slow)
+    monkeypatch.setattr(postgres_link.Link, "rows", slow)
     assert len(store.changes(0, 40)) == 10
     assert asked == [40, 10]
 
@@ -1110,7 +1109,7 @@ def test_slow_reads_of_changes_use_smaller_batches(
 def test_batches_of_a_thousand_take_few_statements(store: PostgresStore, url: str) -> None:
     """Over a network, round trips must not dominate the time of an import."""
     sent = []
-    execute = postgres_connections.Link.execute
+    execute = postgres_link.Link.execute
 
     def counted(link: Any, sql: Any, *rest: Any, **more: Any) -> Any:
         sent.append(sql)
@@ -1121,7 +1120,7 @@ def test_batches_of_a_thousand_take_few_statements(store: PostgresStore, url: st
         for n in range(1000)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(postgres_connections.Link, "execute", counted)
+        patch.setattr(postgres_link.Link, "execute", counted)
         assert len(store.put_maps(drafts)) == 1000
         first, sent[:] = len(sent), []
         assert {one.verdict for one in store.put_maps(drafts)} == {Verdict.UNCHANGED}

@@ -7,8 +7,8 @@ codes and tokens, as in ``grants.py``.
 from collections.abc import Collection
 
 from mapshelf.model import Access
-from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.grants import delete_grants
+from mapshelf.store.postgres.link import Link
 
 
 def end_access(link: Link, user_id: int, ending: Collection[Access], now: int) -> None:

@@ -14,9 +14,9 @@ from mapshelf.store.columns import (
     user_of_row,
 )
 from mapshelf.store.oauth import END_DEVICES
-from mapshelf.store.postgres.connections import Link, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link, with_placeholders
 from mapshelf.store.postgres.user_rows import (
     CHANGING,
     add_user_row,

@@ -31,10 +31,10 @@ from mapshelf.store.columns import (
 )
 from mapshelf.store.inherited_visibility import Inheritance
 from mapshelf.store.merge import new_id
-from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.image_rows import image_digests, write_images
 from mapshelf.store.postgres.inheritance import PostgresInheritance
+from mapshelf.store.postgres.link import Link, Row
 from mapshelf.store.postgres.link_rows import write_links
 from mapshelf.store.postgres.user_rows import find_user, insert_user
 from mapshelf.store.reserved_names import owner_in_place_of

@@ -15,9 +15,9 @@ from mapshelf.store.columns import (
     map_of_row,
 )
 from mapshelf.store.contract.change_feed import MOST_BYTES
-from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.listening import Listener
 
 CHANGES: Final = (

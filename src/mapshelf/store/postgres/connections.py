@@ -6,45 +6,35 @@ standby. Each use of a connection first checks the role of its server: after a s
 connection to the former primary still works, but every write over it fails. The same check reads
 the clock of the primary, which this process follows (``clock.py``).
 
-Each step also has a client-side time-out, because a stopped server, or a network that drops
-packets, sends nothing. A read over a dead connection is retried once elsewhere. A write is never
-retried, because it is unknown whether it was committed.
+A read over a dead connection is retried once elsewhere. A write is never retried, because it is
+unknown whether it was committed.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from threading import BoundedSemaphore, Lock
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolClosed, TooManyRequests
 
-from mapshelf.clock import follow, is_following, steady
-from mapshelf.errors import InvalidSetting
-from mapshelf.formats.outline_codec import FORMAT
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
-from mapshelf.store.postgres.error_translation import is_dead, line_of, translated
+from mapshelf.store.postgres.error_translation import is_dead, translated
+from mapshelf.store.postgres.link import (
+    GRACE,
+    LOOK_TIMEOUT,
+    READ_TIMEOUT,
+    WRITE_TIMEOUT,
+    Link,
+    Row,
+    conninfo,
+)
 
 T = TypeVar("T")
-Row = tuple[Any, ...]
-
-CONNECT_TIMEOUT: Final = 3
-"""Seconds for a host to accept a connection."""
-
-READ_TIMEOUT: Final = 2.0
-WRITE_TIMEOUT: Final = 10.0
-"""Seconds for a statement, enforced by the server."""
-
-GRACE: Final = 0.5
-"""Seconds to wait beyond the server's own time-out before giving up on it."""
-
-LOOK_TIMEOUT: Final = 0.75
-"""Seconds for the check that a connection still works."""
 
 POOL_WAIT: Final = 1.5
 """Seconds to wait for a free connection, so that a write fails within two if no host accepts it."""
@@ -69,90 +59,8 @@ LIFETIME: Final = 300.0
 RECONNECT_TIMEOUT: Final = 0.5
 """Seconds during which the pool tries to reconnect by itself; after that, only on demand."""
 
-SETTINGS: Final = {
-    "search_path": "mapshelf",
-    "default_transaction_isolation": r"read\ committed",
-    # A node that is stopped in the middle of a write must not hold up all others for long.
-    "idle_in_transaction_session_timeout": "15s",
-    # The database marks outlines of an older format (``postgres_0004.sql``).
-    "mapshelf.outline": str(FORMAT),
-}
-"""Settings that every session needs, whatever the defaults of the server."""
-
-DEFAULTS: Final = {
-    "application_name": "mapshelf",
-    "connect_timeout": CONNECT_TIMEOUT,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 10_000,
-}
-"""libpq parameters that the URL may override."""
-
-_STATE: Final = (
-    "pg_is_in_recovery()",
-    "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
-)
-"""Whether a server is a standby, and its time in microseconds since 1970-01-01 UTC."""
-
 _NOT_YET: Final = ("42P01", "42703")
 """SQLSTATE codes of a standby that lacks a new table or column."""
-
-
-class Link(psycopg.Connection[Row]):
-    """A connection that times out if the server sends nothing.
-
-    Attributes:
-        patience: seconds to wait for an answer.
-        standby: whether the server was a standby when last checked.
-        primary_only: whether the server must not be a standby.
-    """
-
-    patience: float = WRITE_TIMEOUT + GRACE
-    standby: bool = False
-    primary_only: bool = False
-
-    def wait(
-        self,
-        gen: Generator[Any, Any, T],
-        interval: float = 0.1,
-        timeout: float | None = None,
-    ) -> T:
-        """Wait for the server as psycopg does, but no longer than ``patience`` allows."""
-        if timeout is not None:
-            return super().wait(gen, interval, timeout)
-        try:
-            return super().wait(gen, interval, self.patience)
-        except psycopg.errors._WaitTimeout as error:
-            self.close()  # or a late answer would be read as that of the next statement
-            raise psycopg.OperationalError("the server does not answer") from error
-
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run a statement and return its rows."""
-        return self.execute(sql, parameters or None, binary=True).fetchall()
-
-    def shared_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run a statement of both databases, with ``?`` for each parameter; return its rows."""
-        return self.rows(with_placeholders(sql), parameters)
-
-    def look(self) -> None:
-        """Ask the server whether it is a standby; this also shows that it still answers."""
-        patience, self.patience = self.patience, LOOK_TIMEOUT
-        try:
-            self.ask()
-        finally:
-            self.patience = patience
-
-    def ask(self, *what: str) -> Row:
-        """Return the row of ``SELECT what``. Note whether the server is a standby, and its time.
-
-        The time of a standby counts only until that of a primary is known.
-        """
-        asked = steady()
-        ((self.standby, time_there, *found),) = self.rows(f"SELECT {', '.join((*_STATE, *what))}")
-        if not self.standby or not is_following():
-            follow(time_there, asked)
-        return tuple(found)
 
 
 class Pool:
@@ -349,11 +257,6 @@ class Connections:
             )
 
 
-def with_placeholders(sql: str) -> str:
-    """Return a statement with psycopg placeholders for its question marks."""
-    return sql.replace("?", "%s")
-
-
 def _row(what: str, link: Link) -> Row:
     """Return the row of ``SELECT what``.
 
@@ -382,42 +285,3 @@ def _tried_twice(
     with second.link(deadline - time.monotonic()) as link:
         link.patience = min(link.patience, max(0.1, deadline - time.monotonic()))
         return work(link)
-
-
-def connect(url: str, sessions: str) -> Link:
-    """Open a connection outside of any pool."""
-    with translated():
-        return Link.connect(
-            conninfo(url, target_session_attrs=sessions, settings={}), autocommit=True
-        )
-
-
-def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -> str:
-    """Return the connection string for ``url``.
-
-    Raises:
-        InvalidSetting: libpq does not understand the URL.
-    """
-    try:
-        given: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
-        _check_ports(str(given.get("host", "")), str(given.get("port", "")))
-        own = " ".join(f"-c {name}={value}" for name, value in {**SETTINGS, **settings}.items())
-        options = f"{given.pop('options', '')} {own}".strip()
-        return make_conninfo(
-            "",
-            **{**DEFAULTS, **given},
-            options=options,
-            client_encoding="utf8",
-            target_session_attrs=target_session_attrs,
-        )
-    except psycopg.Error as error:
-        raise InvalidSetting(f"the database URL is invalid: {line_of(error)}") from error
-
-
-def _check_ports(hosts: str, ports: str) -> None:
-    """Reject invalid ports, which libpq would report as unreachable hosts."""
-    given = ports.split(",") if ports else []
-    if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
-        raise InvalidSetting("the database URL has an invalid port")
-    if len(given) > 1 and len(given) != len(hosts.split(",")):
-        raise InvalidSetting("the database URL must have as many ports as hosts")

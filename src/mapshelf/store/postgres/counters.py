@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.link import Link
 
 CHANNEL: Final = "mapshelf"
 """The channel on which writers announce the newest revision."""

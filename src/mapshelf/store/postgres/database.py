@@ -8,7 +8,8 @@ from typing import NamedTuple, Self
 from mapshelf.errors import StoreUnavailable
 from mapshelf.model import Credential
 from mapshelf.store.credential_check import CredentialCheck
-from mapshelf.store.postgres.connections import Connections, Link, Row
+from mapshelf.store.postgres.connections import Connections
+from mapshelf.store.postgres.link import Link, Row
 
 
 class DatabaseUser:

@@ -22,8 +22,8 @@ from mapshelf.store.oauth import (
     row_of_code,
     scopes_of_tokens,
 )
-from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link, Row
 from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
 
 

@@ -8,9 +8,9 @@ from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Identity, User
 from mapshelf.store.columns import IDENTITY, USER_OF_TOKEN, user_of_row
 from mapshelf.store.lookalikes import refuse_lookalike
-from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.postgres.user_rows import (
     CHANGING,
     add_user_row,

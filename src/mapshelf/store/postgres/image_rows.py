@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.link import Link
 
 _WRITE: Final = "INSERT INTO images VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _REMOVE: Final = "DELETE FROM images WHERE file_id = %s AND digest <> ALL(%s)"

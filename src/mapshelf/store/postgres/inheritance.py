@@ -16,7 +16,7 @@ from mapshelf.store.inherited_visibility import (
     keys_of,
     strictest,
 )
-from mapshelf.store.postgres.connections import Link, Row
+from mapshelf.store.postgres.link import Link, Row
 from mapshelf.store.tables import ADDITIONS, INHERITED, REMOVED
 
 WRITE_REMOVED: Final = REMOVED.upsert("%s")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.link import Link
 
 CHECK_TIMEOUT: Final = 600
 """Seconds for each statement of the check: it reads whole tables."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from mapshelf.model import MapLink
 from mapshelf.store.columns import link_rows
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.tables import LINKS
 
 _WRITE: Final = LINKS.upsert("%s")

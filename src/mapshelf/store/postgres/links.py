@@ -9,8 +9,8 @@ from typing import Final
 
 from mapshelf.model import LinkOfMap, MapFile, MapLink
 from mapshelf.store.link_queries import within_characters
-from mapshelf.store.postgres.connections import with_placeholders
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import with_placeholders
 
 FILE_NAME: Final = "lower(substring(right(s.name, 255) FROM '[^/]*$'))"
 """The name of a file. It must equal the expression of the index ``sources_file`` to use it."""

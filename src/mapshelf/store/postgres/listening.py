@@ -12,8 +12,8 @@ from typing import Final
 import psycopg
 
 from mapshelf.errors import StoreError
-from mapshelf.store.postgres.connections import Link, connect
 from mapshelf.store.postgres.counters import CHANNEL
+from mapshelf.store.postgres.link import Link, connect
 
 SILENCE: Final = 4.0
 """Seconds without a notification after which the feed is polled."""

@@ -13,9 +13,9 @@ from mapshelf.store.columns import (
 )
 from mapshelf.store.lookalikes import refuse_lookalike
 from mapshelf.store.postgres.access import end_access
-from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.postgres.sessions import end_sessions_of
 from mapshelf.store.postgres.user_rows import (
     CHANGING,

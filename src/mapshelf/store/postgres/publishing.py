@@ -19,9 +19,9 @@ from mapshelf.store.long_missing import LongMissingMethods
 from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
-from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters, lock_maps
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link, Row, with_placeholders
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.tags import TagMethods

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from mapshelf.model import OutdatedMap, ReparsedMap, format_tags
 from mapshelf.store.columns import RENEWED_TAGS
 from mapshelf.store.postgres.batch_rows import WRITE_OUTLINE
-from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters, lock_maps
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.image_rows import write_images
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.postgres.link_rows import write_links
 
 

@@ -15,9 +15,9 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 from mapshelf.errors import StoreDamaged, StoreError, StoreMissing
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
-from mapshelf.store.postgres.connections import Link, connect
 from mapshelf.store.postgres.counters import HISTORY
 from mapshelf.store.postgres.error_translation import translated
+from mapshelf.store.postgres.link import Link, connect
 from mapshelf.store.postgres.user_rows import insert_user
 from mapshelf.store.scripts import read_script, schema_digest
 

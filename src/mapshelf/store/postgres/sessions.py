@@ -4,10 +4,10 @@ from mapshelf.errors import NotFound
 from mapshelf.model import NO_PROOF, SignInProof, Token
 from mapshelf.store.all_access import REVOKE, SHORT_LIVED
 from mapshelf.store.columns import FROM_TOKENS, TOKEN, token_of_row
-from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.grants import delete_grants
+from mapshelf.store.postgres.link import Link, Row
 from mapshelf.store.postgres.user_rows import password_of_user, user_with_id
 from mapshelf.store.sign_in import (
     SESSION_SCOPES,

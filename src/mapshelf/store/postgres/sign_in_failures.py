@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from mapshelf.model import CLOCK_TOLERANCE, Failures
-from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, LATER_KEPT, MOST_KEYS
 
 FAILURES_LOCK: Final = 0x4D61_7046_6169_6C73

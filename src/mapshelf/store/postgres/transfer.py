@@ -5,9 +5,9 @@ from typing import Final
 
 from mapshelf.store.all_access import UNCOPIED
 from mapshelf.store.columns import COUNTERS
-from mapshelf.store.postgres.connections import Row
 from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Row
 from mapshelf.store.tables import (
     BOOLEANS,
     DECISIONS,

@@ -5,7 +5,7 @@ from typing import Final
 from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
 from mapshelf.model import Role, User, name_key
 from mapshelf.store.columns import USER, user_of_row
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.reserved_names import RESERVED
 from mapshelf.store.sign_in import WAYS
 from mapshelf.text.skeleton import skeleton

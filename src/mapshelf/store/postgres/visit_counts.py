@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from mapshelf.model import LARGEST_COUNT, Visit
-from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.visit_counts import (
     MAPS_AT_ONCE,
     counts_by_map,
