@@ -513,3 +513,36 @@ def test_a_node_is_told_of_changes_that_a_failover_lost(tmp_path: Path, third: b
             ]
             builder.close()
             store.close()
+
+
+def test_servers_that_take_over_one_after_the_other_share_no_revisions(tmp_path: Path) -> None:
+    """Neither standby has followed the other, and a node has seen the changes of the first."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as first, standby_of(primary) as second:
+            url = both_urls(primary, first, name).replace("@", f"@127.0.0.1:{second.port},")
+            pairs = [Pair(primary, one, url) for one in (first, second)]
+            store = open_store(url)
+            builder = Builder(store, SnapshotDirectory(tmp_path))
+            put(store, "kept")
+            wait_until(lambda: all(pair.is_level() for pair in pairs))
+            primary.stop(signal.SIGQUIT)
+            first.execute("SELECT pg_promote()")
+            wait_until(lambda: not raises(lambda: put(store, "lost")))
+            builder.advance()
+            seen = builder.revision
+            first.stop(signal.SIGQUIT)
+            second.execute("SELECT pg_promote()")
+            wait_until(lambda: not raises(lambda: put(store, "one")))
+            put(store, "two")
+            put(store, "three")
+            with pytest.raises(HistoryLost):
+                store.changes(seen, ALL)
+            assert builder.advance()
+            page = Snapshot(tmp_path / SnapshotDirectory(tmp_path).current()).page(
+                MapQuery(order="alpha"), b""
+            )
+            titles = [one["Title"] for one in orjson.loads(page.body)]
+            assert titles == ["kept", "one", "three", "two"]
+            builder.close()
+            store.close()
