@@ -132,12 +132,23 @@ class _Import:
         self, candidates: Iterable[Candidate], reader: SandboxedReader, folders: tuple[bytes, ...]
     ) -> None:
         self._folders = folders
-        some = list(candidates)
+        some = list(self._changed(candidates))
         found = {one.path: self._found(one.name, one.folder) for one in some}
         moved = self._originals.moved_among(found)
         originals = self._originals.of_conflict_copy
         for group in in_reading_order(some, self._store, originals, moved):
             self._run(group, reader)
+
+    def _changed(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield the files that are new or changed; report the others as unchanged."""
+        pending = iter(candidates)
+        while page := list(islice(pending, LOOKUP_SIZE)):
+            sources = self._store.sources([os.fsencode(one.path) for one in page])
+            for one in page:
+                if self._read_all or not one.is_unchanged(sources.get(os.fsencode(one.path))):
+                    yield one
+                else:
+                    self._report.note(Verdict.UNCHANGED, printable(one.path))
 
     def _run(self, candidates: list[Candidate], reader: SandboxedReader) -> None:
         # What has been read must not wait for a file that takes long.
@@ -164,7 +175,7 @@ class _Import:
                 self._report.interrupted.append(refused.path)
 
     def _to_read(self, candidates: list[Candidate]) -> Iterator[str]:
-        """Yield the paths of files to read; report the others as unchanged."""
+        """Yield the paths of files to read; report those that another process has read by now."""
         pending = iter(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])

@@ -8,6 +8,8 @@ import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from mapshelf.importer.conflict_copies import spelling_key
@@ -58,10 +60,11 @@ class SameNames:
         unpublished = self._unpublished(
             list({os.path.basename(one.name) for one in files.values()})
         )
+        named = {key: self._named(some) for key, some in unpublished.items()}
         return {
             path
             for path, one in files.items()
-            if self._may_be_any(path, one, unpublished.get(_key(path), ()))
+            if (some := named.get(_key(path))) and some.may_include(path, one)
         }
 
     def _unpublished(self, names: Sequence[str]) -> Mapping[str, list[Source]]:
@@ -74,22 +77,20 @@ class SameNames:
                 found[_key(os.fsdecode(source.path))].append(source)
         return found
 
-    def _may_be_any(self, path: str, found: FoundFile, sources: Sequence[Source]) -> bool:
-        """Return whether a file may be one of some unpublished ones with the same name."""
-        if len(sources) >= MOST_NAMED:
-            return True
-        return any(self._may_be(path, found, source) for source in sources)
-
-    def _may_be(self, path: str, found: FoundFile, source: Source) -> bool:
-        place = os.fsdecode(source.path)
-        if spelling_key(place) == spelling_key(path):
-            return place != path
-        if not self._is_gone(source.path):
-            return False
-        if source.is_gone or self._lost.is_followed(source.path):
-            return True
-        # Nobody may ever miss it. But its whole folder may have been moved to where this one is.
-        return found.first and spelling_key(source.name) == spelling_key(found.name)
+    def _named(self, sources: Sequence[Source]) -> "_Named":
+        named = _Named(are_more=len(sources) >= MOST_NAMED)
+        for source in sources:
+            place = os.fsdecode(source.path)
+            key = spelling_key(place)
+            named.places[key].add(place)
+            if not self._is_gone(source.path):
+                continue
+            if source.is_gone or self._lost.is_followed(source.path):
+                named.gone.add(key)
+            else:
+                # Nobody may ever miss it. But its whole folder may have been moved.
+                named.not_followed[spelling_key(source.name)].add(key)
+        return named
 
     def _is_gone(self, path: bytes) -> bool:
         gone = self._gone.get(path)
@@ -97,6 +98,34 @@ class SameNames:
             there = os.fsdecode(path) in self._lost.present
             gone = self._gone[path] = not there and is_gone(path)
         return gone
+
+
+@dataclass
+class _Named:
+    """The unpublished files with one name.
+
+    Places and names are compared by ``spelling_key``. The cost of a new file does not depend on how
+    many there are.
+
+    Attributes:
+        are_more: whether there are too many to look at.
+        places: their paths, by place.
+        gone: the places of those that are gone from folders that are followed.
+        not_followed: the places of those that are gone from other folders, by ``Source.name``.
+    """
+
+    are_more: bool
+    places: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    gone: set[str] = field(default_factory=set)
+    not_followed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def may_include(self, path: str, found: FoundFile) -> bool:
+        """Return whether a file that was found may be one of these."""
+        place = spelling_key(path)
+        if self.are_more or self.places.get(place, set()) - {path}:
+            return True
+        moved = self.not_followed.get(spelling_key(found.name), ()) if found.first else ()
+        return any(one != place for one in chain(self.gone, moved))
 
 
 def _key(path: str) -> str:
