@@ -2,8 +2,8 @@
 
 That page is cached with its snapshot, which does not contain collections. So the page has a
 placeholder, which is replaced by the collections when the page is sent. The collections are cached
-for a second. A page waits only briefly while they are reloaded: if the store does not respond, the
-previous collections are shown.
+for a second. A page waits only briefly while they are reloaded: until the store responds, the
+previous collections are shown. If it fails, none are: any may have been hidden.
 """
 
 import asyncio
@@ -85,8 +85,10 @@ class PinnedCollections:
     async def _ask(self) -> None:
         try:
             self._html = await self._context.queues.lookups.result("pinned", self._made)
-        except (Ending, Overloaded, StoreError):
-            pass  # pages stay readable while the database is down
+        except StoreError:
+            self._html = b""
+        except (Ending, Overloaded):
+            pass
         finally:
             self._until = time.monotonic() + KEPT_FOR
             self._asking = None

@@ -39,6 +39,10 @@ FROM_COLLECTIONS: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id
 
 _IDS_AT_ONCE: Final = 500
 
+_KEEP_PRIVATE: Final = (
+    "UPDATE collection_decisions SET visibility = ? WHERE collection_id = ? AND kind = 'hide'"
+)
+
 _ONE_AT_A_TIME: Final = "UPDATE users SET name = name WHERE name_key = ?"
 
 
@@ -49,13 +53,13 @@ class CollectionMethods(SharedMethods):
         """See ``Store``."""
         if not is_public_id(public_id):  # PostgreSQL rejects NULs
             return None
-        return _find(self._read_even_if_away, public_id)
+        return _find(self._read, public_id)
 
     def collected_maps(self, public_id: str) -> list[Map]:
         """See ``Store``."""
         if not is_public_id(public_id):
             return []
-        rows = self._read_even_if_away(
+        rows = self._read(
             f"SELECT {MAP} FROM {FROM_MAPS} JOIN collected_maps AS l ON l.file_id = m.file_id"
             " WHERE l.collection_id = ? AND m.visibility <> 'removed'"
             " ORDER BY l.position, l.file_id",
@@ -71,12 +75,12 @@ class CollectionMethods(SharedMethods):
         parameters: Row = tuple(given)
         if owner is not None:
             condition, parameters = f"{condition} AND o.name_key = ?", (*given, name_key(owner))
-        ((total,),) = self._read_even_if_away(
+        ((total,),) = self._read(
             f"SELECT count(*) FROM {FROM_COLLECTIONS} WHERE {condition}", parameters
         )
         if not limit or offset >= total:
             return [], int(total)
-        rows = self._read_even_if_away(
+        rows = self._read(
             f"SELECT {COLLECTION} FROM {FROM_COLLECTIONS} WHERE {condition}"
             " ORDER BY c.changed DESC, c.id LIMIT ? OFFSET ?",
             (*parameters, limit, offset),
@@ -94,7 +98,7 @@ class CollectionMethods(SharedMethods):
 
     def pinned_collections(self) -> list[Collection]:
         """See ``Store``."""
-        rows = self._read_even_if_away(
+        rows = self._read(
             f"SELECT {COLLECTION} FROM {FROM_COLLECTIONS} WHERE c.pinned IS NOT NULL"
             " AND c.visibility = 'published' ORDER BY c.pinned, c.id",
             (),
@@ -107,7 +111,7 @@ class CollectionMethods(SharedMethods):
         found: dict[str, Map] = {}
         for start in range(0, len(asked), _IDS_AT_ONCE):
             some = asked[start : start + _IDS_AT_ONCE]
-            rows = self._read_even_if_away(
+            rows = self._read(
                 f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.id IN ({_marks(len(some))})"
                 " AND m.visibility <> 'removed'",
                 tuple(some),
@@ -191,8 +195,11 @@ def _edit(database: Transaction, public_id: str, details: CollectionDetails) -> 
     found = lock_collection(database, public_id)
     visibility = details.visibility or found.visibility
     _refuse_removed(visibility)
-    if visibility is not found.visibility and is_hidden(database.rows, public_id):
-        raise CollectionHidden("administrators have hidden this collection")
+    if details.visibility is not None and is_hidden(database.rows, public_id):
+        if visibility is not found.visibility:
+            raise CollectionHidden("administrators have hidden this collection")
+        # It stays private when that is undone.
+        database.execute(_KEEP_PRIVATE, (Visibility.PRIVATE.value, public_id))
     said = (
         found.title if details.title is None else details.title,
         found.text if details.text is None else details.text,

@@ -69,6 +69,10 @@ _NO_MAP: Final = 0
 _WRITE_VOTE: Final = VOTES.upsert("?")
 _WRITE_REMOVED: Final = REMOVED.upsert("?")
 
+_KEEP_PRIVATE: Final = (
+    "UPDATE decisions SET visibility = ?, noted = ? WHERE file_id = ? AND kind = 'hide'"
+)
+
 
 class Transaction(Protocol):
     """An exclusive write transaction.
@@ -222,9 +226,11 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
     if details.no_licence:
         given["licence_type_id"] = None
     _refuse_removal(details)
-    shown = given.get("visibility", found.visibility)
-    if shown is not found.visibility and is_hidden(database.rows, file_id):
-        raise MapHidden("An administrator has hidden this map; only its owner can see it.")
+    if "visibility" in given and is_hidden(database.rows, file_id):
+        if given["visibility"] is not found.visibility:
+            raise MapHidden("An administrator has hidden this map; only its owner can see it.")
+        # It stays private when that is undone.
+        database.execute(_KEEP_PRIVATE, (Visibility.PRIVATE.value, 1, file_id))
     if given.keys() & FROM_FILES and is_in_folder(database.rows, file_id):
         if any(given.get(name, was) != was for name, was in _of_file(found).items()):
             raise Conflict("the title and template of this map come from its file")

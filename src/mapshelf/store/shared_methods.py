@@ -50,5 +50,9 @@ class SharedMethods(ABC):
         """Return the pending audit entries of all threads."""
 
     def _read_even_if_away(self, sql: str, parameters: Row) -> list[Row]:
-        """Like ``_read``, but fall back to a replica if the primary is down."""
+        """Like ``_read``, but fall back to a replica if the primary is down.
+
+        The replica may lag. What it says of maps is not older than what was read before. Of what
+        is hidden without a change in the feed, such as collections, this must not be used.
+        """
         return self._read(sql, parameters)

@@ -5,7 +5,9 @@ import re
 import httpx
 import pytest
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.model import CollectionDetails, MapDraft, Role, Source, Visibility
+from mapshelf.site import pinned
 from tests.harness import Service, Shelf
 from tests.person import Form, Person, Start, events, forms, member, user_named
 from tests.site.shelves import STRIKES
@@ -157,32 +159,49 @@ def test_errors_are_shown_above_the_form_of_a_collection(bob: Person) -> None:
     assert (answer.status_code, "x" * 5001 in answer.text) == (400, True), "the typed text was lost"
 
 
+def test_pinned_collections_are_not_shown_while_the_database_is_away(
+    site: Service, shelf: Shelf, bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may have been hidden."""
+
+    def away(*_: object) -> None:
+        raise StoreUnavailable("away")
+
+    shelf.store.pin_collection(published(shelf, "bob", "a", title="First"), pinned=True)
+    monkeypatch.setattr(pinned, "KEPT_FOR", 0.0)
+    site.wait_until(lambda: "First" in site.request("GET", "/", signed=False).text)
+    monkeypatch.setattr(type(shelf.store), "pinned_collections", away)
+    page = site.request("GET", "/", signed=False)
+    assert page.status_code == 200
+    assert "First" not in page.text
+
+
 @pytest.mark.slow
 def test_administrators_pin_collections_to_the_first_page(
     site: Service, shelf: Shelf, bob: Person, root: Person
 ) -> None:
     first, second = (published(shelf, "bob", "a", title=one) for one in ("First", "Second"))
 
-    def pinned() -> list[str]:
+    def shown() -> list[str]:
         page = site.request("GET", "/", signed=False).text
         return re.findall(r'<h3 class="name"><a [^>]*>(\w+)</a>', page)
 
-    assert pinned() == []
+    assert shown() == []
     for public_id, title in ((second, "second"), (first, "first")):
         page = f"/collected/{public_id}/{title}"
         assert f"{page}/pin" in root.get(page).text
         assert f"{page}/pin" not in bob.get(page).text
         assert bob.status(f"{page}/pin") == 404
         assert press(root, f"{page}/pin", "pinned", "true") == page
-    assert pinned() == ["Second", "First"]
+    assert shown() == ["Second", "First"]
     assert "<h3" not in site.request("GET", "/?query=a", signed=False).text
     press(root, f"/collected/{second}/second/pin", "pinned", "false")
-    assert pinned() == ["First"]
+    assert shown() == ["First"]
     before = site.request("GET", "/", signed=False)
     again = {"If-None-Match": before.headers["ETag"]}
     assert site.request("GET", "/", signed=False, headers=again).status_code == 304
     sent(bob, bob.form(f"/collected/{first}/first/remove"))
-    assert pinned() == []
+    assert shown() == []
     assert site.request("GET", "/", signed=False, headers=again).status_code == 200
 
 

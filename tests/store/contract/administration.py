@@ -173,9 +173,7 @@ class DecisionsContract(PeopleSuite):
             with pytest.raises(MapHidden):
                 store.edit_map(found.file_id, MapDetails(visibility=shown, title="x"))
             store.put_maps([title("t", id="t", visibility=shown)])
-        edited = store.edit_map(
-            found.file_id, MapDetails(visibility=Visibility.PRIVATE, tags=("x",))
-        )
+        edited = store.edit_map(found.file_id, MapDetails(tags=("x",)))
         assert edited.visibility is Visibility.PRIVATE
         with pytest.raises(AlreadyDecided):
             store.decide(found.file_id, HIDE, bob)
@@ -186,6 +184,17 @@ class DecisionsContract(PeopleSuite):
         assert len(store.reported_maps(10)) == 1
         with pytest.raises(NotFound):
             store.undo_decision(decision.id)
+
+    def test_a_hidden_map_that_its_owner_makes_private_stays_so(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found = published(store, ann)
+        decision = store.decide(found.file_id, HIDE, bob)
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        back = store.undo_decision(decision.id)
+        assert back.visibility is Visibility.PRIVATE
+        assert "visibility" in back.set_by_people
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
 
     def test_a_hidden_map_that_its_owner_removes_comes_back_hidden(
         self, store: Store, ann: int, bob: int

@@ -83,7 +83,7 @@ class CollectionModerationContract(PeopleSuite):
         assert decision.collection.visibility is seen_by(store, found) is PRIVATE
         with pytest.raises(CollectionHidden):
             store.edit_collection(found.id, CollectionDetails(visibility=PUBLISHED))
-        named = CollectionDetails(title="Other", visibility=PRIVATE)
+        named = CollectionDetails(title="Other")
         assert store.edit_collection(found.id, named).title == "Other"
         with pytest.raises(AlreadyDecided):
             store.decide_about_collection(found.id, HIDE, bob)
@@ -101,6 +101,16 @@ class CollectionModerationContract(PeopleSuite):
         store.remove_collection(found.id)
         assert store.collection_decisions(9) == []
         assert store.check() == []
+
+    def test_a_hidden_collection_that_its_owner_makes_private_stays_so(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found = collection_of(store, ann)
+        decision = store.decide_about_collection(found.id, HIDE, bob)
+        store.edit_collection(found.id, CollectionDetails(visibility=PRIVATE))
+        assert store.undo_collection_decision(decision.id).visibility is PRIVATE
+        shown = CollectionDetails(visibility=PUBLISHED)
+        assert store.edit_collection(found.id, shown).visibility is PUBLISHED
 
     def test_old_dismissals_of_collections_are_forgotten(
         self, store: Store, ann: int, bob: int, clock: Clock

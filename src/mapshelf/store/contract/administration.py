@@ -101,7 +101,8 @@ class CollectionModeration(Protocol):
     ) -> CollectionDecision:
         """Hide a collection or dismiss its reports; either closes all its open reports.
 
-        A hidden collection is private, and ``edit_collection`` MUST NOT change its visibility.
+        A hidden collection is private, and ``edit_collection`` MUST NOT change its visibility. If
+        that says it is private, it stays so when the decision is undone.
 
         Raises:
             NotFound: there is no such collection, or no such user.

@@ -72,14 +72,15 @@ class ChangeFeed(Protocol):
     def last_withdrawal(self) -> int:
         """Return the newest revision that withdrew a map from all lists, 0 if there is none.
 
-        Maps are withdrawn when they are deleted, removed or unpublished. MUST be up to date and
-        cheap: nodes poll it constantly.
+        Maps are withdrawn when they are deleted, removed or unpublished. MUST be cheap, because
+        nodes poll it constantly, and up to date, unless only a replica can be reached.
         """
 
     def withdrawn(self, after: int, limit: int) -> list[tuple[int, int, str]]:
         """Return revision, ``file_id`` and public id of maps withdrawn after revision ``after``.
 
-        Returns at most ``limit``, in ascending order of revision. MUST be up to date.
+        Returns at most ``limit``, in ascending order of revision. MUST be up to date, unless only a
+        replica can be reached.
         """
 
     def map_count(self) -> int:

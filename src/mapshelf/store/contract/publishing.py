@@ -181,10 +181,12 @@ class MapEditing(Protocol):
         """Update a map with ``details``, and return it.
 
         The given fields are recorded in ``Map.set_by_people``, even if their values did not change,
-        and imports MUST NOT change them from then on.
+        and imports MUST NOT change them from then on. A map that an administrator has hidden is
+        private; if ``details`` say so too, it stays private when that is undone.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such category.
+            MapHidden: an administrator has hidden it, and ``details`` would show it.
             Conflict: title or template of a map that was read from a file in a folder, where both
                 come from the file; or ``details`` would remove the map.
         """

@@ -77,7 +77,7 @@ class PostgresChangeFeed(DatabaseUser):
 
     def lineage(self, revision: int) -> str:
         """See ``Store``."""
-        return str(self._rows(LINEAGE.format("%s::bigint"), (revision,))[0][0])
+        return str(self._newest(LINEAGE.format("%s::bigint"), (revision,))[0][0])
 
     def revision(self) -> int:
         """See ``Store``.
@@ -103,8 +103,8 @@ class PostgresChangeFeed(DatabaseUser):
         known = max(self._seen, self._listener.announced, self._newest_read.revision)
         if standby and not found and known > after:
             found, _ = self._changes(self._connections.read, after, limit, most_bytes)
-        if found:  # or a lagging standby would look like a loss of revisions
-            self._seen = max(self._seen, found[-1][0])
+        if found:
+            self._note(found[-1][0])
         if found and found[0][0] // LEAP != after // LEAP:
             self._check_not_lost(after)
         return [_change(row) for row in found]
@@ -155,17 +155,24 @@ class PostgresChangeFeed(DatabaseUser):
                 limit = limit // 4 or 1
 
     def last_withdrawal(self) -> int:
-        """See ``Store``. Read from the primary."""
-        (revision,) = self._connections.ask_primary(LAST_WITHDRAWAL)
+        """See ``Store``. A standby may lag, and is asked only if the primary does not answer."""
+        try:
+            (revision,) = self._connections.ask_primary(LAST_WITHDRAWAL)
+        except StoreUnavailable:
+            (revision,), _ = self._connections.ask_nearby(LAST_WITHDRAWAL)
         return int(revision)
 
     def withdrawn(self, after: int, limit: int) -> list[tuple[int, int, str]]:
         """See ``Store``."""
-        rows = self._rows(WITHDRAWN, (after, after, limit))
-        if rows:  # or a lagging standby would look like a loss of revisions
-            self._seen = max(self._seen, rows[-1][0])
-            self.require_revision(rows[-1][0])
+        rows = self._newest(WITHDRAWN, (after, after, limit))
+        if rows:
+            self._note(rows[-1][0])
         return [(revision, file_id, public_id) for revision, file_id, public_id in rows]
+
+    def _note(self, revision: int) -> None:
+        """Note a revision that was read, or a lagging standby would look like a loss of it."""
+        self._seen = max(self._seen, revision)
+        self.require_revision(revision)
 
     def map_count(self) -> int:
         """See ``Store``."""

@@ -47,14 +47,14 @@ class DatabaseUser:
     def _newest(self, sql: str, parameters: Row) -> list[Row]:
         """Return the rows of one statement, read from the primary.
 
-        If no primary can be reached, a standby is used, unless more than it has was read before, or
-        it has received more than it shows: some changes have no revision.
+        If no primary can be reached, a standby is used, unless more than it has was read before.
+        So this is not for what changes without a revision.
         """
         try:
             return self._read_primary(sql, parameters)
         except StoreUnavailable:
             found, standby = self._read_standby(sql, parameters)
-            if standby and (self._is_behind(found) or not found.caught_up):
+            if standby and self._is_behind(found):
                 raise
             return self._noted(found)
 
@@ -107,22 +107,18 @@ class _Found(NamedTuple):
 
     Attributes:
         revision: the revision of that state.
-        caught_up: whether the server, if it is a standby, shows all that it has received.
         rows: the rows.
     """
 
     revision: int
-    caught_up: bool
     rows: list[Row]
 
 
 def _read_with_state(link: Link, sql: str, parameters: Row) -> _Found:
     """Run a statement that reads rows and the state at once; PostgreSQL keeps their order."""
     rows = link.rows(
-        "SELECT state.*, found.* FROM (SELECT revision,"
-        " coalesce(pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn(), true) FROM sequence)"
-        f" AS state LEFT JOIN (SELECT true, asked.* FROM ({sql}) AS asked) AS found ON true",
+        "SELECT state.*, found.* FROM (SELECT revision FROM sequence) AS state"
+        f" LEFT JOIN (SELECT true, asked.* FROM ({sql}) AS asked) AS found ON true",
         parameters,
     )
-    revision, caught_up = rows[0][:2]
-    return _Found(revision, caught_up, [row[3:] for row in rows if row[2]])
+    return _Found(rows[0][0], [row[2:] for row in rows if row[1]])
