@@ -249,6 +249,21 @@ class DecisionsContract(PeopleSuite):
         store.undo_decision(decision.id)
         assert [one.disabled for one in store.users() if one.id == ann] == [False]
 
+    @pytest.mark.parametrize("enabled", [False, True])
+    def test_a_user_who_was_disabled_by_name_stays_so_if_an_older_decision_is_undone(
+        self, store: Store, ann: int, bob: int, enabled: bool
+    ) -> None:
+        found = published(store, ann)
+        decision = store.decide(found.file_id, DISABLE, bob)
+        if enabled:
+            store.enable_user("ann")
+            store.decide(found.file_id, DISABLE, bob)
+        else:
+            store.disable_user("ann")
+        store.undo_decision(decision.id)
+        assert [one.disabled for one in store.users() if one.id == ann] == [True]
+        assert store.check() == []
+
     def test_nobody_disables_themselves_or_system(self, store: Store, ann: int, bob: int) -> None:
         own, ours = published(store, ann), put(store, title("t"))
         for found in (own, ours):

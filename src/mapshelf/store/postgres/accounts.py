@@ -13,6 +13,7 @@ from mapshelf.store.columns import (
     token_of_row,
     user_of_row,
 )
+from mapshelf.store.moderation import SETTLE_DISABLING
 from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
@@ -51,6 +52,7 @@ class PostgresAccounts(DatabaseUser):
         """See ``Store``."""
         with self._connections.writing() as link:
             user = require_user(link, name)
+            link.execute(with_placeholders(SETTLE_DISABLING), (user.id,))
             # Device requests are allowed and used while the row of the user is locked.
             link.execute(
                 "UPDATE users SET disabled = TRUE WHERE id = %s AND closed IS NULL", (user.id,)
@@ -60,17 +62,21 @@ class PostgresAccounts(DatabaseUser):
 
     def enable_user(self, name: str) -> User:
         """See ``Store``."""
-        return self._changed(name, "disabled = %s", value=False)
+        with self._connections.writing() as link:
+            user = require_user(link, name)
+            link.execute(with_placeholders(SETTLE_DISABLING), (user.id,))
+            link.execute(
+                "UPDATE users SET disabled = FALSE WHERE id = %s AND closed IS NULL", (user.id,)
+            )
+            return require_user(link, name)
 
     def set_role(self, name: str, role: Role) -> User:
         """See ``Store``."""
-        return self._changed(name, "role = %s", value=role.value)
-
-    def _changed(self, name: str, change: str, *, value: bool | str) -> User:
         with self._connections.writing() as link:
             user = require_user(link, name)
             link.execute(
-                f"UPDATE users SET {change} WHERE id = %s AND closed IS NULL", (value, user.id)
+                "UPDATE users SET role = %s WHERE id = %s AND closed IS NULL",
+                (role.value, user.id),
             )
             return require_user(link, name)
 

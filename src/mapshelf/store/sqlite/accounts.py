@@ -15,6 +15,7 @@ from mapshelf.store.columns import (
     token_of_row,
     user_of_row,
 )
+from mapshelf.store.moderation import SETTLE_DISABLING
 from mapshelf.store.oauth import END_DEVICES
 from mapshelf.store.reserved_names import give_reserved_name
 from mapshelf.store.sqlite.database import DatabaseUser
@@ -51,6 +52,7 @@ class SQLiteAccounts(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             user = require_user(database, name)
+            database.execute(SETTLE_DISABLING, (user.id,))
             database.execute(
                 "UPDATE users SET disabled = 1 WHERE id = ? AND closed IS NULL", (user.id,)
             )
@@ -59,17 +61,20 @@ class SQLiteAccounts(DatabaseUser):
 
     def enable_user(self, name: str) -> User:
         """See ``Store``."""
-        return self._changed(name, "disabled = ?", 0)
+        with self._database.writing() as database:
+            user = require_user(database, name)
+            database.execute(SETTLE_DISABLING, (user.id,))
+            database.execute(
+                "UPDATE users SET disabled = 0 WHERE id = ? AND closed IS NULL", (user.id,)
+            )
+            return require_user(database, name)
 
     def set_role(self, name: str, role: Role) -> User:
         """See ``Store``."""
-        return self._changed(name, "role = ?", role.value)
-
-    def _changed(self, name: str, change: str, value: int | str) -> User:
         with self._database.writing() as database:
             user = require_user(database, name)
             database.execute(
-                f"UPDATE users SET {change} WHERE id = ? AND closed IS NULL", (value, user.id)
+                "UPDATE users SET role = ? WHERE id = ? AND closed IS NULL", (role.value, user.id)
             )
             return require_user(database, name)
 
