@@ -17,8 +17,8 @@ import pytest
 from mapshelf.api import bodies, upload_queue
 from mapshelf.api.context import Context
 from mapshelf.api.upload_queue import PatientReader
-from mapshelf.api.upload_reader import ReadUpload
 from mapshelf.errors import TooSlow
+from mapshelf.model import UploadedFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
@@ -148,13 +148,13 @@ class SlowFiles:
         """Replace both readers of ``reader``."""
         quick, slow = reader.quick.read, reader.slow.read
 
-        def quickly(name: str, content: bytes) -> ReadUpload:
+        def quickly(name: str, content: bytes) -> UploadedFile:
             self.tried.append(content)
             if b"long" in content:
                 raise TooSlow("it takes long")
             return quick(name, content)
 
-        def patiently(name: str, content: bytes) -> ReadUpload:
+        def patiently(name: str, content: bytes) -> UploadedFile:
             assert self.going_on.wait(PATIENCE)
             return slow(name, content)
 

@@ -1,9 +1,10 @@
 """A private file that is changed and moved at the same time is not published where it is found."""
 
+import itertools
 import os
 import shutil
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from mapshelf.errors import StoreUnavailable
+from mapshelf.importer import folder_sync, same_names
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -24,6 +26,16 @@ from tests.store.clock import Clock
 pytestmark = pytest.mark.process
 
 CAFE = "caf\u00e9.mm"
+MY_PLAN = tuple(
+    f"{name}.mm"
+    for name in (
+        "\u043c\u043e\u0439 \u043f\u043b\u0430\u043d",
+        "\u041c\u043e\u0439 \u043f\u043b\u0430\u043d",
+        "\u041c\u043e\u0439 \u041f\u043b\u0430\u043d",
+        "\u041c\u041e\u0419 \u041f\u041b\u0410\u041d",
+    )
+)
+"""A name in Russian, with the usual ways to use capital letters."""
 
 
 class Library:
@@ -137,6 +149,7 @@ def test_a_file_may_come_back_into_the_renamed_folder(library: Library) -> None:
         ("\u00dcber.mm", "\u00fcber.mm"),
         ("Mein \u00dcberblick.mm", "mein \u00fcberblick.mm"),
         ("\u041f\u041b\u0410\u041d.mm", "\u043f\u043b\u0430\u043d.mm"),
+        *itertools.permutations(MY_PLAN, 2),
     ],
 )
 def test_a_changed_file_may_be_spelled_differently(
@@ -150,6 +163,90 @@ def test_a_changed_file_may_be_spelled_differently(
     new = library.write(library.folder / other)
     library.sync()
     assert visibility_of(library.store, new) is Visibility.PRIVATE
+
+
+def test_it_may_be_changed_and_moved_during_a_scan(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scan finds it at both places."""
+    new = library.folder / "z" / "plan.mm"
+    new.parent.mkdir()
+    scan = folder_sync.scan
+
+    def slow(*arguments: Any) -> Iterator[Any]:
+        for found in scan(*arguments):
+            yield found
+            if found.path == str(library.plan):
+                library.plan.unlink()
+                library.write(new)
+
+    monkeypatch.setattr(folder_sync, "scan", slow)
+    library.follow()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize(("most", "expected"), [(2, Visibility.PRIVATE), (3, Visibility.PUBLISHED)])
+def test_of_very_many_files_with_one_name_any_may_be_gone(
+    library: Library, monkeypatch: pytest.MonkeyPatch, most: int, expected: Visibility
+) -> None:
+    monkeypatch.setattr(same_names, "MOST_NAMED", most)
+    other = library.write(library.folder / "c" / "plan.mm", "Other")
+    library.sync()
+    make_private(library.store, other)
+    new = library.write(library.folder / "b" / "plan.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is expected
+
+
+def test_an_unlisted_file_that_comes_back_changed_stays_unlisted(library: Library) -> None:
+    found = map_of(library.store, library.plan)
+    library.store.edit_map(found.file_id, MapDetails(visibility=Visibility.UNLISTED))
+    library.plan.unlink()
+    library.sync()
+    library.write(library.plan)
+    library.sync()
+    assert visibility_of(library.store, library.plan) is Visibility.UNLISTED
+
+
+def test_it_may_have_been_moved_from_another_folder_that_is_followed(
+    library: Library, tmp_path: Path
+) -> None:
+    private = old_map(tmp_path / "other" / "diary.mm", "Diary")
+    old_map(tmp_path / "other" / "keep.mm", "Keep")
+    other = FolderSync(library.store, library.reader, [private.parent])
+    other.sync()
+    make_private(library.store, private)
+    private.unlink()
+    other.sync()
+    new = library.write(library.folder / "diary.mm")
+    library.sync()
+    assert visibility_of(library.store, new) is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize(
+    ("place", "is_shown"), [("a/x.mm", False), ("A/X.mm", False), ("b/x.mm", True)]
+)
+def test_its_whole_folder_may_have_been_moved_without_being_missed(
+    library: Library, tmp_path: Path, place: str, is_shown: bool
+) -> None:
+    private = old_map(tmp_path / "once" / "a" / "x.mm", "Private")
+    library.follow(tmp_path / "once")
+    make_private(library.store, private)
+    shutil.rmtree(tmp_path / "once")
+    library.write(tmp_path / "again" / place)
+    library.follow(tmp_path / "again")
+    assert ("Changed" in shown(library.store)) is is_shown
+
+
+def test_a_file_that_is_still_in_another_folder_was_not_moved(
+    library: Library, tmp_path: Path
+) -> None:
+    private = old_map(tmp_path / "once" / "x.mm", "Private")
+    library.follow(tmp_path / "once")
+    make_private(library.store, private)
+    library.write(tmp_path / "again" / "x.mm")
+    library.follow(tmp_path / "again")
+    assert "Changed" in shown(library.store)
 
 
 def test_files_with_another_name_or_content_are_published(library: Library) -> None:

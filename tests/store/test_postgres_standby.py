@@ -2,11 +2,12 @@
 
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 import pytest
@@ -31,6 +32,8 @@ from mapshelf.snapshot.build import Builder
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store, open_store
 from mapshelf.store.postgres import connections
+from mapshelf.store.postgres.connections import Connections
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.transfer import transfer_catalogue
 from tests.postgres import Server, both_urls, server, standby_of
 from tests.store.drafts import outline
@@ -259,6 +262,34 @@ def test_a_node_learns_from_a_standby_what_was_hidden_while_the_primary_is_away(
         pair.primary.thaw()
         builder.close()
     wait_until(lambda: not raises(store.tokens_version))
+
+
+def test_pages_do_not_wait_again_and_again_for_a_primary_that_is_away(
+    pair: Pair, store: Store, elsewhere: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The standby has what is read, or it is known that there is nothing."""
+    file_id = put(elsewhere, "without pictures")
+    wait_until(pair.is_level)
+    categories = store.categories()
+    reads = Counter[str]()
+    read = Connections.read
+
+    def counted(connections: Connections, work: Callable[[Link], Any]) -> Any:
+        reads["primary"] += 1
+        return read(connections, work)
+
+    monkeypatch.setattr(Connections, "read", counted)
+    pair.primary.freeze()
+    try:
+        assert store.image_digests(file_id) == []
+        assert store.kept_file(file_id) is None
+        assert store.categories() == categories
+        assert reads["primary"] == 1
+    finally:
+        pair.primary.thaw()
+    wait_until(lambda: not raises(store.tokens_version))
+    assert store.categories() == categories
+    assert reads["primary"] == 2, "it is asked again at once"
 
 
 def test_nothing_older_is_read_while_the_primary_is_away(pair: Pair, store: Store) -> None:

@@ -124,7 +124,7 @@ class FormerOutlines:
 
     def _parsed(self, key: str, name: str, content: bytes) -> FormerOutline:
         try:
-            outline = self.reader.read(name, content).file.outline
+            outline = self.reader.read(name, content).outline
         except UnreadableFile as error:
             # Without its traceback, which would hold the file in memory.
             refusal = type(error)(*error.args)

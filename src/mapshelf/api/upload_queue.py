@@ -12,10 +12,11 @@ from functools import partial
 from time import monotonic
 from typing import Final, TypeVar
 
-from mapshelf.api.upload_reader import QUICK_SECONDS, ReadUpload, UploadReader
+from mapshelf.api.upload_reader import QUICK_SECONDS, UploadReader
 from mapshelf.api.work_queue import Disconnection, FindOwner, WorkQueue
 from mapshelf.errors import TooSlow
 from mapshelf.lru_cache import LRUCache
+from mapshelf.model import UploadedFile
 from mapshelf.readers.parsing.limits import Limits
 
 T = TypeVar("T")
@@ -94,7 +95,7 @@ class PatientReader:
         self.quick = UploadReader(Limits(cpu_seconds=QUICK_SECONDS))
         self.slow = UploadReader()
 
-    def read(self, name: str, content: bytes) -> ReadUpload:
+    def read(self, name: str, content: bytes) -> UploadedFile:
         """Parse a map file (see ``UploadReader.read``).
 
         Raises:

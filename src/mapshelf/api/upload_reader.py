@@ -7,7 +7,6 @@ are not stored.
 
 import hashlib
 import zlib
-from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.errors import StoreUnavailable
@@ -28,23 +27,6 @@ REFUSED = "The file is refused: "
 """The beginning of each message about a refused file."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadUpload:
-    """A parsed upload.
-
-    Attributes:
-        file: the file for the store.
-        title: the title in the file, see ``ReadFile``.
-        description: likewise.
-        template: likewise.
-    """
-
-    file: UploadedFile
-    title: str
-    description: str
-    template: bool
-
-
 class UploadReader:
     """Parses one file at a time. It may be closed from another thread.
 
@@ -57,7 +39,7 @@ class UploadReader:
         self.reader = SandboxedReader(workers=1, limits=limits)
         self._closed = False
 
-    def read(self, name: str, content: bytes) -> ReadUpload:
+    def read(self, name: str, content: bytes) -> UploadedFile:
         """Parse a map file.
 
         Args:
@@ -74,7 +56,7 @@ class UploadReader:
         again = FileAgain(zlib.compress(content, 1), name, "")
         (result,) = self.reader.read_again([again])
         if isinstance(result, ReadFile):
-            return ReadUpload(_uploaded_file(name, result), *_facts(result))
+            return _uploaded_file(name, result)
         if self._closed:
             raise StoreUnavailable("the service is shutting down")
         raise result.kind(f"{REFUSED}{result.reason}.")
@@ -100,9 +82,8 @@ def _uploaded_file(name: str, result: ReadFile) -> UploadedFile:
         images=result.images,
         links=result.links,
         software=result.software,
+        title=result.title,
+        description=result.description,
+        template=result.template,
         tags=result.tags,
     )
-
-
-def _facts(result: ReadFile) -> tuple[str, str, bool]:
-    return result.title, result.description, result.template

@@ -7,7 +7,7 @@ existing map: programs repeat a request if the connection is lost before they ge
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO, Final
 
@@ -27,11 +27,11 @@ from mapshelf.api.map_writing import (
 )
 from mapshelf.api.quotas import check_quotas, check_uploads
 from mapshelf.api.upload_queue import PatientReader
-from mapshelf.api.upload_reader import ReadUpload, digest_of
+from mapshelf.api.upload_reader import digest_of
 from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, UnreadableFile
-from mapshelf.model import AuditEvent, Map, MapDetails, Role, Usage, User
+from mapshelf.model import AuditEvent, Map, Role, UploadedFile, Usage, User
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.settings import Settings
 from mapshelf.store import Store
@@ -146,10 +146,9 @@ class Publisher:
         if known is not None:
             return known, False
         upload = self._read(file.name, content, user)
-        check = self._quotas(user, upload.file.kept, new=True)
-        details = _with_facts(details, upload)
+        check = self._quotas(user, upload.kept, new=True)
         with self._store.auditing(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
-            return self._store.publish(upload.file, details, user.id, key, check)
+            return self._store.publish(upload, details, user.id, key, check)
 
     def replace(self, file: SentFile, store: Store, found: Map, user: User) -> Map:
         """Replace the file of a map; return the map.
@@ -185,11 +184,11 @@ class Publisher:
         if any(one.current and one.digest == digest_of(content) for one in versions):
             return found
         upload = self._read(name, content, user, found.file_id)
-        check = self._quotas(user, upload.file.kept, new=False)
+        check = self._quotas(user, upload.kept, new=False)
         # Reading takes seconds: this store checks again whether the map is still the user's.
-        return store.replace_file(found.file_id, upload.file, user.id, check)
+        return store.replace_file(found.file_id, upload, user.id, check)
 
-    def _read(self, name: str, content: bytes, user: User, replacing: int = 0) -> ReadUpload:
+    def _read(self, name: str, content: bytes, user: User, replacing: int = 0) -> UploadedFile:
         """Parse a file, unless the user's quota is used up.
 
         The size of its pictures is known only afterwards, and is checked when the file is stored.
@@ -248,13 +247,3 @@ async def _sent_file(context: Context, request: Request) -> AsyncIterator[SentFi
     async with context.bodies.file(request) as content:
         disposition = request.sender.header(b"content-disposition")
         yield SentFile(sent_name(disposition), content)
-
-
-def _with_facts(details: MapDetails, upload: ReadUpload) -> MapDetails:
-    """Return details, with those that the author left out taken from the file."""
-    return replace(
-        details,
-        title=upload.title if details.title is None else details.title,
-        description=upload.description if details.description is None else details.description,
-        template=upload.template if details.template is None else details.template,
-    )

@@ -95,8 +95,8 @@ class SameNames:
     def _is_gone(self, path: bytes) -> bool:
         gone = self._gone.get(path)
         if gone is None:
-            there = os.fsdecode(path) in self._lost.present
-            gone = self._gone[path] = not there and is_gone(path)
+            # Even if it was there during the scan, it may have been moved since.
+            gone = self._gone[path] = is_gone(path)
         return gone
 
 
@@ -138,11 +138,11 @@ def _spellings(name: str) -> Collection[str]:
     The store compares them without regard to the case of English letters only.
     """
     forms = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
-    ways = (str, str.lower, str.upper, str.title, _capitalized)
+    ways = (str, str.lower, str.upper, str.title, str.capitalize, _with_capital)
     return {_in_english_lower_case(change(form)) for form in forms for change in ways}
 
 
-def _capitalized(text: str) -> str:
+def _with_capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 

@@ -81,8 +81,8 @@ class Decision:
         id: identifies it.
         kind: what was done.
         map: the map.
-        user: name of the user who was disabled, ``None`` if none was, or if somebody has disabled or
-            enabled that user by name since.
+        user: name of the user who was disabled, ``None`` if none was, or if that user
+            has been disabled or enabled by name since.
         decided: time of the decision, in milliseconds since 1970-01-01 UTC.
         decided_by: name of the administrator.
         reports: number of reports it closed.

@@ -67,7 +67,11 @@ class UploadedFile:
         images: see ``MapDraft``.
         links: see ``MapDraft``.
         software: name of the program that created it, empty if unknown.
-        tags: tags from the file, used unless the user sets others.
+        title: the title in the file, see ``readers.sandboxed_reader.ReadFile``. This and the
+            following are used unless the user sets others.
+        description: likewise.
+        template: likewise.
+        tags: likewise.
     """
 
     name: str
@@ -78,6 +82,9 @@ class UploadedFile:
     images: Mapping[str, bytes] = field(default_factory=dict)
     links: Sequence[MapLink] = ()
     software: str = ""
+    title: str | None = None
+    description: str | None = None
+    template: bool | None = None
     tags: tuple[str, ...] = ()
 
     @property

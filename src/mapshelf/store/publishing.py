@@ -1,32 +1,28 @@
-"""Publish, edit and remove maps, and vote: the rules and SQL that both databases share.
+"""Edit and remove maps, and vote: the rules and SQL that both databases share.
 
 Users write one map at a time, so one statement per step is fast enough, even over a network. All
 of it can therefore be written once, in SQL that both databases understand. A store passes its
 ``Transaction``.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from typing import Any, Final, Protocol
 
 from mapshelf.errors import Conflict, MapDeleted, MapHidden, NotFound
-from mapshelf.formats.ndjson_records import size_of
 from mapshelf.model import (
     SETTABLE,
     Map,
     MapDetails,
     MapDraft,
     RemovedMap,
-    UploadedFile,
     User,
-    Verdict,
     Visibility,
     Vote,
-    about_map,
     name_key,
 )
-from mapshelf.store.batch import Batch, BatchRows
+from mapshelf.store.batch import BatchRows
 from mapshelf.store.columns import (
     FROM_MAPS,
     MAP,
@@ -43,28 +39,20 @@ from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import (
     REMOVAL,
-    REPEATED,
     find_map,
     is_hidden,
     is_in_folder,
-    uploaded,
     usage,
     vote_of,
     within_limits,
 )
 from mapshelf.store.tables import REMOVED, VOTES, Row
 
-VERSIONS_KEPT: Final = 10
-"""Versions stored of each map, including the current one."""
-
 MAPS_AT_ONCE: Final = 100
 """Maps purged in one transaction, so that other writers get their turn."""
 
 FROM_FILES: Final = frozenset({"title", "template"})
 """The fields of a map in a folder that come from its file."""
-
-_NO_MAP: Final = 0
-"""Stands for the map of a refused file; no map has this id."""
 
 _WRITE_VOTE: Final = VOTES.upsert("?")
 _WRITE_REMOVED: Final = REMOVED.upsert("?")
@@ -101,131 +89,16 @@ class Transaction(Protocol):
         """Keep maps from being deleted until the transaction ends; return those that exist."""
 
 
-# -- uploads ---------------------------------------------------------------------------------
-
-
-def publish(  # noqa: PLR0913, PLR0917 - those of the contract
-    database: Transaction,
-    file: UploadedFile,
-    details: MapDetails,
-    owner_id: int,
-    key: bytes | None,
-    check: CheckUsage,
-) -> tuple[Map, bool]:
-    """See ``contract.Uploads``."""
-    owner = require_user(database, owner_id)
-    if owner.disabled:
-        raise Conflict(f"the user {owner.name} is disabled")
-    if details.title is None:
-        raise Conflict("a new map needs a title")
-    _refuse_removal(details)
-    known = uploaded(database.rows, database.now, file.digest, owner_id, key)
-    if known is not None:
-        database.audit_entries.drop()
-        return known, False
-    check(usage(database.rows, owner_id, database.now))
-    said = {"tags": file.tags, **_said(details)}
-    draft = replace(_draft(file), **said, owner=owner.name)
-    with database.batch(draft) as rows:
-        _require_category(rows, details)
-        new = _put(rows, draft, database.now)
-        rows.write_content(new.file_id, file.digest, file.content)
-    _add_version(database, new.file_id, 1, file, owner_id)
-    _note_upload(database, new.file_id, owner_id, key)
-    database.audit_entries.about(about_map(new.id))
-    return new, True
-
-
-def replace_file(
-    database: Transaction, file_id: int, file: UploadedFile, user_id: int, check: CheckUsage
-) -> Map:
-    """See ``contract.Uploads``."""
-    found = require_map(database, file_id)
-    require_user(database, user_id)
-    current = database.rows(
-        "SELECT number, digest FROM versions WHERE file_id = ? AND content IS NULL", (file_id,)
-    )
-    if not current:
-        raise Conflict("this map was not uploaded: its file belongs to a folder")
-    ((number, digest),) = current
-    if bytes(digest) == file.digest:
-        database.audit_entries.drop()
-        return found
-    check(usage(database.rows, user_id, database.now, file_id))
-    database.execute(
-        "UPDATE versions SET content = (SELECT content FROM files WHERE file_id = ?)"
-        " WHERE file_id = ? AND number = ?",
-        (file_id, file_id, number),
-    )
-    draft = replace(_draft(file), id=found.id)
-    with database.batch(draft) as rows:
-        rows.write_content(file_id, file.digest, file.content)
-        changed = _put(rows, draft, database.now)
-    _add_version(database, file_id, number + 1, file, user_id)
-    database.execute(
-        "DELETE FROM versions WHERE file_id = ? AND number <= ?",
-        (file_id, number + 1 - VERSIONS_KEPT),
-    )
-    _note_upload(database, file_id, user_id, None)
-    return changed
-
-
-def note_refused_upload(database: Transaction, user_id: int) -> None:
-    """See ``contract.Uploads``."""
-    require_user(database, user_id)
-    database.audit_entries.drop()  # they describe an upload that did not happen
-    _note_upload(database, _NO_MAP, user_id, None)
-
-
-def _draft(file: UploadedFile) -> MapDraft:
-    """Return the draft for an uploaded file, leaving out what users describe better."""
-    return MapDraft(
-        size=size_of(file.size),
-        software=file.software,
-        outline=file.outline,
-        images=file.images,
-        links=file.links,
-    )
-
-
-def _put(rows: BatchRows, draft: MapDraft, now: int) -> Map:
-    (outcome,) = Batch(rows, now).put([draft])
-    found = rows.map_with_id(outcome.id)
-    if outcome.verdict is Verdict.REFUSED or found is None:
-        raise Conflict(outcome.reason)
-    if outcome.verdict is Verdict.UNCHANGED:  # a new file is a change even if its map is equal
-        rows.write_map(found, rows.user(found.owner, now))
-    return found
-
-
-def _add_version(
-    database: Transaction, file_id: int, number: int, file: UploadedFile, user_id: int
-) -> None:
-    database.execute(
-        "INSERT INTO versions (file_id, number, name, digest, size, created, created_by)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (file_id, number, file.name, file.digest, file.size, database.now, user_id),
-    )
-
-
-def _note_upload(database: Transaction, file_id: int, user_id: int, key: bytes | None) -> None:
-    database.execute("DELETE FROM uploads WHERE created <= ?", (database.now - REPEATED,))
-    database.execute(
-        "INSERT INTO uploads (user_id, file_id, key, created) VALUES (?, ?, ?, ?)",
-        (user_id, file_id, key, database.now),
-    )
-
-
 # -- editing and removing ----------------------------------------------------------------------
 
 
 def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
-    given = _said(details)
+    given = said_fields(details)
     if details.no_licence:
         given["licence_type_id"] = None
-    _refuse_removal(details)
+    refuse_removal(details)
     if "visibility" in given and is_hidden(database.rows, file_id):
         if given["visibility"] is not found.visibility:
             raise MapHidden("An administrator has hidden this map; only its owner can see it.")
@@ -235,9 +108,9 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         if any(given.get(name, was) != was for name, was in _of_file(found).items()):
             raise Conflict("the title and template of this map come from its file")
         given = {name: value for name, value in given.items() if name not in FROM_FILES}
-    settled = {key for key, names in SETTABLE.items() if given.keys() & set(names)}
+    settled = settled_keys(given)
     with database.batch(MapDraft(id=found.id)) as rows:
-        category = _require_category(rows, details)
+        category = require_category(rows, details)
         if category is not None:
             given["category"] = category
         if "tags" in given:
@@ -307,23 +180,29 @@ def delete_map(database: Transaction, file_id: int, public_id: str) -> None:
     )
 
 
-def _refuse_removal(details: MapDetails) -> None:
+def refuse_removal(details: MapDetails) -> None:
+    """Raise ``Conflict`` if ``details`` would remove a map: ``remove_map`` does that."""
     if details.visibility is Visibility.REMOVED:
         raise Conflict("a map is not removed by its visibility")
 
 
-def _said(details: MapDetails) -> dict[str, Any]:
+def said_fields(details: MapDetails) -> dict[str, Any]:
     """Return the given ``details`` as fields of ``Map``."""
     given = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
     del given["no_licence"]
     return {name: value for name, value in given.items() if value is not None}
 
 
+def settled_keys(given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the keys of ``SETTABLE`` for fields of ``Map``."""
+    return frozenset(key for key, names in SETTABLE.items() if given.keys() & set(names))
+
+
 def _of_file(found: Map) -> dict[str, Any]:
     return {name: getattr(found, name) for name in FROM_FILES}
 
 
-def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
+def require_category(rows: BatchRows, details: MapDetails) -> str | None:
     """Return the name of the category in ``details``, if there is one."""
     if details.category_id is None:
         return None

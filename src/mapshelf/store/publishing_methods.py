@@ -12,7 +12,7 @@ from mapshelf.model import (
     Vote,
     is_public_id,
 )
-from mapshelf.store import publishing, publishing_queries
+from mapshelf.store import publishing, publishing_queries, uploads
 from mapshelf.store.contract.publishing import CheckRemoved, CheckUsage, undoable, unlimited
 from mapshelf.store.former_contents import purge_former_contents
 from mapshelf.store.former_places import purge_former_places
@@ -54,19 +54,19 @@ class PublishingMethods(SharedMethods):
     ) -> tuple[Map, bool]:
         """See ``Store``."""
         with self._changing() as database:
-            return publishing.publish(database, file, details, owner_id, key, check)
+            return uploads.publish(database, file, details, owner_id, key, check)
 
     def replace_file(
         self, file_id: int, file: UploadedFile, user_id: int, check: CheckUsage = unlimited
     ) -> Map:
         """See ``Store``."""
         with self._changing() as database:
-            return publishing.replace_file(database, file_id, file, user_id, check)
+            return uploads.replace_file(database, file_id, file, user_id, check)
 
     def note_refused_upload(self, user_id: int) -> None:
         """See ``Store``."""
         with self._changing() as database:
-            publishing.note_refused_upload(database, user_id)
+            uploads.note_refused_upload(database, user_id)
 
     def versions(self, file_id: int) -> list[Version]:
         """See ``Store``."""

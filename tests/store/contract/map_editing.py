@@ -74,8 +74,8 @@ class MapEditingContract(PeopleSuite):
         found = published(store, ann)
         revision = store.revision()
         for _ in range(2):
-            edited = store.edit_map(found.file_id, MapDetails(title=found.title))
-            assert edited == replace(found, set_by_people=frozenset({"title"}))
+            edited = store.edit_map(found.file_id, MapDetails(description=found.description))
+            assert edited == replace(found, set_by_people=frozenset({"title", "description"}))
             assert store.revision() == revision + 1
         assert store.edit_map(found.file_id, MapDetails()) == edited
         assert store.revision() == revision + 1

@@ -11,6 +11,7 @@ from mapshelf.formats.ndjson_records import format_record, parse_record
 from mapshelf.model import (
     DAY,
     HOUR,
+    SETTABLE,
     Change,
     KeptFile,
     Map,
@@ -79,6 +80,7 @@ class UploadsContract(PeopleSuite):
         found, new = store.publish(upload(), details, ann, None)
         assert new
         assert found == present(store)[found.id] == store.find_map(found.id)
+        assert found.set_by_people == SETTABLE.keys()
         for name in set(MapDetails.__slots__) - {"no_licence"}:
             assert getattr(found, name) == getattr(details, name), name
         assert (found.owner, found.category, found.software) == ("ann", "Business", "FreeMind")
@@ -98,6 +100,24 @@ class UploadsContract(PeopleSuite):
             Version(1, "plan.mm", upload().digest, 2048, clock.now, "ann", current=True)
         ]
         assert store.check() == []
+
+    def test_imports_leave_alone_what_was_said_with_an_upload(self, store: Store, ann: int) -> None:
+        """What was left to the file is changed."""
+        file = upload(title="From the file", description="From the file", tags=("old",))
+        details = MapDetails(title="Mine", category_id=4, visibility=Visibility.PRIVATE)
+        found, _ = store.publish(file, details, ann, None)
+        assert (found.title, found.description, found.tags) == ("Mine", "From the file", ("old",))
+        record = MapDraft(
+            id=found.id,
+            title="Theirs",
+            description="Theirs",
+            category_id=2,
+            category="Odd",
+            tags=("new",),
+            visibility=Visibility.PUBLISHED,
+        )
+        store.put_maps([record])
+        assert present(store)[found.id] == replace(found, description="Theirs", tags=("new",))
 
     def test_a_refused_upload_leaves_nothing(self, store: Store, ann: int) -> None:
         for file, details, user, error in (
@@ -418,7 +438,7 @@ class VisibilityContract(PeopleSuite):
         assert hidden.visibility is visibility
         assert store.changes(before, ALL) == [Change(before + 1, found.file_id, None, None)]
         back = store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
-        assert back == replace(found, set_by_people=frozenset({"visibility"}))
+        assert back == replace(found, set_by_people=frozenset({"title", "visibility"}))
         assert store.changes(before, ALL) == [
             Change(before + 2, found.file_id, back, upload().outline)
         ]
@@ -526,5 +546,5 @@ class VisibilityContract(PeopleSuite):
         assert unknown == []
         store.delete_maps([found.id])
         assert verdicts(store.put_maps([draft])) == [ADDED]
-        assert present(store)[found.id] == found
+        assert present(store)[found.id] == replace(found, set_by_people=frozenset())
         assert store.changes(0, ALL)[-1].map is None

@@ -131,7 +131,8 @@ class Uploads(Protocol):
 
         Args:
             file: the file.
-            details: the author's description; a title is required.
+            details: the author's description. Imports MUST NOT change what it says (as in
+                ``edit_map``). A title is required here or in the file.
             owner_id: id of the author.
             key: digest of the client's idempotency key, if it sent one.
             check: called in the transaction if the map is new, so that concurrent uploads cannot

@@ -10,6 +10,7 @@ A read over a dead connection is retried once elsewhere. A write is never retrie
 unknown whether it was committed.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,6 +59,10 @@ LIFETIME: Final = 300.0
 
 RECONNECT_TIMEOUT: Final = 0.5
 """Seconds during which the pool tries to reconnect by itself; after that, only on demand."""
+
+FAILED_LATELY: Final = 5.0
+"""Seconds for which a failure of the primary counts, unless it has answered since. Each attempt may
+take three, and workers ask it every few seconds."""
 
 _NOT_YET: Final = ("42P01", "42703")
 """SQLSTATE codes of a standby that lacks a new table or column."""
@@ -179,6 +184,7 @@ class Connections:
         read_only = {"default_transaction_read_only": "on"}
         self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
         self._nearest = Pool(url, "prefer-standby", READ_TIMEOUT, **read_only)
+        self._failure = _Failure()
 
     def close(self) -> None:
         """Close all connections."""
@@ -228,9 +234,14 @@ class Connections:
             yield link
             self.audit_entries.write(link.shared_rows)
 
+    @property
+    def has_failed_lately(self) -> bool:
+        """Whether the primary did not answer the last read, a few seconds ago at most."""
+        return time.monotonic() - self._failure.time < FAILED_LATELY
+
     def read(self, work: Callable[[Link], T]) -> T:
         """Return the result of ``work``, which sees every acknowledged write."""
-        with translated():
+        with translated(), self._failure.noted():
             return _tried_twice(work, self._primary, self._primary)
 
     def read_nearby(self, work: Callable[[Link], T]) -> T:
@@ -243,7 +254,7 @@ class Connections:
 
         The same statement checks the role of the server, which makes frequent queries cheap.
         """
-        with translated():
+        with translated(), self._failure.noted():
             return _tried_twice(partial(_row, what), self._primary, self._primary, looking=False)
 
     def ask_nearby(self, what: str) -> tuple[Row, bool]:
@@ -255,6 +266,23 @@ class Connections:
                 self._primary,
                 looking=False,
             )
+
+
+class _Failure:
+    """When the primary last failed to answer; long ago if it has answered since."""
+
+    def __init__(self) -> None:
+        self.time = -math.inf
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note whether a read succeeds."""
+        try:
+            yield
+        except psycopg.Error:
+            self.time = time.monotonic()
+            raise
+        self.time = -math.inf
 
 
 def _row(what: str, link: Link) -> Row:

@@ -51,6 +51,8 @@ class DatabaseUser:
         So this is not for what changes without a revision.
         """
         try:
+            if self._connections.has_failed_lately:
+                raise StoreUnavailable("the primary did not answer lately")
             return self._read_primary(sql, parameters)
         except StoreUnavailable:
             found, standby = self._read_standby(sql, parameters)
@@ -62,11 +64,11 @@ class DatabaseUser:
         """Return the rows of one statement, from a standby if it has any.
 
         A standby may lag: if it has no rows, or more than it has was read before, the primary is
-        read.
+        read, unless that is away (``_newest``).
         """
         found, standby = self._read_standby(sql, parameters)
         if standby and (self._is_behind(found) or not found.rows):
-            return self._read_primary(sql, parameters)
+            return self._newest(sql, parameters)
         return self._noted(found)
 
     def _read_primary(self, sql: str, parameters: Row) -> list[Row]:

@@ -116,4 +116,5 @@ class PostgresMaps(DatabaseUser):
         return self._named("licence_types")
 
     def _named(self, table: str) -> list[Named]:
-        return [Named(*row) for row in self._rows(f"SELECT {NAMED} FROM {table} ORDER BY id")]
+        rows = self._newest(f"SELECT {NAMED} FROM {table} ORDER BY id", ())
+        return [Named(*row) for row in rows]
