@@ -1,6 +1,8 @@
 """``mapshelf user`` and ``mapshelf token`` do what their help says."""
 
+import json
 import re
+import unicodedata
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -60,6 +62,20 @@ def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None
     mapshelf.run("user", "role", "bob", "member", expect=1)
     rows = [line.split("\t") for line in mapshelf.lines("user", "list")]
     assert [row[3:] for row in rows[1:]] == [["active", "administrator"], ["active", "member"]]
+
+
+def test_a_name_may_be_encoded_in_any_way(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    composed, decomposed = (unicodedata.normalize(form, "Zo\u00eb") for form in ("NFC", "NFD"))
+    mapshelf.run("user", "add", decomposed)
+    mapshelf.run("user", "add", composed, expect=1)
+    mapshelf.run("token", "create", decomposed)
+    records = tmp_path / "records.ndjson"
+    records.write_text(json.dumps({"ID": "zoe1", "Title": "Zoe", "Owner": decomposed}), "utf-8")
+    mapshelf.run("import", str(records))
+    mapshelf.run("user", "disable", decomposed)
+    rows = [line.split("\t") for line in mapshelf.lines("user", "list")]
+    assert [row[1] for row in rows] == ["system", composed]
+    assert rows[1][3] == "disabled"
 
 
 def test_a_new_user_gets_a_link_that_is_good_once(mapshelf: Mapshelf) -> None:

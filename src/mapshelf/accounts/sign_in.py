@@ -15,7 +15,6 @@ concurrent attempts get no extra tries. Unknown names are treated the same, and 
 """
 
 import logging
-import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -48,6 +47,7 @@ from mapshelf.model import (
     PasswordRecord,
     SignInProof,
     User,
+    composed_name,
     is_user_name,
     name_key,
 )
@@ -202,7 +202,7 @@ def register(
         found = link_with(store, digest, client.now)
         if found is None or found.kind is not LinkKind.INVITATION:
             raise NotFound("this invitation no longer works")
-    name = _composed(name)
+    name = composed_name(name)
     if not is_user_name(name) or has_invisible(name):
         raise InvalidParameter("A username is one printable line without spaces around it.")
     if is_unusable(name):
@@ -247,7 +247,7 @@ def _record(store: SignIn, name: str) -> PasswordRecord | None:
     """Return the user with this name. A name added by a command may have any Unicode form."""
     if not is_user_name(name.strip()):
         return None
-    found, composed = store.password_of(name), _composed(name)
+    found, composed = store.password_of(name), composed_name(name)
     return store.password_of(composed) if found is None and composed != name else found
 
 
@@ -287,18 +287,13 @@ def _refuse_too_many(
 
 
 def _keys(name: str, client: Client) -> _Keys:
-    account = name_key(_composed(name)).encode("utf-8", "surrogatepass")
+    account = name_key(composed_name(name)).encode("utf-8", "surrogatepass")
     address = client.address.encode()
     return _Keys(
         pair=_key(b"pair", account, address),
         address=_key(b"address", address),
         account=_key(b"account", account),
     )
-
-
-def _composed(name: str) -> str:
-    """Return a name in the normal form NFC, because keyboards encode letters in several ways."""
-    return unicodedata.normalize("NFC", name)
 
 
 def _key(kind: bytes, *facts: bytes) -> bytes:

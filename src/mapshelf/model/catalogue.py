@@ -4,6 +4,7 @@ All types are immutable.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
@@ -61,6 +62,11 @@ def is_public_id(text: str) -> bool:
 def is_user_name(name: str) -> bool:
     """Return whether ``name`` is a valid username: one printable line, no surrounding spaces."""
     return 0 < len(name) <= USER_NAME_LENGTH and name == name.strip() and name.isprintable()
+
+
+def composed_name(name: str) -> str:
+    """Return a username as it is stored, in the Unicode form NFC: keyboards and files differ."""
+    return unicodedata.normalize("NFC", name)
 
 
 def name_key(name: str) -> str:
