@@ -97,6 +97,42 @@ def test_a_folder_that_comes_back_is_watched_again(changes: Iterator[bool], tmp_
     assert is_reported(changes)
 
 
+def test_new_folders_are_watched(changes: Iterator[bool], tmp_path: Path) -> None:
+    new = tmp_path / "maps" / "new" / "below"
+    new.mkdir(parents=True)
+    assert is_reported(changes)
+    settle(changes)
+    (new / "a.mm").touch()
+    assert is_reported(changes)
+    settle(changes)
+    new.rename(tmp_path / "maps" / "moved")
+    assert is_reported(changes)
+    settle(changes)
+    (tmp_path / "maps" / "moved" / "a.mm").unlink()
+    assert is_reported(changes)
+
+
+def test_links_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through links between ten folders, there are millions of ways."""
+    monkeypatch.setattr(folder_changes, "CHECK_INTERVAL", 0.1)
+    folder, other = tmp_path / "maps", tmp_path / "other"
+    other.mkdir()
+    for one in range(10):
+        (folder / f"{one}").mkdir(parents=True)
+        for another in range(10):
+            (folder / f"{one}" / f"link{another}").symlink_to(f"../{another}")
+    (folder / "other").symlink_to(other)
+    stop = threading.Event()
+    changes = folder_changes.folder_changes([folder], stop)
+    assert list(islice(changes, 2)) == [True, False]
+    (other / "a.mm").touch()
+    assert not any(islice(changes, 20))
+    (folder / "5" / "a.mm").touch()
+    assert is_reported(changes)
+    stop.set()
+    assert not any(changes)
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="its names are UTF-8")
 def test_a_folder_whose_path_is_not_utf_8_does_not_stop_the_watch_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

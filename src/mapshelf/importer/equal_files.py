@@ -152,7 +152,10 @@ class EqualFiles:
         """
         if self._store.unpublished_sources([known.path], missing=True):
             return False
-        return bool(self._store.unpublished_sources([one.path for one in equal.there]))
+        if equal.has_unpublished is None:
+            there = [one.path for one in equal.there]
+            equal.has_unpublished = bool(self._store.unpublished_sources(there))
+        return equal.has_unpublished
 
     def missing(self, source: Source, folder: str) -> list[Source]:
         """Return up to ``FEW`` files with this content that had been missing from ``folder``.
@@ -219,6 +222,8 @@ class _Equal:
         there: those that were not missing.
         absent: those that were there until now, even if a disk may be disconnected.
         moved: those of them that are lost.
+        has_unpublished: whether any that is there has a map that is not published, ``None`` before
+            the store was asked.
         is_empty: whether no file is known with this content.
     """
 
@@ -227,6 +232,7 @@ class _Equal:
         self.there = [one for one in sources[:MOST_GONE] if not one.is_gone]
         self._files = lost
         self._away = [one for one in absent if not one.is_gone]
+        self.has_unpublished: bool | None = None
         self.is_empty = not sources
         self.absent = [one for one in self._away[:MOST_GONE] if is_gone(one.path)]
         self.moved = LikelyFiles(self._lost_among(self.absent))

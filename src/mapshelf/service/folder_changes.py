@@ -5,26 +5,36 @@ removed and comes back, or another is put in its place, the watch must begin aga
 
 watchfiles cannot watch a folder whose path is not UTF-8. Changes in it are found by the scans of
 all folders at long intervals.
+
+On Linux, watchfiles follows links to folders, which a scan does not: a link to ``/`` would make it
+watch the whole system, and a few folders with links to each other would keep it busy for hours. So
+each folder is watched on its own there, and the watch begins again when there is a new one.
 """
 
 import logging
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from watchfiles import Change, watch
 
 from mapshelf.importer.report import printable
+from mapshelf.importer.walk import walk
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds between checks for the end if the system does not notify of changes."""
 
 LONG_INTERVAL: Final = 30.0
 """Seconds between synchronizations without a notification: some file systems never notify."""
+
+FOLLOWS_LINKS: Final = sys.platform == "linux"
+"""Whether watchfiles follows links to folders here."""
 
 DEBOUNCE: Final = 200
 """Milliseconds during which notifications are collected, because changes seldom come alone."""
@@ -77,11 +87,16 @@ def _watched(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
         # A new folder may get the number of the removed one, so both are checked.
         if not roots.isdisjoint(changes) or list(map(_identity, folders)) != began:
             break
+        if FOLLOWS_LINKS and any(map(_is_new_folder, changes)):
+            stop.wait(CHECK_INTERVAL)  # others may follow
+            break
 
 
 def _watch(folders: list[Path], stop: threading.Event) -> Iterator[set[tuple[Change, str]]]:
     return watch(
-        *folders,
+        *(chain.from_iterable(map(_with_those_below, folders)) if FOLLOWS_LINKS else folders),
+        recursive=not FOLLOWS_LINKS,
+        ignore_permission_denied=True,
         watch_filter=None,
         debounce=DEBOUNCE,
         step=STEP,
@@ -92,7 +107,20 @@ def _watch(folders: list[Path], stop: threading.Event) -> Iterator[set[tuple[Cha
     )
 
 
-def _is_watchable(folder: Path) -> bool:
+def _with_those_below(folder: Path) -> Iterator[str]:
+    """Yield the folders that are scanned with a given one."""
+    for found in walk(str(folder), lambda *_: None):
+        if _is_watchable(found.path):
+            yield found.path
+        found.folders[:] = [name for name in found.folders if not name.startswith(".")]
+
+
+def _is_new_folder(change: tuple[Change, str]) -> bool:
+    kind, path = change
+    return kind is Change.added and os.path.isdir(path) and not os.path.islink(path)
+
+
+def _is_watchable(folder: Path | str) -> bool:
     """Return whether the path of a folder is UTF-8."""
     try:
         str(folder).encode()
