@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from mapshelf.errors import StoreUnavailable
-from mapshelf.importer import folder_sync, same_names
+from mapshelf.importer import folder_sync, same_names, scan
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -171,10 +171,9 @@ def test_it_may_be_changed_and_moved_during_a_scan(
     """The scan finds it at both places."""
     new = library.folder / "z" / "plan.mm"
     new.parent.mkdir()
-    scan = folder_sync.scan
 
     def slow(*arguments: Any) -> Iterator[Any]:
-        for found in scan(*arguments):
+        for found in scan.scan(*arguments):
             yield found
             if found.path == str(library.plan):
                 library.plan.unlink()
@@ -200,6 +199,7 @@ def test_of_very_many_files_with_one_name_any_may_be_gone(
 
 def test_an_unlisted_file_that_comes_back_changed_stays_unlisted(library: Library) -> None:
     found = map_of(library.store, library.plan)
+    assert found
     library.store.edit_map(found.file_id, MapDetails(visibility=Visibility.UNLISTED))
     library.plan.unlink()
     library.sync()
