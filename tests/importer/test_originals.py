@@ -19,6 +19,7 @@ from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 from mapshelf.store.lost_files import LOST_WITHIN
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+from tests.importer.test_documents import write as write_document
 from tests.importer.test_former_places import shown, visibility_of
 from tests.importer.test_lost_files import LONG_AGO, make_private, map_of, old_map
 from tests.store.clock import Clock
@@ -247,6 +248,19 @@ def test_a_file_that_is_still_in_another_folder_was_not_moved(
     library.write(tmp_path / "again" / "x.mm")
     library.follow(tmp_path / "again")
     assert "Changed" in shown(library.store)
+
+
+def test_the_name_of_a_file_in_a_document_tells_nothing(library: Library) -> None:
+    """It is the same in all documents of this kind."""
+    diary = library.folder / "Diary.mindnode"
+    write_document(diary, "folder", "Diary")
+    library.sync()
+    (found,) = (one for one in library.store.maps(0, 100) if one.title == "Diary")
+    library.store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+    shutil.rmtree(diary)
+    write_document(library.folder / "Trip.mindnode", "folder", "Trip")
+    library.sync()
+    assert "Trip" in shown(library.store)
 
 
 def test_files_with_another_name_or_content_are_published(library: Library) -> None:

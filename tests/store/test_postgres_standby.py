@@ -299,9 +299,12 @@ def test_nothing_older_is_read_while_the_primary_is_away(pair: Pair, store: Stor
     with closing(open_store(pair.standby.url(pair.url.rpartition("/")[2]))) as alone:
         (found,) = (one for one in store.maps(0, ALL) if one.title == "alone")
         assert alone.outline(found.file_id) == outline("alone")
+        assert alone.find_map(found.id) == found
         alone.require_revision(store.revision() + 1)
         with pytest.raises(StoreUnavailable):
             alone.outline(found.file_id)
+        with pytest.raises(StoreUnavailable):
+            alone.find_map(found.id)
 
 
 def test_a_catalogue_is_moved_however_far_the_standby_lags(

@@ -156,7 +156,7 @@ class Pool:
 
     def _replace(self, pool: ConnectionPool[Link]) -> None:
         with self._replacing:
-            if pool is not self._pool:
+            if pool is not self._pool or pool.closed:
                 return
             self._pool = self._make()
         pool.close(timeout=0)
