@@ -52,6 +52,16 @@ def test_files_are_chosen_by_extension_or_first_bytes(
     assert report.refusals == []
 
 
+def test_a_folder_may_be_named_like_an_archive(tmp_path: Path) -> None:
+    folder = tmp_path / "maps.zip"
+    folder.mkdir()
+    (folder / "a.mm").touch()
+    found = list(scan([folder], ImportReport(), lambda _: pytest.fail("it is no archive")))
+    assert [one.path for one in found] == [str(folder / "a.mm")]
+    assert not is_gone(os.fsencode(folder / "a.mm"))
+    assert is_gone(os.fsencode(folder / "b.mm"))
+
+
 def test_file_that_is_named_is_always_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("# Prose\n")

@@ -196,7 +196,7 @@ def is_gone(path: bytes) -> bool:
 
 def is_archive(path: str) -> bool:
     """Return whether a given file is scanned like a folder."""
-    return Path(path).suffix.lower() == ARCHIVE_SUFFIX
+    return Path(path).suffix.lower() == ARCHIVE_SUFFIX and not os.path.isdir(path)
 
 
 def link_in(path: bytes) -> bytes | None:
