@@ -103,6 +103,8 @@ class _Client:
         return "" if status == b"200" else f"{port}: {status.decode()}"
 
     async def _status(self, port: int, path: str) -> bytes:
+        if port in self._open and self._open[port][0].at_eof():
+            self._drop(port)  # nodes close connections that were not used for ten seconds
         if port not in self._open:
             self._open[port] = await asyncio.open_connection("127.0.0.1", port)
         reader, writer = self._open[port]
