@@ -28,6 +28,7 @@ from mapshelf.model import (
     Map,
     MapDraft,
     Visibility,
+    composed_name,
     format_tags,
     parse_tags,
 )
@@ -52,7 +53,7 @@ MAPS = st.builds(
     category_id=IDS,
     category=NAMES,
     date_added=DATES,
-    owner=NAMES,
+    owner=NAMES.map(composed_name),
     size=st.none() | st.integers(0, 10**13),
     copyright=TEXTS,
     licence_type_id=st.none() | IDS,
