@@ -28,7 +28,6 @@ from mapshelf.model import (
     Map,
     MapDraft,
     Visibility,
-    composed_name,
     format_tags,
     parse_tags,
 )
@@ -53,7 +52,7 @@ MAPS = st.builds(
     category_id=IDS,
     category=NAMES,
     date_added=DATES,
-    owner=NAMES.map(composed_name),
+    owner=NAMES,
     size=st.none() | st.integers(0, 10**13),
     copyright=TEXTS,
     licence_type_id=st.none() | IDS,

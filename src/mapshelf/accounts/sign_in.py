@@ -244,11 +244,8 @@ def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
 
 
 def _record(store: SignIn, name: str) -> PasswordRecord | None:
-    """Return the user with this name. A name added by a command may have any Unicode form."""
-    if not is_user_name(name.strip()):
-        return None
-    found, composed = store.password_of(name), composed_name(name)
-    return store.password_of(composed) if found is None and composed != name else found
+    """Return the user with this name."""
+    return store.password_of(name) if is_user_name(name.strip()) else None
 
 
 def _throttles(failures: Mapping[bytes, Failures], keys: _Keys, *, known: bool) -> list[Throttle]:

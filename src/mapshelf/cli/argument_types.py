@@ -3,16 +3,16 @@
 import argparse
 from collections.abc import Callable
 
-from mapshelf.model import composed_name, is_user_name
+from mapshelf.model import is_user_name
 
 
 def user_name(text: str) -> str:
-    """Accept a username, and return it as it is stored."""
+    """Accept a username."""
     if not is_user_name(text):
         raise argparse.ArgumentTypeError(
             "a username must be one printable line without spaces around it"
         )
-    return composed_name(text)
+    return text
 
 
 def category_name(text: str) -> str:

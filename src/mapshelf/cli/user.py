@@ -15,7 +15,7 @@ from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AlreadyExists, Conflict, InvalidSetting, NotFound, UnusableName
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User, about_user
+from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User, about_user, composed_name
 from mapshelf.service.data_folder_lock import base_url_in_use
 from mapshelf.store import Store
 
@@ -80,14 +80,14 @@ def _of_one_user(
 
 
 def _add(given: argparse.Namespace) -> int:
-    address = _address(given)
-    if is_unusable(given.name):
+    address, name = _address(given), composed_name(given.name)
+    if is_unusable(name):
         raise InvalidSetting(str(UnusableName()))
     role = Role.ADMINISTRATOR if given.admin else Role.MEMBER
     with open_catalogue(given, create=True) as store:
-        event, reserved = AuditEvent.USER_ADDED, store.is_reserved(given.name)
-        with store.auditing(done_by_command(event, about_user(given.name))):
-            user = _new_user(store, given.name, role)
+        event, reserved = AuditEvent.USER_ADDED, store.is_reserved(name)
+        with store.auditing(done_by_command(event, about_user(name))):
+            user = _new_user(store, name, role)
         # Scripts take the link from the standard output, so nothing else is written there.
         print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
         if reserved:

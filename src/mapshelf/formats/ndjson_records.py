@@ -22,7 +22,6 @@ from mapshelf.model import (
     Map,
     MapDraft,
     Visibility,
-    composed_name,
     format_tags,
     is_public_id,
     is_user_name,
@@ -177,7 +176,7 @@ def _address(text: str) -> str:
 def _owner(text: str) -> str:
     if not is_user_name(text):
         raise ValueError(f"a username of one printable line, not {text[:40]!r}")
-    return composed_name(text)
+    return text
 
 
 def _flag(text: str) -> bool:

@@ -63,6 +63,7 @@ from mapshelf.model.catalogue import (
     is_public_id,
     is_user_name,
     name_key,
+    user_keys,
 )
 from mapshelf.model.figures import Figures
 from mapshelf.model.imports import NotedRefusal, Refusal, RefusalKind
@@ -266,4 +267,5 @@ __all__ = [
     "paths_to",
     "sheets_of",
     "topic_facts",
+    "user_keys",
 ]

@@ -74,6 +74,14 @@ def name_key(name: str) -> str:
     return name.strip().casefold()
 
 
+def user_keys(name: str) -> list[str]:
+    """Return the keys of the users who may be meant by a name, the likeliest first.
+
+    Accounts that were added before names were composed may have any Unicode form.
+    """
+    return list(dict.fromkeys((name_key(name), name_key(composed_name(name)))))
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A row of a lookup table: category, software or licence type."""

@@ -12,7 +12,7 @@ from mapshelf.model import (
     Program,
     Token,
     User,
-    name_key,
+    user_keys,
 )
 from mapshelf.store.columns import (
     FROM_TOKENS,
@@ -49,8 +49,10 @@ class AccountQueries(SharedMethods):
     def password_of(self, name: str) -> PasswordRecord | None:
         """See ``Store``."""
         query = f"SELECT password, {USER} FROM users WHERE name_key = ? AND NOT {RESERVED}"
-        rows = self._read(query, (name_key(name),))
-        return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
+        for key in user_keys(name):
+            for encoded, *user in self._read(query, (key,)):
+                return PasswordRecord(user_of_row(tuple(user)), encoded)
+        return None
 
     def invitations(self, now: int) -> list[OneTimeLink]:
         """See ``Store``."""

@@ -40,8 +40,8 @@ from mapshelf.store.tables import Row
 SETTLE_DISABLING: Final = (
     "UPDATE decisions SET user_id = NULL WHERE user_id = ? AND kind = 'disable'"
 )
-"""What is run before a user is disabled or enabled by name: this outlasts former decisions, and
-undoing one has no effect on the user any more."""
+"""Run before a user is disabled or enabled by name. Undoing an earlier decision then has no effect
+on the user."""
 
 REPORTS_A_DAY: Final = 20
 """Maps that a user may report within a day."""

@@ -1,6 +1,7 @@
 """Tests of ``contract.Accounts`` and ``contract.Credentials``."""
 
 import random
+import unicodedata
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -11,6 +12,8 @@ from mapshelf.errors import AlreadyExists, NotFound, TooManyTokens
 from mapshelf.model import (
     SYSTEM_USER,
     Credential,
+    MapDraft,
+    PasswordRecord,
     Token,
 )
 from mapshelf.store import Store
@@ -41,6 +44,19 @@ class AccountsContract(Suite):
         store.put_maps([title("t", owner="Ann")])
         with pytest.raises(AlreadyExists):
             store.add_user("ann")
+
+    @pytest.mark.parametrize("stored", ["NFC", "NFD"])
+    def test_a_name_is_found_in_another_unicode_form(self, store: Store, stored: str) -> None:
+        composed, decomposed = (unicodedata.normalize(form, "Zo\u00eb") for form in ("NFC", "NFD"))
+        zoe = store.add_user(composed if stored == "NFC" else decomposed)
+        store.put_maps([MapDraft(title="Plan", owner=decomposed)])
+        assert [one.owner for one in store.maps(0, 9)] == [zoe.name]
+        assert store.disable_user(decomposed).id == zoe.id
+        assert store.password_of(decomposed) == PasswordRecord(replace(zoe, disabled=True), None)
+
+    def test_owners_are_added_with_composed_names(self, store: Store) -> None:
+        store.put_maps([MapDraft(title="Plan", owner=unicodedata.normalize("NFD", "Zo\u00eb"))])
+        assert [one.owner for one in store.maps(0, 9)] == ["Zo\u00eb"]
 
     def test_disabling(self, store: Store) -> None:
         bob = store.add_user("Bob")

@@ -30,8 +30,8 @@ class Accounts(Protocol):
     def disable_user(self, name: str) -> User:
         """Disable a user. Their tokens, sessions and links are refused from then on.
 
-        Device requests that the user has allowed are deleted. To undo a decision by which the user
-        was disabled before (``Moderation``) has no effect on the user from then on.
+        Device requests that the user has allowed are deleted. Undoing an earlier decision that
+        disabled the user (``Moderation``) has no effect on the user from then on.
 
         Raises:
             NotFound: no user has this name.
@@ -40,7 +40,7 @@ class Accounts(Protocol):
     def enable_user(self, name: str) -> User:
         """Undo ``disable_user``: whatever has not expired or been deleted since is valid again.
 
-        A decision by which the user was disabled is settled, as by ``disable_user``.
+        Undoing an earlier decision has no effect on the user either, as after ``disable_user``.
 
         Raises:
             NotFound: no user has this name.

@@ -25,9 +25,9 @@ class Passwords(Protocol):
     """Stores passwords, and one-time links for setting them."""
 
     def password_of(self, name: str) -> PasswordRecord | None:
-        """Return the user with this name (ignoring case) and their password, or ``None``.
+        """Return the user with this name and their password, or ``None``.
 
-        MUST be up to date.
+        Case and Unicode form are ignored. MUST be up to date.
         """
 
     def set_password(

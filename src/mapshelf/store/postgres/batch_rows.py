@@ -20,6 +20,7 @@ from mapshelf.model import (
     Source,
     User,
     Votes,
+    composed_name,
 )
 from mapshelf.store.columns import (
     COUNT_VOTES,
@@ -230,7 +231,7 @@ class PostgresBatchRows:
         return (
             find_user(self._link, name)
             or find_user(self._link, owner_in_place_of(self.read, name))
-            or insert_user(self._link, name, now)
+            or insert_user(self._link, composed_name(name), now)
         )
 
     def write(self) -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
-from mapshelf.model import Role, User, name_key
+from mapshelf.model import Role, User, name_key, user_keys
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.postgres.link import Link
 from mapshelf.store.reserved_names import RESERVED
@@ -15,10 +15,10 @@ CHANGING: Final = "FOR NO KEY UPDATE"
 
 
 def find_user(link: Link, name: str) -> User | None:
-    """Return the user with this name, ignoring case."""
+    """Return the user with this name, ignoring case and Unicode form."""
     query = f"SELECT {USER} FROM users WHERE name_key = %s AND NOT {RESERVED}"
-    rows = link.rows(query, (name_key(name),))
-    return user_of_row(rows[0]) if rows else None
+    rows = (row for key in user_keys(name) for row in link.rows(query, (key,)))
+    return next(map(user_of_row, rows), None)
 
 
 def require_user(link: Link, name: str) -> User:

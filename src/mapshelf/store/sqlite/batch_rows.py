@@ -5,7 +5,7 @@ from typing import Final
 
 import apsw
 
-from mapshelf.model import Map, MapDraft, MapLink, Source, User, Votes
+from mapshelf.model import Map, MapDraft, MapLink, Source, User, Votes, composed_name
 from mapshelf.store.columns import (
     COUNT_VOTES,
     FROM_MAPS,
@@ -101,7 +101,7 @@ class SQLiteBatchRows:
         return (
             find_user(self._database, name)
             or find_user(self._database, owner_in_place_of(self.read, name))
-            or insert_user(self._database, name, now)
+            or insert_user(self._database, composed_name(name), now)
         )
 
     def has_outline(self, file_id: int, outline: bytes) -> bool:

@@ -3,7 +3,7 @@
 import apsw
 
 from mapshelf.errors import AlreadyExists, LastWayToSignIn, NotFound
-from mapshelf.model import Role, User, name_key
+from mapshelf.model import Role, User, name_key, user_keys
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.reserved_names import RESERVED
 from mapshelf.store.sign_in import WAYS
@@ -12,11 +12,10 @@ from mapshelf.text.skeleton import skeleton
 
 
 def find_user(database: apsw.Connection, name: str) -> User | None:
-    """Return the user with this name, ignoring case."""
-    row = database.execute(
-        f"SELECT {USER} FROM users WHERE name_key = ? AND NOT {RESERVED}", (name_key(name),)
-    ).fetchone()
-    return user_of_row(row) if row else None
+    """Return the user with this name, ignoring case and Unicode form."""
+    query = f"SELECT {USER} FROM users WHERE name_key = ? AND NOT {RESERVED}"
+    rows = (row for key in user_keys(name) for row in database.execute(query, (key,)))
+    return next(map(user_of_row, rows), None)
 
 
 def require_user(database: apsw.Connection, name: str) -> User:
