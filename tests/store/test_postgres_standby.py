@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -589,3 +589,43 @@ def test_servers_that_take_over_one_after_the_other_share_no_revisions(tmp_path:
             assert titles == ["kept", "one", "three", "two"]
             builder.close()
             store.close()
+
+
+def test_a_node_is_told_of_lost_changes_although_nobody_writes(tmp_path: Path) -> None:
+    """A third server still has them, and nobody has told it to follow the new primary."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby, standby_of(primary) as ahead:
+            url = both_urls(primary, standby, name).replace("@", f"@127.0.0.1:{ahead.port},")
+            store, worker = open_store(url), open_store(url)
+            builder = Builder(store, SnapshotDirectory(tmp_path))
+            put(store, "kept")
+            wait_until(Pair(primary, standby, url).is_level)
+            standby.execute("ALTER SYSTEM SET primary_conninfo = ''")
+            standby.execute("SELECT pg_reload_conf()")
+            followers = "SELECT count(*) FROM pg_stat_replication"
+            wait_until(lambda: primary.execute(followers) == [(1,)])
+            lost = put(store, "lost")
+            wait_until(Pair(primary, ahead, url).is_level)
+            builder.advance()
+            store.wait(builder.revision, 0.05)
+            worker.require_revision(builder.revision)
+            assert worker.outline(lost)
+            primary.stop(signal.SIGQUIT)
+            standby.execute("SELECT pg_promote()")
+
+            def rebuilt() -> bool:
+                store.wait(builder.revision, 0.2)
+                with suppress(HistoryLost, StoreUnavailable):
+                    builder.advance()
+                return len(Snapshot(tmp_path / SnapshotDirectory(tmp_path).current())) == 1
+
+            wait_until(rebuilt)
+            worker.require_revision(builder.revision)
+            assert worker.outline(lost) is None
+            before = store.revision()
+            put(store, "after")
+            assert [one.revision for one in store.changes(before, ALL)] == [before + 1]
+            builder.close()
+            store.close()
+            worker.close()

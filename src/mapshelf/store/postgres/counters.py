@@ -41,6 +41,9 @@ class LockedCounters:
     first write on another server skips to a multiple of ``LEAP``, and records the gap. The multiple
     is given by the time: two standbys may take over one after the other, neither of which had
     followed the other, and must not use the same revisions either.
+
+    Attributes:
+        taken_over: whether another server wrote before, so that the next revision skips.
     """
 
     def __init__(self, link: Link) -> None:
@@ -51,10 +54,10 @@ class LockedCounters:
         self._before: int = revision
         self._revision: int = revision
         self.file_id: int = file_id
-        self._taken_over = known != history
+        self.taken_over = known != history
 
     def _leap(self) -> None:
-        self._taken_over = False
+        self.taken_over = False
         ((so_far,),) = self._link.rows(LEAPS_SO_FAR)
         # The clock may be wrong.
         self._revision = max(so_far, self._before // LEAP + 1) * LEAP
@@ -65,7 +68,7 @@ class LockedCounters:
 
     def next_revision(self) -> int:
         """Return the revision of the next change."""
-        if self._taken_over:
+        if self.taken_over:
             self._leap()
         self._revision += 1
         return self._revision
@@ -77,6 +80,28 @@ class LockedCounters:
                 "UPDATE sequence SET revision = %s, file_id = %s", (self._revision, self.file_id)
             )
             self._link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(self._revision)))
+
+
+def begin_takeover(link: Link) -> None:
+    """Skip to the revisions of the server that writes now, if nobody has written on it yet.
+
+    Until then, no node could notice what was lost, and another standby that still has it would look
+    newer than the primary. So the newest map changes, although only its revision does.
+    """
+    ((known,),) = link.rows(f"SELECT history = {HISTORY} FROM sequence")
+    if known:
+        return
+    with link.transaction():
+        counters = LockedCounters(link)
+        ((newest,),) = link.rows(
+            "SELECT greatest((SELECT max(revision) FROM maps), (SELECT max(revision) FROM deleted))"
+        )
+        if not counters.taken_over or newest is None:
+            return
+        change = (counters.next_revision(), newest)
+        for table in ("maps", "deleted"):
+            link.execute(f"UPDATE {table} SET revision = %s WHERE revision = %s", change)
+        counters.write()
 
 
 def lock_maps(link: Link, file_ids: Collection[int], strength: str = "UPDATE") -> set[int]:

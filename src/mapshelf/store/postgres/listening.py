@@ -12,7 +12,7 @@ from typing import Final
 import psycopg
 
 from mapshelf.errors import StoreError
-from mapshelf.store.postgres.counters import CHANNEL
+from mapshelf.store.postgres.counters import CHANNEL, begin_takeover
 from mapshelf.store.postgres.link import Link, connect
 
 SILENCE: Final = 4.0
@@ -74,6 +74,7 @@ class Listener:
                 raise StoreError("the store is closed")
             self._link = connect(self._url, "read-write")
             self._link.execute(f"LISTEN {CHANNEL}")
+            begin_takeover(self._link)
             # A standby may never show what was announced before, if it follows a former primary.
             ((self.announced,),) = self._link.rows("SELECT revision FROM sequence")
             self.heard = time.monotonic()
