@@ -29,6 +29,9 @@ LEAPS_SO_FAR: Final = (
     "::bigint"
 )
 
+_CHANGE_TOKEN_MARK: Final = "UPDATE token_mark SET mark = gen_random_uuid()::text"
+"""Lets nodes look up all tokens again: a server that takes over may lack some that they know."""
+
 
 class LockedCounters:
     """The counters of the catalogue, locked by one transaction at a time.
@@ -65,6 +68,7 @@ class LockedCounters:
             "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self._revision + 1)
         )
         self._link.execute(f"UPDATE sequence SET history = {HISTORY}")
+        self._link.execute(_CHANGE_TOKEN_MARK)
 
     def next_revision(self) -> int:
         """Return the revision of the next change."""
@@ -96,7 +100,10 @@ def begin_takeover(link: Link) -> None:
         ((newest,),) = link.rows(
             "SELECT greatest((SELECT max(revision) FROM maps), (SELECT max(revision) FROM deleted))"
         )
-        if not counters.taken_over or newest is None:
+        if not counters.taken_over:
+            return
+        if newest is None:  # no map was ever written
+            link.execute(_CHANGE_TOKEN_MARK)
             return
         change = (counters.next_revision(), newest)
         for table in ("maps", "deleted"):
