@@ -222,18 +222,24 @@ def test_a_map_that_was_hidden_stays_so_while_the_primary_is_away(
     wait_until(lambda: not raises(store.tokens_version))
 
 
-def test_a_collection_that_was_hidden_stays_so_while_the_primary_is_away(
+def test_collections_and_saved_searches_are_not_shown_while_the_primary_is_away(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
-    """Whether a standby shows the newest state of collections, only the primary could tell."""
+    """Whether a standby has their newest state, only the primary could tell."""
     owner = elsewhere.add_user("owner")
     details = CollectionDetails(title="Shown", visibility=Visibility.PUBLISHED)
     found = elsewhere.add_collection(owner.id, details, [])
+    saved = elsewhere.save_search(owner.id, "Saved", "query=a")
     wait_until(pair.is_level)
     store.revision()  # from the standby, whose connection is kept
     pair.primary.freeze()
     try:
-        for call in (lambda: store.find_collection(found.id), store.pinned_collections):
+        calls: list[Callable[[], object]] = [
+            lambda: store.find_collection(found.id),
+            store.pinned_collections,
+            lambda: store.find_saved_search(saved.id),
+        ]
+        for call in calls:
             with pytest.raises(StoreUnavailable):
                 call()
     finally:
@@ -629,3 +635,29 @@ def test_a_node_is_told_of_lost_changes_although_nobody_writes(tmp_path: Path) -
             builder.close()
             store.close()
             worker.close()
+
+
+@pytest.mark.parametrize("has_maps", [False, True])
+def test_tokens_are_looked_up_again_after_a_failover(has_maps: bool) -> None:
+    """The new primary may lack tokens that nodes know."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby:
+            url = both_urls(primary, standby, name)
+            store = open_store(url)
+            if has_maps:
+                put(store, "kept")
+            version = store.tokens_version()
+            store.wait(0, 0.05)
+            wait_until(Pair(primary, standby, url).is_level)
+            primary.stop(signal.SIGQUIT)
+            standby.execute("SELECT pg_promote()")
+
+            def changed() -> bool:
+                store.wait(store.revision(), 0.2)
+                with suppress(StoreUnavailable):
+                    return store.tokens_version() != version
+                return False
+
+            wait_until(changed)
+            store.close()

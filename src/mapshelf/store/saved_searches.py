@@ -25,7 +25,7 @@ class SavedSearchMethods(SharedMethods):
         """See ``Store``."""
         if not is_public_id(public_id):  # PostgreSQL rejects NULs
             return None
-        rows = self._read_even_if_away(f"{_SEARCHES} WHERE s.id = ?", (public_id,))
+        rows = self._read(f"{_SEARCHES} WHERE s.id = ?", (public_id,))
         return _of_row(rows[0]) if rows else None
 
     def saved_searches_of(self, user_id: int) -> list[SavedSearch]:
