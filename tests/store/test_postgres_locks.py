@@ -87,6 +87,15 @@ def waits(url: str, work: "Future[Any]") -> None:
             time.sleep(0.01)
 
 
+def waits_twice(url: str, work: "Future[Any]") -> None:
+    """Return when two sessions wait for locks, or when the work is done without waiting."""
+    deadline = time.monotonic() + PATIENCE
+    with psycopg.connect(url, autocommit=True) as connection:
+        while len(connection.execute(WAITING).fetchall()) < 2 and not work.done():
+            assert time.monotonic() < deadline, "nothing waits"
+            time.sleep(0.01)
+
+
 def unlocked(url: str, query: str) -> list[Any]:
     """Return the rows of a query that nobody has locked."""
     with transaction(url) as connection:
@@ -269,3 +278,31 @@ def test_an_account_is_deleted_while_its_maps_are_collected(
             assert unlocked(url, "SELECT file_id FROM maps") == [2, 3]
             assert unlocked(url, "SELECT file_id FROM collected_maps") == [2, 3]
         assert finishing.result()
+
+
+@pytest.mark.parametrize("undoes", [False, True])
+def test_disabling_by_name_stands_whatever_is_decided_at_the_same_moment(
+    store: PostgresStore, url: str, undoes: bool
+) -> None:
+    """A decision that is made or undone waits for the reports of the map meanwhile."""
+    administrator, reporter = store.add_user("eve").id, store.add_user("cat").id
+
+    def decide() -> int:
+        return store.decide(1, DecisionKind.DISABLE, administrator).id
+
+    store.report_map(1, reporter, Reason.SPAM, "")
+    earlier = decide()
+    if not undoes:
+        store.undo_decision(earlier)
+    with ThreadPoolExecutor(2) as pool:
+        with transaction(url) as held:
+            held.execute("SELECT 1 FROM reports FOR UPDATE")
+            deciding = pool.submit(lambda: store.undo_decision(earlier) if undoes else decide())
+            waits(url, deciding)
+            disabling = pool.submit(store.disable_user, "bob")
+            waits_twice(url, disabling)
+        decided = deciding.result()
+        assert disabling.result().disabled
+    if isinstance(decided, int):
+        store.undo_decision(decided)
+    assert [one.disabled for one in store.users() if one.name == "bob"] == [True]

@@ -40,8 +40,8 @@ from mapshelf.store.tables import Row
 SETTLE_DISABLING: Final = (
     "UPDATE decisions SET user_id = NULL WHERE user_id = ? AND kind = 'disable'"
 )
-"""Run before a user is disabled or enabled by name. Undoing an earlier decision then has no effect
-on the user."""
+"""Run after a user is disabled or enabled by name. Undoing an earlier decision then has no effect
+on the user, whose row is written first so that no decision is made or undone meanwhile."""
 
 REPORTS_A_DAY: Final = 20
 """Maps that a user may report within a day."""
@@ -176,8 +176,14 @@ def decide(database: Transaction, file_id: int, kind: DecisionKind, user_id: int
 
 def undo_decision(database: Transaction, decision_id: int) -> Map:
     """See ``contract.Moderation``."""
+    named = database.rows(
+        "SELECT user_id FROM decisions WHERE id = ? AND user_id IS NOT NULL", (decision_id,)
+    )
+    for row in named:  # somebody may disable the user by name at this moment
+        database.execute("UPDATE users SET id = id WHERE id = ?", row)
     rows = database.rows(
-        "SELECT file_id, kind, user_id, visibility, noted FROM decisions WHERE id = ?",
+        "UPDATE decisions SET id = id WHERE id = ?"
+        " RETURNING file_id, kind, user_id, visibility, noted",
         (decision_id,),
     )
     if not rows:
@@ -247,16 +253,17 @@ def _disable_owner(database: Transaction, file_id: int, administrator: int) -> i
     Raises:
         Conflict: the owner is the administrator, ``system``, or already disabled.
     """
-    ((owner, name, disabled),) = database.rows(
-        "SELECT u.id, u.name, u.disabled FROM users AS u JOIN maps AS m ON m.owner_id = u.id"
+    ((owner, name),) = database.rows(
+        "SELECT u.id, u.name FROM users AS u JOIN maps AS m ON m.owner_id = u.id"
         " WHERE m.file_id = ?",
         (file_id,),
     )
     if owner == administrator or name_key(name) == SYSTEM_USER:
         raise Conflict("nobody can disable themselves or system")
-    if disabled:
+    if not database.rows(
+        "UPDATE users SET disabled = (1 = 1) WHERE id = ? AND NOT disabled RETURNING id", (owner,)
+    ):
         raise AlreadyDecided("this user is disabled already")
-    database.execute("UPDATE users SET disabled = (1 = 1) WHERE id = ?", (owner,))
     database.execute(END_DEVICES, (owner,))
     return int(owner)
 

@@ -52,11 +52,11 @@ class PostgresAccounts(DatabaseUser):
         """See ``Store``."""
         with self._connections.writing() as link:
             user = require_user(link, name)
-            link.execute(with_placeholders(SETTLE_DISABLING), (user.id,))
             # Device requests are allowed and used while the row of the user is locked.
             link.execute(
                 "UPDATE users SET disabled = TRUE WHERE id = %s AND closed IS NULL", (user.id,)
             )
+            link.execute(with_placeholders(SETTLE_DISABLING), (user.id,))
             link.execute(with_placeholders(END_DEVICES), (user.id,))
             return require_user(link, name)
 
@@ -64,10 +64,10 @@ class PostgresAccounts(DatabaseUser):
         """See ``Store``."""
         with self._connections.writing() as link:
             user = require_user(link, name)
-            link.execute(with_placeholders(SETTLE_DISABLING), (user.id,))
             link.execute(
                 "UPDATE users SET disabled = FALSE WHERE id = %s AND closed IS NULL", (user.id,)
             )
+            link.execute(with_placeholders(SETTLE_DISABLING), (user.id,))
             return require_user(link, name)
 
     def set_role(self, name: str, role: Role) -> User:

@@ -52,10 +52,10 @@ class SQLiteAccounts(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             user = require_user(database, name)
-            database.execute(SETTLE_DISABLING, (user.id,))
             database.execute(
                 "UPDATE users SET disabled = 1 WHERE id = ? AND closed IS NULL", (user.id,)
             )
+            database.execute(SETTLE_DISABLING, (user.id,))
             database.execute(END_DEVICES, (user.id,))
             return require_user(database, name)
 
@@ -63,10 +63,10 @@ class SQLiteAccounts(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             user = require_user(database, name)
-            database.execute(SETTLE_DISABLING, (user.id,))
             database.execute(
                 "UPDATE users SET disabled = 0 WHERE id = ? AND closed IS NULL", (user.id,)
             )
+            database.execute(SETTLE_DISABLING, (user.id,))
             return require_user(database, name)
 
     def set_role(self, name: str, role: Role) -> User:
