@@ -96,8 +96,6 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
     given = said_fields(details)
-    if details.no_licence:
-        given["licence_type_id"] = None
     refuse_removal(details)
     if "visibility" in given and is_hidden(database.rows, file_id):
         if given["visibility"] is not found.visibility:
@@ -190,7 +188,8 @@ def said_fields(details: MapDetails) -> dict[str, Any]:
     """Return the given ``details`` as fields of ``Map``."""
     given = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
     del given["no_licence"]
-    return {name: value for name, value in given.items() if value is not None}
+    said = {name: value for name, value in given.items() if value is not None}
+    return {**said, "licence_type_id": None} if details.no_licence else said
 
 
 def settled_keys(given: Mapping[str, Any]) -> frozenset[str]:

@@ -64,6 +64,12 @@ class PeopleSuite(Suite):
 class UploadsContract(PeopleSuite):
     """Uploaded files, and their versions."""
 
+    def test_an_upload_may_say_that_there_is_no_licence(self, store: Store, ann: int) -> None:
+        found = published(store, ann, no_licence=True)
+        assert found.set_by_people == {"title", "licence"}
+        store.put_maps([MapDraft(id=found.id, licence_type_id=2)])
+        assert present(store)[found.id].licence_type_id is None
+
     def test_an_upload_is_a_map_with_all_that_is_in_its_file(
         self, store: Store, ann: int, clock: Clock
     ) -> None:
