@@ -12,7 +12,15 @@ from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import DAY, AuditEvent, AuditRecord, about_map, about_user, name_key
+from mapshelf.model import (
+    DAY,
+    AuditEvent,
+    AuditRecord,
+    about_map,
+    about_user,
+    composed_name,
+    name_key,
+)
 from mapshelf.store.contract import AuditLog
 
 AT_ONCE: Final = 1000
@@ -57,13 +65,17 @@ def _records(store: AuditLog, since: int) -> Iterator[AuditRecord]:
 
 
 def _is_about(record: AuditRecord, name: str) -> bool:
-    entry, key = record.entry, name_key(name)
-    about = name_key(about_user(name))
-    target = name_key(entry.target)
+    entry, key = record.entry, _key(name)
+    about = _key(about_user(name))
+    target = _key(entry.target)
     if entry.target.startswith(about_map("")):
         _, _, target = target.partition(", ")
     of_user = entry.event is AuditEvent.TOKEN_MADE and target.startswith(f"{about}, ")
-    return name_key(entry.user) == key or target == about or of_user
+    return _key(entry.user) == key or target == about or of_user
+
+
+def _key(text: str) -> str:
+    return name_key(composed_name(text))
 
 
 def _print_line(record: AuditRecord) -> None:

@@ -22,6 +22,7 @@ from mapshelf.model import (
     about_collection,
     is_public_id,
     name_key,
+    user_keys,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
 from mapshelf.store.publishing import Transaction, free_id, require_user
@@ -74,7 +75,9 @@ class CollectionMethods(SharedMethods):
         condition, given = "(c.visibility = 'published' OR c.owner_id = ?)", [reader_id or 0]
         parameters: Row = tuple(given)
         if owner is not None:
-            condition, parameters = f"{condition} AND o.name_key = ?", (*given, name_key(owner))
+            keys = user_keys(owner)
+            condition += f" AND o.name_key IN ({', '.join('?' * len(keys))})"
+            parameters = (*given, *keys)
         ((total,),) = self._read(
             f"SELECT count(*) FROM {FROM_COLLECTIONS} WHERE {condition}", parameters
         )

@@ -9,11 +9,19 @@ not in the course of closing. So nobody can sign in or be listed, and names that
 refused, too. The row of the deleted account no longer has the name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mapshelf.model import SYSTEM_USER, MapDraft, Role, User, name_key
+from mapshelf.model import (
+    SYSTEM_USER,
+    MapDraft,
+    Role,
+    User,
+    composed_name,
+    name_key,
+    user_keys,
+)
 from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.publishing_queries import Read
 from mapshelf.text.skeleton import skeleton
@@ -32,9 +40,8 @@ def reserve_name(read: Read, name: str, now: int) -> None:
 
 
 def is_reserved(read: Read, name: str) -> bool:
-    """Return whether a name is reserved, ignoring case."""
-    query = f"SELECT 1 FROM users WHERE name_key = ? AND {RESERVED}"
-    return bool(read(query, (name_key(name),)))
+    """Return whether a name is reserved, ignoring case and Unicode form."""
+    return any(reserved for _, reserved in _known(read, [name]).values())
 
 
 def give_reserved_name(read: Read, name: str, role: Role, now: int) -> User | None:
@@ -48,20 +55,37 @@ def give_reserved_name(read: Read, name: str, role: Role, now: int) -> User | No
 
 
 def owner_in_place_of(read: Read, name: str) -> str:
-    """Return who owns maps for which an import names an owner: ``system`` if that is reserved."""
-    return SYSTEM_USER if is_reserved(read, name) else name
+    """Return who owns maps for which an import names an owner, as that name is stored.
+
+    That is ``system`` if the name is reserved.
+    """
+    return _owner(name, _known(read, [name]))
 
 
 def with_owners(read: Read, drafts: Sequence[MapDraft]) -> Sequence[MapDraft]:
-    """Return the drafts of an import with ``system`` instead of owners with reserved names."""
-    keys = tuple({name_key(draft.owner) for draft in drafts if draft.owner is not None})
-    if not keys:
+    """Return the drafts of an import with their owners as in ``owner_in_place_of``."""
+    named = {draft.owner for draft in drafts if draft.owner is not None}
+    if not named:
         return drafts
-    query = f"SELECT name_key FROM users WHERE name_key IN ({{}}) AND {RESERVED}"
-    reserved = {key for (key,) in read(query.format(", ".join("?" * len(keys))), keys)}
-    if not reserved:
-        return drafts
-    return [
-        replace(one, owner=SYSTEM_USER) if one.owner and name_key(one.owner) in reserved else one
-        for one in drafts
-    ]
+    known = _known(read, named)
+    owners = {name: _owner(name, known) for name in named}
+    return [one if one.owner is None else replace(one, owner=owners[one.owner]) for one in drafts]
+
+
+def _known(read: Read, names: Iterable[str]) -> dict[str, tuple[str, bool]]:
+    """Return names as they are stored, and whether they are reserved, by their keys."""
+    keys = tuple({key for name in names for key in user_keys(name)})
+    rows = read(
+        f"SELECT name_key, name, CASE WHEN {RESERVED} THEN 1 ELSE 0 END FROM users"
+        f" WHERE name_key IN ({', '.join('?' * len(keys))})",
+        keys,
+    )
+    return {key: (name, bool(reserved)) for key, name, reserved in rows}
+
+
+def _owner(name: str, known: Mapping[str, tuple[str, bool]]) -> str:
+    found = [known[key] for key in user_keys(name) if key in known]
+    users = [stored for stored, reserved in found if not reserved]
+    if users:
+        return users[0]
+    return SYSTEM_USER if found else composed_name(name)

@@ -1,5 +1,6 @@
 """Tests of what copies of files inherit, and of ``contract.Sources.adopt_copy``."""
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -120,6 +121,16 @@ class CopiedFilesContract(PeopleSuite):
     ) -> None:
         copy = replace(draft(COPY), initial_visibility=Visibility.PRIVATE)
         assert put(store, copy).visibility is Visibility.PRIVATE
+
+    @pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
+    def test_an_owner_named_in_another_unicode_form_is_the_same(
+        self, store: Store, forms: tuple[str, str]
+    ) -> None:
+        owner, other = (unicodedata.normalize(form, "Zo\u00eb") for form in forms)
+        found = put(store, draft(FILE, owner=owner))
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert put(store, draft(COPY, b"/other/", other)).visibility is Visibility.PRIVATE
+        assert store.maps_attributed_otherwise(b"/maps", other, None, 0, ALL) == []
 
     def test_a_copy_inherits_the_strictest(self, store: Store, original: Map, ann: int) -> None:
         files = [source(f"c/{number}.mm", digest=SAME) for number in range(4)]

@@ -1,5 +1,6 @@
 """Tests of ``contract.Collections``."""
 
+import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -172,6 +173,10 @@ class CollectionsContract(PeopleSuite):
         assert listed("ANN", ann, 1, 1) == "2 of 3"
         assert listed("bob", ann, 7) == " of 1"
         assert listed("nobody", ann) == " of 0"
+        zoe = store.add_user("Zo\u00eb").id
+        made(store, zoe, title="6", visibility=PUBLISHED)
+        assert listed(unicodedata.normalize("NFD", "Zo\u00eb"), ann) == "6 of 1"
+        store.remove_collection(store.collections_of(zoe)[0].id)
         assert [one.title for one in store.collections_of(bob)] == ["4", "3"]
         first = store.collections_of(ann)[-1]
         store.collect(first.id, [maps[0].file_id])

@@ -1,5 +1,6 @@
 """Tests of names that stay reserved after an account is deleted that owned imported maps."""
 
+import unicodedata
 from contextlib import suppress
 from dataclasses import replace
 
@@ -134,6 +135,16 @@ class ReservedNamesContract(PeopleSuite):
         assert put(store, title("record", owner="ann")).owner == SYSTEM_USER
         assert names(store) == [SYSTEM_USER]
         assert store.is_reserved("ann")
+
+    @pytest.mark.parametrize("form", ["NFC", "NFD"])
+    def test_imports_may_name_it_in_another_unicode_form(self, store: Store, form: str) -> None:
+        zoe = store.add_user("Zo\u00eb").id
+        put(store, title("t", owner="Zo\u00eb", source=source()))
+        close(store, zoe)
+        name = unicodedata.normalize(form, "Zo\u00eb")
+        assert store.is_reserved(name)
+        assert put(store, title("new", owner=name, source=source("new.mm"))).owner == SYSTEM_USER
+        assert names(store) == [SYSTEM_USER]
 
     def test_copies_of_private_files_are_private_as_those_of_system(
         self, store: Store, imported: Map
