@@ -51,6 +51,7 @@ from mapshelf.store import Store, open_store, scripts, seed
 from mapshelf.store.postgres import connections as postgres_connections
 from mapshelf.store.postgres import link as postgres_link
 from mapshelf.store.postgres import schema as postgres_schema
+from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.links import FILE_NAME
 from mapshelf.store.postgres.postgres_store import PostgresStore
 from mapshelf.store.postgres.schema import MIGRATIONS, Migration
@@ -926,6 +927,11 @@ def test_a_missing_right_or_column_is_unavailable(
                 StoreUnavailable, match=r"lacks what this version needs: permission denied"
             ):
                 limited.maps(0, ALL)
+            connection.execute(f"REVOKE ALL ON SCHEMA mapshelf FROM {role}")
+            with pytest.raises(
+                StoreUnavailable, match=r"lacks what this version needs: .*does not exist"
+            ):
+                limited.maps(0, ALL)
             limited.close()
             connection.execute(f"DROP OWNED BY {role}")
     finally:
@@ -1062,6 +1068,24 @@ def test_a_listener_reconnects_when_its_session_ends(store: PostgresStore, url: 
     listening(store, 0)
     store.put_maps([MapDraft(title="t")])
     assert store.wait(0, 5)
+
+
+def test_a_listener_notices_that_its_server_was_restored_to_an_earlier_moment(
+    store: PostgresStore, url: str
+) -> None:
+    """What was announced before is more than the server has now."""
+    store.put_maps([MapDraft(title="kept")])
+    version = store.tokens_version()
+    listening(store, 1)
+    store.put_maps([MapDraft(id="lost", title="lost")])
+    wait_until(lambda: store.wait(1, 0.1))
+    with session(url) as connection:
+        connection.execute("DELETE FROM maps WHERE id = 'lost'")
+        connection.execute("UPDATE sequence SET revision = 1, history = 'before'")
+    assert terminate_all(url)
+    wait_until(lambda: store.wait(1, 0.1) and store.revision() > LEAP)
+    assert [one.revision for one in store.changes(1, ALL)] == [store.revision()]
+    assert store.tokens_version() != version
 
 
 def test_a_silent_listener_still_checks_for_changes(

@@ -85,14 +85,15 @@ class PostgresChangeFeed(DatabaseUser):
         A standby is trusted if its revision is not below the last one seen here. Only the primary
         can show that revisions have been lost.
         """
-        query = "revision FROM sequence"
+        query, announced = "revision FROM sequence", self._listener.announced
         (found,), standby = self._connections.ask_nearby(query)
         if standby and (self._seen < 0 or found < self._seen or self._is_late(found)):
             try:
-                (found,) = self._connections.ask_primary(query)
-                self._listener.announced = min(self._listener.announced, found)
+                (found,), standby = self._connections.ask_primary(query), False
             except StoreUnavailable:
                 found = max(found, self._seen)
+        if not standby and found < announced:
+            self._listener.announced = found
         self._seen = found
         return int(found)
 

@@ -14,10 +14,10 @@ _UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
 _DAMAGED: Final = ("XX001", "XX002")
 """Prefixes of SQLSTATE codes: connection dead, temporarily unavailable, database damaged."""
 
-_LACKING: Final = ("42501", "42703")
-"""SQLSTATE codes for a missing right or column. The statements are right, so the database is
-not as this version needs it: an operator took away a right, or another version changes the schema.
-Requests work again once that is mended."""
+_LACKING: Final = ("3F000", "42501", "42703", "42P01")
+"""SQLSTATE codes for a missing schema, right, column or table. The statements are right, so the
+database is not as this version needs it: an operator took away a right, which may hide the tables,
+or another version changes the schema. Requests work again once that is mended."""
 
 
 @contextmanager

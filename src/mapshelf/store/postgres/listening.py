@@ -48,10 +48,11 @@ class Listener:
     def wait(self, after: int, seconds: float) -> bool:
         """See ``Store.wait``."""
         with self._lock:
-            if self.announced > after:
-                return True
+            # First, because what was announced before may be lost if another server took over.
             if self._link is None or time.monotonic() - self._since > RENEWED_EVERY:
                 return self._begin(seconds)
+            if self.announced > after:
+                return True
             try:
                 self._hear(self._link, seconds)
             except psycopg.Error as error:
