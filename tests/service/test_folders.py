@@ -10,10 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import pytest
 
 from mapshelf.errors import AlreadyExists, StoreUnavailable
@@ -81,6 +82,23 @@ def test_owner_and_category_are_given_without_reading_files_again(
     with SandboxedReader(workers=1) as reader:
         FolderSync(store, reader, [folder], options).sync()
     assert store.revision() == revision
+
+
+def test_files_are_imported_again_if_the_catalogue_lacks_earlier_changes(
+    tmp_path: Path, store: Store, folder: Path
+) -> None:
+    """A server of PostgreSQL that takes over may lack the last changes."""
+    old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        store.delete_maps([one.id for one in store.maps(0, 10)])
+        folder_sync.sync()
+        assert not store.maps(0, 10), "somebody has deleted it"
+        with closing(apsw.Connection(str(tmp_path / "data" / "catalogue.db"))) as connection:
+            connection.execute("DELETE FROM marks")
+        folder_sync.sync()
+        assert [one.title for one in store.maps(0, 10)] == ["A"]
 
 
 def test_a_folder_of_an_owner_who_deleted_the_account_is_followed_for_system(

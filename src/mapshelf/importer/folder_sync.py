@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from mapshelf.import_status import StatusFile
 from mapshelf.importer.attribution import Attribution, notice_of_owner
@@ -31,6 +31,7 @@ from mapshelf.importer.scan import Candidate, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Verdict
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.store.contract import ChangeFeed
 
 MIN_AGE: Final = 1.0
 """Seconds without changes before a file is read: it may still be being copied."""
@@ -55,12 +56,16 @@ class SyncOptions:
     briefly: bool = False
 
 
+class FolderStore(ImportStore, ChangeFeed, Protocol):
+    """The store protocols that following folders needs."""
+
+
 class FolderSync:
     """Synchronizes ``store`` with ``folders``, in one direction."""
 
     def __init__(
         self,
-        store: ImportStore,
+        store: FolderStore,
         reader: SandboxedReader,
         folders: list[Path],
         options: SyncOptions | None = None,
@@ -75,6 +80,7 @@ class FolderSync:
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
+        self._imported_as_of = (0, "")
         self._seen = SeenFolders()
         self._gone = GoneFiles(store)
         self._retries = Retries()
@@ -94,6 +100,7 @@ class FolderSync:
             StoreError: the store failed; the next run catches up.
         """
         began, reachable = time.monotonic(), self._reachable()
+        self._compare_all_if_changes_are_lost()
         first, scanned = self._remembered is None, ImportReport()
         with ImportProgress(self._options.status) as progress:
             if first:
@@ -122,8 +129,19 @@ class FolderSync:
         copies = self._gone.remove(self._gone.missed_before(gone, missed_before), lost)
         unread = {*copies, *report.vanished}
         self._imported = {candidate for candidate in complete if candidate.path not in unread}
+        revision = self._store.revision()
+        self._imported_as_of = (revision, self._store.lineage(revision))
         self._purging.purge_due(reachable, lost)
         return bool(unread) or not all_read
+
+    def _compare_all_if_changes_are_lost(self) -> None:
+        """Compare all files with the store again if it may lack what was imported before.
+
+        Another server of PostgreSQL may have taken over, or an earlier state may be back.
+        """
+        revision, lineage = self._imported_as_of
+        if self._store.lineage(revision) != lineage:
+            self._imported = set()
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
