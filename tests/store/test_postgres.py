@@ -1088,6 +1088,20 @@ def test_a_listener_notices_that_its_server_was_restored_to_an_earlier_moment(
     assert store.tokens_version() != version
 
 
+def test_nothing_older_is_read_from_a_primary_that_has_just_taken_over(
+    store: PostgresStore,
+) -> None:
+    """A standby that was read before may have had more, such as that the map is private."""
+    (outcome,) = store.put_maps([MapDraft(title="t", outline=outline("t"))])
+    store.require_revision(store.revision() + 1)
+    for read in (lambda: store.find_map(outcome.id), lambda: store.outline(1)):
+        with pytest.raises(StoreUnavailable):
+            read()
+    assert store.revision() > LEAP
+    assert store.find_map(outcome.id)
+    assert store.outline(1)
+
+
 def test_a_silent_listener_still_checks_for_changes(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

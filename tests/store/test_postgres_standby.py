@@ -624,7 +624,8 @@ def test_a_node_is_told_of_lost_changes_although_nobody_writes(tmp_path: Path) -
                 store.wait(builder.revision, 0.2)
                 with suppress(HistoryLost, StoreUnavailable):
                     builder.advance()
-                return len(Snapshot(tmp_path / SnapshotDirectory(tmp_path).current())) == 1
+                shown = len(Snapshot(tmp_path / SnapshotDirectory(tmp_path).current()))
+                return (shown, builder.revision) == (1, store.revision())
 
             wait_until(rebuilt)
             worker.require_revision(builder.revision)

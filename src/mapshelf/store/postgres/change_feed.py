@@ -15,7 +15,7 @@ from mapshelf.store.columns import (
     map_of_row,
 )
 from mapshelf.store.contract.change_feed import MOST_BYTES
-from mapshelf.store.postgres.counters import LEAP
+from mapshelf.store.postgres.counters import LEAP, begin_takeover
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.link import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.listening import Listener
@@ -83,17 +83,19 @@ class PostgresChangeFeed(DatabaseUser):
         """See ``Store``.
 
         A standby is trusted if its revision is not below the last one seen here. Only the primary
-        can show that revisions have been lost.
+        can show that revisions have been lost; then it is told to skip these.
         """
-        query, announced = "revision FROM sequence", self._listener.announced
+        query = "revision FROM sequence"
+        known = max(self._seen, self._listener.announced, self._newest_read.revision)
         (found,), standby = self._connections.ask_nearby(query)
         if standby and (self._seen < 0 or found < self._seen or self._is_late(found)):
             try:
                 (found,), standby = self._connections.ask_primary(query), False
             except StoreUnavailable:
                 found = max(found, self._seen)
-        if not standby and found < announced:
-            self._listener.announced = found
+        if not standby and found < known:
+            with self._connections.unchecked() as link:
+                self._listener.announced = found = begin_takeover(link, known)
         self._seen = found
         return int(found)
 

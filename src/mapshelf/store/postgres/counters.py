@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from mapshelf.store.merge import new_id
 from mapshelf.store.postgres.link import Link
 
 CHANNEL: Final = "mapshelf"
@@ -46,6 +47,7 @@ class LockedCounters:
     followed the other, and must not use the same revisions either.
 
     Attributes:
+        revision: the newest revision.
         taken_over: whether another server wrote before, so that the next revision skips.
     """
 
@@ -55,7 +57,7 @@ class LockedCounters:
             f"SELECT revision, file_id, history, {HISTORY} FROM sequence FOR UPDATE"
         )
         self._before: int = revision
-        self._revision: int = revision
+        self.revision: int = revision
         self.file_id: int = file_id
         self.taken_over = known != history
 
@@ -63,9 +65,9 @@ class LockedCounters:
         self.taken_over = False
         ((so_far,),) = self._link.rows(LEAPS_SO_FAR)
         # The clock may be wrong.
-        self._revision = max(so_far, self._before // LEAP + 1) * LEAP
+        self.revision = max(so_far, self._before // LEAP + 1) * LEAP
         self._link.execute(
-            "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self._revision + 1)
+            "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self.revision + 1)
         )
         self._link.execute(f"UPDATE sequence SET history = {HISTORY}")
         self._link.execute(_CHANGE_TOKEN_MARK)
@@ -74,41 +76,41 @@ class LockedCounters:
         """Return the revision of the next change."""
         if self.taken_over:
             self._leap()
-        self._revision += 1
-        return self._revision
+        self.revision += 1
+        return self.revision
 
     def write(self) -> None:
         """Write the counters back, and announce the newest revision with the commit."""
-        if self._revision != self._before:
+        if self.revision != self._before:
             self._link.execute(
-                "UPDATE sequence SET revision = %s, file_id = %s", (self._revision, self.file_id)
+                "UPDATE sequence SET revision = %s, file_id = %s", (self.revision, self.file_id)
             )
-            self._link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(self._revision)))
+            self._link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(self.revision)))
 
 
-def begin_takeover(link: Link) -> None:
+def begin_takeover(link: Link, known: int = 0) -> int:
     """Skip to the revisions of the server that writes now, if nobody has written on it yet.
 
-    Until then, no node could notice what was lost, and another standby that still has it would look
-    newer than the primary. So the newest map changes, although only its revision does.
+    Until then, nodes could not notice what was lost, and another standby that still has it would
+    look newer than the primary. So the deletion of a map that never was is the first change.
+
+    Args:
+        link: a connection to the primary.
+        known: a revision that was read before. If the primary has not reached it, it lacks changes.
+
+    Returns:
+        The revision of the primary.
     """
-    ((known,),) = link.rows(f"SELECT history = {HISTORY} FROM sequence")
-    if known:
-        return
+    ((revision, same),) = link.rows(f"SELECT revision, history = {HISTORY} FROM sequence")
+    if same and revision >= known:
+        return int(revision)
     with link.transaction():
         counters = LockedCounters(link)
-        ((newest,),) = link.rows(
-            "SELECT greatest((SELECT max(revision) FROM maps), (SELECT max(revision) FROM deleted))"
-        )
-        if not counters.taken_over:
-            return
-        if newest is None:  # no map was ever written
-            link.execute(_CHANGE_TOKEN_MARK)
-            return
-        change = (counters.next_revision(), newest)
-        for table in ("maps", "deleted"):
-            link.execute(f"UPDATE {table} SET revision = %s WHERE revision = %s", change)
-        counters.write()
+        if counters.taken_over or counters.revision < known:
+            counters.taken_over = True
+            counters.file_id += 1
+            write_deletions(link, counters, {new_id(): counters.file_id})
+        return counters.revision
 
 
 def lock_maps(link: Link, file_ids: Collection[int], strength: str = "UPDATE") -> set[int]:

@@ -55,8 +55,8 @@ class DatabaseUser:
                 raise StoreUnavailable("the primary did not answer lately")
             return self._read_primary(sql, parameters)
         except StoreUnavailable:
-            found, standby = self._read_standby(sql, parameters)
-            if standby and self._is_behind(found):
+            found, _ = self._read_standby(sql, parameters)
+            if self._is_behind(found):
                 raise
             return self._noted(found)
 
@@ -67,14 +67,18 @@ class DatabaseUser:
         read, unless that is away (``_newest``).
         """
         found, standby = self._read_standby(sql, parameters)
-        if standby and (self._is_behind(found) or not found.rows):
+        if self._is_behind(found) or (standby and not found.rows):
             return self._newest(sql, parameters)
         return self._noted(found)
 
     def _read_primary(self, sql: str, parameters: Row) -> list[Row]:
-        return self._noted(
-            self._connections.read(lambda link: _read_with_state(link, sql, parameters))
-        )
+        known = self._newest_read.revision
+        found = self._connections.read(lambda link: _read_with_state(link, sql, parameters))
+        if found.revision < known:  # its own revisions follow at once (``begin_takeover``)
+            raise StoreUnavailable(
+                "the primary has just taken over, and lacks what was read before"
+            )
+        return self._noted(found)
 
     def _read_standby(self, sql: str, parameters: Row) -> tuple["_Found", bool]:
         """Return what a standby has, if there is one, and whether there is."""
