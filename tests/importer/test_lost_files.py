@@ -538,7 +538,7 @@ def test_import_says_how_many_files_were_gone_before_they_were_read(
     assert main(["import", str(here), "--data", str(here.parent / "data")]) == 0
     said = capsys.readouterr()
     assert "added 1, changed 0, unchanged 0, refused 0" in said.out
-    assert said.err == "mapshelf: 1 file was deleted or renamed before being read\n"
+    assert said.err == "mapshelf: 1 file was deleted or renamed during the import\n"
 
 
 def test_a_named_file_that_is_gone_before_it_is_read_is_refused(

@@ -4,7 +4,7 @@ import itertools
 import os
 import shutil
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ import pytest
 from mapshelf.errors import StoreUnavailable
 from mapshelf.importer import folder_sync, same_names, scan
 from mapshelf.importer.folder_sync import FolderSync
-from mapshelf.model import MapDetails, MapDraft, Visibility
+from mapshelf.model import MapDetails, MapDraft, Outcome, Visibility
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 from mapshelf.store.lost_files import LOST_WITHIN
@@ -64,6 +64,41 @@ class Library:
 @pytest.fixture
 def library(store: Store, reader: SandboxedReader, tmp_path: Path) -> Library:
     return Library(store, reader, tmp_path / "maps")
+
+
+class MeanwhileStore:
+    """A store before whose first write something else happens."""
+
+    def __init__(self, store: Store, meanwhile: Callable[[], None]) -> None:
+        self._store = store
+        self._meanwhile = [meanwhile]
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        while self._meanwhile:
+            self._meanwhile.pop()()
+        return self._store.put_maps(drafts)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_a_private_file_may_be_moved_while_another_process_reads_it(library: Library) -> None:
+    moved = library.folder / "moved.mm"
+
+    def move() -> None:
+        library.plan.rename(moved)
+        library.follow()
+
+    os.utime(library.plan, (LONG_AGO + 9, LONG_AGO + 9))  # so that it is read again
+    store = cast("Store", MeanwhileStore(library.store, move))
+    with SandboxedReader(workers=1) as reader:
+        late = FolderSync(store, reader, [library.folder])
+        assert late.sync()
+        late.sync()
+    assert [found.visibility for found in library.store.maps(0, 9) if found.title == "Plan"] == [
+        Visibility.PRIVATE
+    ]
+    assert visibility_of(library.store, moved) is Visibility.PRIVATE
 
 
 def test_a_file_in_a_renamed_folder_may_have_changed(library: Library) -> None:
@@ -151,6 +186,10 @@ def test_a_file_may_come_back_into_the_renamed_folder(library: Library) -> None:
         ("Mein \u00dcberblick.mm", "mein \u00fcberblick.mm"),
         ("\u041f\u041b\u0410\u041d.mm", "\u043f\u043b\u0430\u043d.mm"),
         *itertools.permutations(MY_PLAN, 2),
+        *itertools.permutations(("\u03bf\u03b4\u03cc\u03c2.mm", "\u039f\u0394\u038c\u03a3.mm")),
+        *itertools.permutations(
+            ("L'\u00e9t\u00e9 \u00c0 Paris.mm", "l'\u00e9t\u00e9 \u00e0 paris.mm")
+        ),
     ],
 )
 def test_a_changed_file_may_be_spelled_differently(

@@ -139,7 +139,7 @@ def _print_report(report: ImportReport) -> None:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
     if count := len(report.vanished):
         files = f"{count} {noun(count, 'file was', 'files were')}"
-        print(f"mapshelf: {files} deleted or renamed before being read", file=sys.stderr)
+        print(f"mapshelf: {files} deleted or renamed during the import", file=sys.stderr)
     for key, count in report.ignored.items():
         records = f"{count} {noun(count, 'record')}"
         print(f"mapshelf: ignored the unknown key {key!r} of {records}", file=sys.stderr)

@@ -19,7 +19,7 @@ from mapshelf.importer.reading_order import in_reading_order
 from mapshelf.importer.report import ImportReport, printable
 from mapshelf.importer.same_names import FoundFile
 from mapshelf.importer.scan import Candidate, folder_of, is_archive, is_gone, storable_time
-from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
+from mapshelf.model import UNCATEGORISED, MapDraft, Outcome, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store.contract import Imports, Maps, MapWriter, Sources
 
@@ -243,6 +243,7 @@ class _Import:
             tags=found.tags,
             initial_visibility=self._attribution.visibility,
             source=source,
+            is_known=reading.known or renamed,
             folder=place,
             other_folders=others,
             other_places=other_places(found.path),
@@ -285,11 +286,20 @@ class _Import:
             for path in self._originals.take_unpublished():
                 self._drafts[path] = replace(self._drafts[path], uncertain=True)
             outcomes = self._store.put_maps(list(self._drafts.values()))
-            self._report.note_all(map(printable, self._drafts), outcomes)
+            self._note_outcomes(outcomes)
             self._adopt_completed()
             self._drafts.clear()
         self._bytes = 0
         self._written = time.monotonic()
+
+    def _note_outcomes(self, outcomes: list[Outcome]) -> None:
+        written = []
+        for (path, draft), outcome in zip(self._drafts.items(), outcomes, strict=True):
+            if draft.is_known and outcome.verdict is Verdict.REFUSED:
+                self._report.note_vanished(path)  # another process has moved its map
+            else:
+                written.append((printable(path), outcome))
+        self._report.note_all(written)
 
     def _adopt_completed(self) -> None:
         """Give the maps of missing files to the copies that were read half-written before.

@@ -93,5 +93,5 @@ def _line(file: BinaryIO, path: Path, most: int) -> bytes:
 
 def _write(store: MapWriter, drafts: dict[str, MapDraft], report: ImportReport) -> None:
     if drafts:
-        report.note_all(drafts, store.put_maps(list(drafts.values())))
+        report.note_all(zip(drafts, store.put_maps(list(drafts.values())), strict=True))
         drafts.clear()

@@ -21,7 +21,7 @@ class ImportReport:
         counts: how many files or records got each verdict.
         refusals: refused files or records, and why.
         skipped: files that turned out not to be maps, and why; they are not counted.
-        vanished: paths of files that were deleted or renamed before they were read; they are not
+        vanished: paths of files that were deleted or renamed while they were imported; they are not
             counted.
         interrupted: paths of refused files whose reading was ended from outside.
         ignored: unknown keys of records, and how often they occurred.
@@ -50,7 +50,7 @@ class ImportReport:
         self.skipped.append((name, reason))
 
     def note_vanished(self, path: str) -> None:
-        """Record a file that was deleted or renamed before it was read."""
+        """Record a file that was deleted or renamed while it was imported."""
         self.vanished.append(path)
         self.notify()
 
@@ -59,9 +59,9 @@ class ImportReport:
         """How many maps the import has read or found unchanged."""
         return self.counts.total() - self.counts[Verdict.REFUSED]
 
-    def note_all(self, names: Iterable[str], outcomes: Iterable[Outcome]) -> None:
-        """Count the outcomes of a written batch."""
-        for name, outcome in zip(names, outcomes, strict=True):
+    def note_all(self, outcomes: Iterable[tuple[str, Outcome]]) -> None:
+        """Count the outcomes of a written batch, each with the name of its file or record."""
+        for name, outcome in outcomes:
             self.note(outcome.verdict, name, outcome.reason)
             self.unpublished += outcome.unpublished
 

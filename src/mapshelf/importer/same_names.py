@@ -5,9 +5,10 @@ looked, for instance in a folder that was renamed, only its name tells where it 
 """
 
 import os
+import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
@@ -24,6 +25,11 @@ MOST_NAMED: Final = 10_000
 
 NAMES_AT_ONCE: Final = 500
 """Names that are looked up in the store at a time."""
+
+_Way = Callable[[str], str]
+"""A way to change the spelling of a name."""
+
+_BEGINNING: Final = re.compile(r"(?:^|[\s_-])\w")
 
 
 class FoundFile(NamedTuple):
@@ -138,12 +144,36 @@ def _spellings(name: str) -> Collection[str]:
     The store compares them without regard to the case of English letters only.
     """
     forms = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
-    ways = (str, str.lower, str.upper, str.title, str.capitalize, _with_capital)
-    return {_in_english_lower_case(change(form)) for form in forms for change in ways}
+    ways: tuple[_Way, ...] = (
+        str,
+        str.lower,
+        str.upper,
+        str.title,
+        str.capitalize,
+        _with_capital,
+        _with_capitals,
+    )
+    changed = (way(form) for form in forms for way in (*ways, *map(_of_stem, ways)))
+    return {_in_english_lower_case(one) for one in changed}
+
+
+def _of_stem(way: _Way) -> _Way:
+    """Return a way to change a name but not its extension, before which a sigma is another."""
+
+    def change(name: str) -> str:
+        stem, extension = os.path.splitext(name)
+        return way(stem) + extension
+
+    return change
 
 
 def _with_capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _with_capitals(text: str) -> str:
+    """Write words with a capital and small letters; an apostrophe is within a word."""
+    return _BEGINNING.sub(lambda found: found[0].upper(), text.lower())
 
 
 def _in_english_lower_case(text: str) -> str:

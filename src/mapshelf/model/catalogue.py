@@ -41,7 +41,6 @@ SYSTEM_USER: Final = "system"
 UNCATEGORISED: Final = "Uncategorised"
 """Category of maps without a known one."""
 
-
 LARGEST_ID: Final = 2**53
 """The largest id. Larger integers lose precision in programs that parse numbers as doubles."""
 
@@ -241,6 +240,8 @@ class MapDraft:
         software: name of the program; the store finds or assigns its id.
         initial_visibility: visibility of a new map, unless ``visibility`` is given.
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
+        is_known: whether ``source`` had a map when it was read. If another process has moved that
+            since, the draft is refused.
         folder: path of the imported folder that ``source`` is in, with a slash at the end, if the
             file was not known at this path before, or has another content now.
         other_folders: paths of the other folders that are imported together with it, likewise.
@@ -277,6 +278,7 @@ class MapDraft:
     visibility: Visibility | None = None
     initial_visibility: Visibility | None = None
     source: Source | None = None
+    is_known: bool = False
     folder: bytes | None = None
     other_folders: tuple[bytes, ...] = ()
     other_places: tuple[bytes, ...] = ()

@@ -145,6 +145,8 @@ class Batch:
             draft = replace(draft, tags=current_tags(draft.tags, self._renamed_tags()))
         existing = self._existing(draft)
         if existing is None:
+            if draft.is_known:
+                raise Conflict("the map of this file was moved or deleted while it was read")
             return self._add(draft)
         if draft.file_id not in (None, existing.file_id):
             raise Conflict(

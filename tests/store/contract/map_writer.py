@@ -43,7 +43,7 @@ class MapWriterContract(Suite):
 
     def test_a_complete_draft_is_returned_unchanged(self, store: Store) -> None:
         found = put(store, complete())
-        of_files = {"source", "folder", "other_folders", "other_places", "uncertain"}
+        of_files = {"source", "is_known", "folder", "other_folders", "other_places", "uncertain"}
         kept_apart = {"initial_visibility", "outline", "content", "images", "links"}
         for field in fields(MapDraft):
             if field.name not in of_files | kept_apart:

@@ -8,7 +8,17 @@ from mapshelf.model import (
     Source,
 )
 from mapshelf.store import Store
-from tests.store.contract.suite import ALL, UNCHANGED, Suite, put, title, verdicts
+from tests.store.contract.suite import (
+    ALL,
+    CHANGED,
+    REFUSED,
+    UNCHANGED,
+    Suite,
+    present,
+    put,
+    title,
+    verdicts,
+)
 from tests.store.drafts import source
 
 
@@ -22,6 +32,14 @@ class SourcesContract(Suite):
         changed = put(store, MapDraft(title="u", source=newer))
         assert changed == replace(first, title="u")
         assert store.sources([newer.path]) == {newer.path: newer}
+
+    def test_a_draft_of_a_known_file_without_a_map_is_refused(self, store: Store) -> None:
+        """Another process has moved the map while the file was read."""
+        known = title("new", source=source("b.mm"), is_known=True)
+        assert verdicts(store.put_maps([known])) == [REFUSED]
+        assert present(store) == {}
+        put(store, title("t", source=source("b.mm")))
+        assert verdicts(store.put_maps([known])) == [CHANGED]
 
     def test_a_source_is_kept_even_if_the_map_is_unchanged(self, store: Store) -> None:
         store.put_maps([title("t", source=source())])

@@ -72,9 +72,9 @@ class MapWriter(Protocol):
         """Add or update maps, all in one transaction; return an outcome for each, in order.
 
         A draft identifies its map by ``id``, or else by ``source.path``. A map that does not exist
-        is added. If a draft contradicts the store (a ``file_id`` that belongs to another map), only
-        that draft MUST be refused. A draft that changes nothing MUST NOT create a change in the
-        feed.
+        is added. If a draft contradicts the store (a ``file_id`` that belongs to another map, or
+        ``is_known`` of a file without a map), only that draft MUST be refused. A draft that changes
+        nothing MUST NOT create a change in the feed.
 
         A known source keeps its name. A draft without a title MUST NOT create a map. Unless the
         draft gives them, a new map gets the next ``file_id`` above the highest ever used, and a
