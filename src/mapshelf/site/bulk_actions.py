@@ -223,10 +223,18 @@ class _Change:
     removed: frozenset[str]
 
     def of(self, tags: Sequence[str]) -> tuple[str, ...]:
-        """Return the changed tags of a map."""
+        """Return the changed tags of a map.
+
+        Raises:
+            InvalidParameter: there would be too many.
+        """
         kept = [one for one in tags if name_key(one) not in self.removed]
         known = {name_key(one) for one in kept}
-        return (*kept, *(one for one in self.added if name_key(one) not in known))
+        tags = (*kept, *(one for one in self.added if name_key(one) not in known))
+        try:
+            return parse_tags(", ".join(tags))
+        except ValueError as error:
+            raise InvalidParameter("A map would have too many tags.") from error
 
 
 class _Names:
@@ -272,13 +280,9 @@ def _changeable(ids: Sequence[str], user: User, store: Store) -> tuple[list[Map]
 
 def _tagged(ids: Sequence[str], change: _Change, user: User, address: str, store: Store) -> None:
     maps, _ = _changeable(ids, user, store)
-    changed = [(one, change.of(one.tags)) for one in maps]
-    for _, tags in changed:
-        try:
-            parse_tags(", ".join(tags))
-        except ValueError as error:
-            raise InvalidParameter("A map would have too many tags.") from error
-    for one, tags in changed:
+    for one in maps:
+        change.of(one.tags)  # all are checked before any is changed
+    for one in maps:
         entry = done_by(user, address, AuditEvent.MAP_CHANGED, about_map(one.id))
         with store.auditing(entry):
-            permitted_store(store, one, user).edit_map(one.file_id, MapDetails(tags=tags))
+            permitted_store(store, one, user).edit_map(one.file_id, MapDetails(), change.of)

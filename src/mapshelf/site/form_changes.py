@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mapshelf.api.forms import Form
-from mapshelf.errors import FormOutdated
+from mapshelf.errors import FormOutdated, InvalidParameter
 from mapshelf.model import name_key, parse_tags
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
 
@@ -90,7 +90,7 @@ def tags_after(current: Sequence[str], shown: str, said: Sequence[str]) -> tuple
         said: the submitted tags.
 
     Raises:
-        ValueError: there would be too many.
+        InvalidParameter: there would be too many.
     """
     before = _tags(shown)
     if tuple(current) == before:
@@ -99,7 +99,10 @@ def tags_after(current: Sequence[str], shown: str, said: Sequence[str]) -> tuple
     present = {name_key(one) for one in current}
     ours = [one for one in said if name_key(one) in present or name_key(one) not in known]
     theirs = [one for one in current if name_key(one) not in known | kept]
-    return parse_tags(",".join([*ours, *theirs]))
+    try:
+        return parse_tags(",".join([*ours, *theirs]))
+    except ValueError as error:
+        raise InvalidParameter("The map would have too many tags.") from error
 
 
 def _saved(name: str, text: str) -> str | tuple[str, ...]:

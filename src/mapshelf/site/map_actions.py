@@ -377,12 +377,10 @@ def _versions_of(
 
 def _saved(details: MapDetails, shown_tags: str, store: Store, found: Map, user: User) -> Map:
     """Save what was changed in a form that was opened with the tags ``shown_tags``."""
-    if details.tags is not None:
-        try:
-            details = replace(details, tags=tags_after(found.tags, shown_tags, details.tags))
-        except ValueError as error:
-            raise InvalidParameter("The map would have too many tags.") from error
-    return store.edit_map(found.file_id, details)
+    if details.tags is None:
+        return store.edit_map(found.file_id, details)
+    change_tags = partial(tags_after, shown=shown_tags, said=details.tags)
+    return store.edit_map(found.file_id, replace(details, tags=None), change_tags)
 
 
 def _row(version: Version, address: str) -> VersionRow:

@@ -13,7 +13,13 @@ from mapshelf.model import (
     is_public_id,
 )
 from mapshelf.store import publishing, publishing_queries, uploads
-from mapshelf.store.contract.publishing import CheckRemoved, CheckUsage, undoable, unlimited
+from mapshelf.store.contract.publishing import (
+    ChangeTags,
+    CheckRemoved,
+    CheckUsage,
+    undoable,
+    unlimited,
+)
 from mapshelf.store.former_contents import purge_former_contents
 from mapshelf.store.former_places import purge_former_places
 from mapshelf.store.shared_methods import SharedMethods
@@ -76,10 +82,12 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         return publishing_queries.version_file(self._read, file_id, number)
 
-    def edit_map(self, file_id: int, details: MapDetails) -> Map:
+    def edit_map(
+        self, file_id: int, details: MapDetails, change_tags: ChangeTags | None = None
+    ) -> Map:
         """See ``Store``."""
         with self._changing() as database:
-            return publishing.edit_map(database, file_id, details)
+            return publishing.edit_map(database, file_id, details, change_tags)
 
     def remove_map(self, file_id: int, user_id: int) -> None:
         """See ``Store``."""

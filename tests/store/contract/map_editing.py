@@ -1,5 +1,6 @@
 """Tests of ``contract.MapEditing`` and ``contract.Voting``."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -69,6 +70,23 @@ class MapEditingContract(PeopleSuite):
         assert edited == replace(found, licence_type_id=None, set_by_people=frozenset({"licence"}))
         assert verdicts(store.put_maps([complete(licence_type_id=3)])) == [UNCHANGED]
         assert present(store)["Complete"] == edited
+
+    def test_tags_are_changed_from_what_they_are_at_that_moment(
+        self, store: Store, ann: int
+    ) -> None:
+        found = store.edit_map(published(store, ann).file_id, MapDetails(tags=("a", "b")))
+
+        def refuse(_: Sequence[str]) -> tuple[str, ...]:
+            raise Conflict("too many")
+
+        edited = store.edit_map(
+            found.file_id, MapDetails(title="New"), lambda tags: (*tags[1:], "c")
+        )
+        assert (edited.title, edited.tags) == ("New", ("b", "c"))
+        assert "tags" in edited.set_by_people
+        with pytest.raises(Conflict):
+            store.edit_map(found.file_id, MapDetails(title="Newer"), refuse)
+        assert present(store)[found.id] == edited
 
     def test_setting_the_same_value_is_audited_once(self, store: Store, ann: int) -> None:
         found = published(store, ann)

@@ -20,6 +20,9 @@ from mapshelf.model import (
     Vote,
 )
 
+ChangeTags = Callable[[Sequence[str]], tuple[str, ...]]
+"""Returns the new tags of a map for the present ones."""
+
 CheckUsage = Callable[[Usage], None]
 """Raises an error to refuse an upload, given the user's previous usage."""
 
@@ -178,8 +181,13 @@ class Uploads(Protocol):
 class MapEditing(Protocol):
     """Edits the details of maps, and removes and restores maps."""
 
-    def edit_map(self, file_id: int, details: MapDetails) -> Map:
+    def edit_map(
+        self, file_id: int, details: MapDetails, change_tags: ChangeTags | None = None
+    ) -> Map:
         """Update a map with ``details``, and return it.
+
+        If ``change_tags`` is given, its result for the present tags MUST replace them; nobody else
+        changes them meanwhile. What it raises ends the change.
 
         The given fields are recorded in ``Map.set_by_people``, even if their values did not change,
         and imports MUST NOT change them from then on. A map that an administrator has hidden is
