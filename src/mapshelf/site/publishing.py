@@ -89,12 +89,14 @@ class Uploaded:
         contents: a summary of its contents in words.
         form: the form for its details.
         visibility: its current visibility.
+        is_draft: whether it has not been published yet.
     """
 
     card: Card
     contents: str
     form: MapForm
     visibility: Visibility
+    is_draft: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +227,10 @@ class PublishPages:
         maps, choices = await self._personal.ask(request, look)
         if not maps and not refused:
             return see_other(self._addresses.people.publish())
-        drafts = [one for one in maps if one.visibility is Visibility.PRIVATE]
+        drafts = [one for one in maps if one.is_draft]
         values = {
             "drafts": drafts,
-            "others": [one for one in maps if one.visibility is not Visibility.PRIVATE],
+            "others": [one for one in maps if not one.is_draft],
             "choices": choices,
             "maps": ",".join(one.card.id for one in drafts),
             "refused": refused,
@@ -256,6 +258,7 @@ class PublishPages:
                     contents_of(store, found),
                     form,
                     found.visibility,
+                    _is_draft(found),
                 )
             )
         return maps, choices_of(store)
@@ -292,6 +295,9 @@ class PublishPages:
             found = store.find_map(public_id)
             if found is None or not may_change(found, said.user):
                 continue  # removed meanwhile
+            if not _is_draft(found):
+                left.append(public_id)  # published meanwhile, and perhaps made private again
+                continue
             if public_id == discarded:
                 with store.auditing(said.entry(AuditEvent.MAP_REMOVED, found)):
                     permitted = permitted_store(store, found, said.user)
@@ -341,6 +347,11 @@ def contents_of(store: Store, found: Map) -> str:
         return say("contents.large")
     outline = decode_outline(encoded)
     return f"{counted('topics', outline.topic_count)}, {counted('levels', outline.depth)}"
+
+
+def _is_draft(found: Map) -> bool:
+    """Return whether a map has not been published yet, which settles its title."""
+    return found.visibility is Visibility.PRIVATE and "title" not in found.set_by_people
 
 
 def _prefix(public_id: str) -> str:

@@ -14,7 +14,7 @@ from mapshelf.accounts.one_time_links import new_invitation
 from mapshelf.api import bodies
 from mapshelf.api.uploads import LARGEST_FILE
 from mapshelf.clock import milliseconds
-from mapshelf.model import DecisionKind, MapDraft, Role, Visibility
+from mapshelf.model import DecisionKind, MapDetails, MapDraft, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site.map_forms import MOST_MAPS
 from mapshelf.site.messages import say
@@ -336,6 +336,25 @@ def test_publishing_several_maps_says_which_one_is_hidden(
     other = shelf.store.find_map(second)
     assert other is not None
     assert other.visibility is Visibility.PUBLISHED
+
+
+def test_a_form_that_was_sent_before_publishes_nothing_again(ann: Person, shelf: Shelf) -> None:
+    """Its map may have been made private meanwhile."""
+    (draft,) = ids_of(choose(ann, ("a.mm", plan("A"))))
+    form = map_form(ann.get(f"/publish/preview?maps={draft}"))
+    ann.upload(form)
+    found = shelf.store.find_map(draft)
+    assert found is not None
+    assert found.visibility is Visibility.PUBLISHED
+    private = shelf.store.edit_map(
+        found.file_id, MapDetails(visibility=Visibility.PRIVATE, title="Mine")
+    )
+    assert ann.upload(form).status_code == 303
+    ann.upload(form, discard=draft)
+    assert shelf.store.find_map(draft) == private
+    page = ann.get(f"/publish/preview?maps={draft}")
+    assert "Mine" in page.text
+    assert not any(one.action.endswith("/publish/preview") for one in forms(page))
 
 
 def test_a_catalogue_without_uploads_says_so(start: Start, shelf: Shelf) -> None:
