@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
+from psycopg_pool import TooManyRequests
 
 from mapshelf import clock
 from mapshelf.errors import HistoryLost, StoreUnavailable
@@ -222,6 +223,25 @@ def test_a_map_that_was_hidden_stays_so_while_the_primary_is_away(
     wait_until(lambda: not raises(store.tokens_version))
 
 
+def test_nothing_older_is_read_than_the_changes_that_were_read(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    outcome = elsewhere.put_maps([draft("to be hidden", Visibility.PUBLISHED)])[0]
+    wait_until(pair.is_level)
+    pair.pause()
+    before = elsewhere.revision()
+    elsewhere.put_maps([draft("to be hidden", Visibility.PRIVATE, outcome.id)])
+    assert store.revision() == before + 1
+    assert [one.map for one in store.changes(before, ALL)] == [None]
+    pair.primary.freeze()
+    try:
+        with pytest.raises(StoreUnavailable):
+            store.find_map(outcome.id or "")
+    finally:
+        pair.primary.thaw()
+    wait_until(lambda: not raises(store.tokens_version))
+
+
 def test_collections_and_saved_searches_are_not_shown_while_the_primary_is_away(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
@@ -297,6 +317,23 @@ def test_pages_do_not_wait_again_and_again_for_a_primary_that_is_away(
     wait_until(lambda: not raises(store.tokens_version))
     assert store.categories() == categories
     assert reads["primary"] == 2, "it is asked again at once"
+
+
+def test_an_overloaded_process_does_not_take_the_primary_for_away(
+    pair: Pair, store: Store, elsewhere: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_until(pair.is_level)
+    pair.pause()
+    outcome = elsewhere.put_maps([draft("new", Visibility.PUBLISHED)])[0]
+
+    def full(*_: object, **__: object) -> object:
+        raise TooManyRequests
+
+    with monkeypatch.context() as patched:
+        patched.setattr(connections.Pool, "link", full)
+        with pytest.raises(StoreUnavailable):
+            store.tokens_version()
+    assert store.find_map(outcome.id)
 
 
 def test_nothing_older_is_read_while_the_primary_is_away(pair: Pair, store: Store) -> None:

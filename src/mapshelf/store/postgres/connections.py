@@ -276,11 +276,12 @@ class _Failure:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note whether a read succeeds."""
+        """Note whether a server answers. A queue that is full says nothing about that."""
         try:
             yield
-        except psycopg.Error:
-            self.time = time.monotonic()
+        except psycopg.Error as error:
+            if is_dead(error) and not isinstance(error, (PoolClosed, TooManyRequests)):
+                self.time = time.monotonic()
             raise
         self.time = -math.inf
 
