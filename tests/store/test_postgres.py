@@ -18,6 +18,7 @@ from mapshelf.accounts.own_account import require_young
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AlreadyExists,
+    HistoryLost,
     InvalidSetting,
     NotFound,
     SessionTooOld,
@@ -49,6 +50,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store, open_store, scripts, seed
 from mapshelf.store.postgres import connections as postgres_connections
+from mapshelf.store.postgres import counters as postgres_counters
 from mapshelf.store.postgres import link as postgres_link
 from mapshelf.store.postgres import schema as postgres_schema
 from mapshelf.store.postgres.counters import LEAP
@@ -223,6 +225,24 @@ def test_a_revocation_waits_for_no_import(store: PostgresStore, url: str) -> Non
 
 
 # -- clocks that differ -----------------------------------------------------------------------
+
+
+def test_revisions_rise_with_a_takeover_however_wrong_the_clock_is(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for clock_says in (0, 2**36, 0):
+        monkeypatch.setattr(postgres_counters, "LEAPS_SO_FAR", f"SELECT {clock_says}::bigint")
+        store.put_maps([MapDraft(title="before")])
+        before = store.revision()
+        with session(url) as connection:
+            connection.execute("UPDATE sequence SET history = 'another'")
+        store.put_maps([MapDraft(title="after")])
+        leap = postgres_counters.LEAP
+        assert store.revision() == max(clock_says, before // leap + 1) * leap + 1 > before
+        assert store.revision() < 2**53
+        with pytest.raises(HistoryLost):
+            store.changes(before + 1, 1)
+        assert [one.revision for one in store.changes(before, ALL)] == [store.revision()]
 
 
 def test_a_node_far_ahead_forgets_nothing_that_others_have_counted(store: PostgresStore) -> None:

@@ -41,8 +41,10 @@ FROM_COLLECTIONS: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id
 _IDS_AT_ONCE: Final = 500
 
 _KEEP_PRIVATE: Final = (
-    "UPDATE collection_decisions SET visibility = ? WHERE collection_id = ? AND kind = 'hide'"
+    "UPDATE collection_decisions SET visibility = 'private' WHERE collection_id = ?"
+    " AND kind = 'hide' AND visibility <> 'private' RETURNING id"
 )
+"""Lets a hidden collection stay private when that is undone."""
 
 _ONE_AT_A_TIME: Final = "UPDATE users SET name = name WHERE name_key = ?"
 
@@ -198,18 +200,19 @@ def _edit(database: Transaction, public_id: str, details: CollectionDetails) -> 
     found = lock_collection(database, public_id)
     visibility = details.visibility or found.visibility
     _refuse_removed(visibility)
+    stays_private = False
     if details.visibility is not None and is_hidden(database.rows, public_id):
         if visibility is not found.visibility:
             raise CollectionHidden("administrators have hidden this collection")
-        # It stays private when that is undone.
-        database.execute(_KEEP_PRIVATE, (Visibility.PRIVATE.value, public_id))
+        stays_private = bool(database.rows(_KEEP_PRIVATE, (public_id,)))
     said = (
         found.title if details.title is None else details.title,
         found.text if details.text is None else details.text,
         visibility.value,
     )
     if said == (found.title, found.text, found.visibility.value):
-        database.audit_entries.drop()
+        if not stays_private:
+            database.audit_entries.drop()
         return found
     database.execute(
         "UPDATE collections SET title = ?, text = ?, visibility = ?, changed = ? WHERE id = ?",

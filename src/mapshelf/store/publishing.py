@@ -31,7 +31,7 @@ from mapshelf.store.columns import (
     map_of_row,
     user_of_row,
 )
-from mapshelf.store.contract.publishing import CheckRemoved, CheckUsage, undoable
+from mapshelf.store.contract.publishing import ChangeTags, CheckRemoved, CheckUsage, undoable
 from mapshelf.store.inherited_visibility import forget_inherited
 from mapshelf.store.merge import current_tags, new_id
 from mapshelf.store.missing_maps import is_missing
@@ -58,8 +58,10 @@ _WRITE_VOTE: Final = VOTES.upsert("?")
 _WRITE_REMOVED: Final = REMOVED.upsert("?")
 
 _KEEP_PRIVATE: Final = (
-    "UPDATE decisions SET visibility = ?, noted = ? WHERE file_id = ? AND kind = 'hide'"
+    "UPDATE decisions SET visibility = 'private', noted = 1 WHERE file_id = ? AND kind = 'hide'"
+    " AND (visibility <> 'private' OR noted = 0) RETURNING id"
 )
+"""Lets a hidden map stay private when that is undone."""
 
 
 class Transaction(Protocol):
@@ -92,16 +94,19 @@ class Transaction(Protocol):
 # -- editing and removing ----------------------------------------------------------------------
 
 
-def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
+def edit_map(
+    database: Transaction, file_id: int, details: MapDetails, change_tags: ChangeTags | None
+) -> Map:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
-    given = said_fields(details)
+    given, stays_private = said_fields(details), False
+    if change_tags is not None:
+        given["tags"] = change_tags(found.tags)
     refuse_removal(details)
     if "visibility" in given and is_hidden(database.rows, file_id):
         if given["visibility"] is not found.visibility:
             raise MapHidden("An administrator has hidden this map; only its owner can see it.")
-        # It stays private when that is undone.
-        database.execute(_KEEP_PRIVATE, (Visibility.PRIVATE.value, 1, file_id))
+        stays_private = bool(database.rows(_KEEP_PRIVATE, (file_id,)))
     if given.keys() & FROM_FILES and is_in_folder(database.rows, file_id):
         if any(given.get(name, was) != was for name, was in _of_file(found).items()):
             raise Conflict("the title and template of this map come from its file")
@@ -114,9 +119,9 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         if "tags" in given:
             given["tags"] = current_tags(given["tags"], dict(rows.read(SELECT_RENAMED_TAGS, ())))
         changed = replace(found, **given, set_by_people=found.set_by_people | settled)
-        if changed == found:
+        if changed == found and not stays_private:
             database.audit_entries.drop()
-        else:
+        if changed != found:
             rows.inheritance.forget(file_id)
             rows.write_map(changed, rows.user(found.owner, database.now))
     return changed

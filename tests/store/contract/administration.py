@@ -190,11 +190,24 @@ class DecisionsContract(PeopleSuite):
     ) -> None:
         found = published(store, ann)
         decision = store.decide(found.file_id, HIDE, bob)
-        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        entry = AuditEntry(AuditEvent.MAP_CHANGED, "map", ann, "ann", "192.0.2.1")
+        for _ in range(2):  # the second time, nothing changes
+            with store.auditing(entry):
+                store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert [one.count for one in store.audit_records(0, 0, 10)] == [1]
         back = store.undo_decision(decision.id)
         assert back.visibility is Visibility.PRIVATE
         assert "visibility" in back.set_by_people
         store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+
+    def test_making_a_hidden_map_private_says_nothing_about_other_hidden_maps(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        first, second = (published(store, ann, upload(name)) for name in "ab")
+        _, decision = (store.decide(one.file_id, HIDE, bob) for one in (first, second))
+        store.edit_map(first.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        back = store.undo_decision(decision.id)
+        assert (back.visibility, back.set_by_people) == (second.visibility, second.set_by_people)
 
     def test_a_hidden_map_that_its_owner_removes_comes_back_hidden(
         self, store: Store, ann: int, bob: int
@@ -263,6 +276,17 @@ class DecisionsContract(PeopleSuite):
         store.undo_decision(decision.id)
         assert [one.disabled for one in store.users() if one.id == ann] == [True]
         assert store.check() == []
+
+    def test_disabling_a_user_by_name_says_nothing_about_decisions_about_others(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        cat = store.add_user("cat").id
+        decision = store.decide(published(store, ann).file_id, DISABLE, bob)
+        store.decide(published(store, cat, upload("of cat")).file_id, DISABLE, bob)
+        store.disable_user("cat")
+        assert [one.user for one in store.decisions(9)] == [None, "ann"]
+        store.undo_decision(decision.id)
+        assert [one.name for one in store.users() if one.disabled] == ["cat"]
 
     def test_nobody_disables_themselves_or_system(self, store: Store, ann: int, bob: int) -> None:
         own, ours = published(store, ann), put(store, title("t"))
@@ -621,6 +645,16 @@ class ClosedAccountsContract(PeopleSuite):
         record = store.password_of("ann")
         assert record
         assert (record.user.disabled, record.user.role) == (True, Role.MEMBER)
+
+    def test_a_closed_account_is_not_enabled_by_undoing_a_decision(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        decision = store.decide(published(store, ann).file_id, DISABLE, bob)
+        store.close_account(ann, REMOVE, None)
+        store.undo_decision(decision.id)
+        record = store.password_of("ann")
+        assert record
+        assert record.user.disabled
 
     def test_uploaded_maps_of_a_closed_account_are_deleted(
         self, store: Store, ann: int, bob: int

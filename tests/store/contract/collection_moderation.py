@@ -107,10 +107,22 @@ class CollectionModerationContract(PeopleSuite):
     ) -> None:
         found = collection_of(store, ann)
         decision = store.decide_about_collection(found.id, HIDE, bob)
-        store.edit_collection(found.id, CollectionDetails(visibility=PRIVATE))
+        entry = AuditEntry(AuditEvent.COLLECTION_CHANGED, "c", ann, "ann", "192.0.2.1")
+        for _ in range(2):  # the second time, nothing changes
+            with store.auditing(entry):
+                store.edit_collection(found.id, CollectionDetails(visibility=PRIVATE))
+        assert [one.count for one in store.audit_records(0, 0, 10)] == [1]
         assert store.undo_collection_decision(decision.id).visibility is PRIVATE
         shown = CollectionDetails(visibility=PUBLISHED)
         assert store.edit_collection(found.id, shown).visibility is PUBLISHED
+
+    def test_making_a_hidden_collection_private_says_nothing_about_other_hidden_ones(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        first, second = (collection_of(store, ann, title) for title in "ab")
+        _, decision = (store.decide_about_collection(one.id, HIDE, bob) for one in (first, second))
+        store.edit_collection(first.id, CollectionDetails(visibility=PRIVATE))
+        assert store.undo_collection_decision(decision.id).visibility is PUBLISHED
 
     def test_old_dismissals_of_collections_are_forgotten(
         self, store: Store, ann: int, bob: int, clock: Clock

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -34,6 +35,8 @@ from tests.store.contract.suite import (
     verdicts,
 )
 from tests.store.drafts import source
+
+Form = Literal["NFC", "NFD"]
 
 SAME = b"s" * 32
 FILE = source("a/1.mm", digest=SAME)
@@ -124,7 +127,7 @@ class CopiedFilesContract(PeopleSuite):
 
     @pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
     def test_an_owner_named_in_another_unicode_form_is_the_same(
-        self, store: Store, forms: tuple[str, str]
+        self, store: Store, forms: tuple[Form, Form]
     ) -> None:
         owner, other = (unicodedata.normalize(form, "Zo\u00eb") for form in forms)
         found = put(store, draft(FILE, owner=owner))

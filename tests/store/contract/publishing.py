@@ -178,6 +178,15 @@ class UploadsContract(PeopleSuite):
         clock.now += 1
         assert store.publish(upload("d"), details, ann, b"key")[1]
 
+    def test_other_uploads_of_the_day_forget_no_key(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        details = MapDetails(title="t")
+        first, _ = store.publish(upload("a"), details, ann, b"key")
+        clock.now += DAY - 1
+        store.publish(upload("b"), details, bob, None)
+        assert store.publish(upload("c"), details, ann, b"key") == (first, False)
+
     def test_an_upload_of_a_map_that_is_removed_is_new(self, store: Store, ann: int) -> None:
         details = MapDetails(title="t")
         first, _ = store.publish(upload(), details, ann, b"key")

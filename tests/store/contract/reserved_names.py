@@ -3,6 +3,7 @@
 import unicodedata
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -137,7 +138,9 @@ class ReservedNamesContract(PeopleSuite):
         assert store.is_reserved("ann")
 
     @pytest.mark.parametrize("form", ["NFC", "NFD"])
-    def test_imports_may_name_it_in_another_unicode_form(self, store: Store, form: str) -> None:
+    def test_imports_may_name_it_in_another_unicode_form(
+        self, store: Store, form: Literal["NFC", "NFD"]
+    ) -> None:
         zoe = store.add_user("Zo\u00eb").id
         put(store, title("t", owner="Zo\u00eb", source=source()))
         close(store, zoe)
