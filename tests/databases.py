@@ -24,8 +24,8 @@ from tests import postgres
 KIND: Final = os.environ.get("MAPSHELF_TEST_DATABASE", "sqlite")
 assert KIND in ("sqlite", "postgres"), f"MAPSHELF_TEST_DATABASE must not be {KIND}"
 
-MISSING_TABLE: Final = {"sqlite": "no such table", "postgres": "does not exist"}[KIND]
-"""What the database says of a table that is not there."""
+FAULT: Final = {"sqlite": "no such table", "postgres": "division by zero"}[KIND]
+"""What the database says after ``break_tokens``."""
 
 _names: dict[Path, str] = {}
 
@@ -69,11 +69,19 @@ def open_with(folder: Path, clock: Callable[[], int]) -> Store:
     return PostgresStore(url, clock)
 
 
-def drop_tokens(folder: Path) -> None:
-    """Drop a table that the service needs, as an unexpected fault."""
+def break_tokens(folder: Path) -> None:
+    """Break a table that the service needs, as an unexpected fault.
+
+    In PostgreSQL, a table that does not exist would be an outage: rights may be missing.
+    """
     if KIND == "postgres":
         database_url(folder)
-        postgres.shared().execute("DROP TABLE mapshelf.tokens", _names[folder])
+        for statement in (
+            "ALTER TABLE mapshelf.tokens RENAME TO former",
+            "CREATE VIEW mapshelf.tokens AS SELECT * FROM mapshelf.former"
+            " WHERE (SELECT 1 / (count(*) - count(*)) FROM mapshelf.former) = 1",
+        ):
+            postgres.shared().execute(statement, _names[folder])
         return
     database = apsw.Connection(str(folder / "catalogue.db"))
     database.execute("PRAGMA foreign_keys = OFF; DROP TABLE tokens")

@@ -16,7 +16,7 @@ import pytest
 from mapshelf.model import MapDraft
 from mapshelf.tokens import new_token
 from tests.conftest import Serving
-from tests.databases import MISSING_TABLE, drop_tokens
+from tests.databases import FAULT, break_tokens
 from tests.harness import BASE_URL, READER, Service, Shelf, outline_of, serve, shelf_with
 
 Error = tuple[int, int, str]
@@ -666,7 +666,7 @@ def test_414_for_a_long_query_string(service: Service) -> None:
 def test_500_hides_the_fault_and_the_log_has_it(
     shelf: Shelf, live: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
-    drop_tokens(shelf.settings.data)
+    break_tokens(shelf.settings.data)
     response = live.get("/maps")
     assert response.status_code == 500
     assert response.json() == {
@@ -675,7 +675,7 @@ def test_500_hides_the_fault_and_the_log_has_it(
         "error_description": "Something went wrong on our side.",
     }
     assert response.headers["X-Request-Id"] in caplog.text
-    assert MISSING_TABLE in caplog.text
+    assert FAULT in caplog.text
     assert "Traceback" in caplog.text
 
 

@@ -13,7 +13,7 @@ import pytest
 from mapshelf.api.errors import FAULT, TABLE
 from mapshelf.model import MapDraft
 from tests.api import openapi
-from tests.databases import KIND, drop_tokens
+from tests.databases import KIND, break_tokens
 from tests.harness import Service, Shelf, copied_shelf, serve, shelf_with
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "DELETE")
@@ -46,7 +46,7 @@ def stop(shelf: Shelf, service: Service) -> None:
 
 def break_store(shelf: Shelf, service: Service) -> None:
     """Drop a table, as an unexpected fault."""
-    drop_tokens(shelf.settings.data)
+    break_tokens(shelf.settings.data)
 
 
 def narrow(shelf: Shelf, service: Service) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from mapshelf.tokens import new_token
 from tests.api.test_real_server import free_port, wait_for
-from tests.databases import drop_tokens
+from tests.databases import break_tokens
 from tests.harness import Shelf
 
 pytestmark = pytest.mark.process
@@ -112,7 +112,7 @@ def crowded(server: Server) -> None:
 
 def faulty(server: Server) -> None:
     """Drop a table, and send tokens that only the store could know."""
-    drop_tokens(server.folder)
+    break_tokens(server.folder)
 
     async def ask() -> set[int]:
         return {await server.status(token) for token in (new_token() for _ in range(300))}

@@ -10,12 +10,13 @@ and the response is JSON.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import orjson
+import xxhash
 
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change
@@ -32,6 +33,7 @@ from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility, about_
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.limits import MIB
 from mapshelf.site.cards import Card, card
+from mapshelf.site.form_changes import PREFIX, entered_again
 from mapshelf.site.form_errors import ALL_FORM_ERRORS, failure
 from mapshelf.site.map_actions import DONE
 from mapshelf.site.map_forms import (
@@ -40,6 +42,7 @@ from mapshelf.site.map_forms import (
     MOST_MAPS,
     Choices,
     MapForm,
+    Said,
     checked,
     choices_of,
     form_of,
@@ -63,6 +66,9 @@ FILES_LIMITS: Final = FormLimits(fields=MOST_MAPS + 5, text=4096, files=(FILES,)
 FILES_BODY: Final = BodyRule(TOGETHER + 16_384, (MULTIPART,))
 
 _IDS: Final = re.compile("[0-9A-Za-z]{1,32}")
+
+_STATE: Final = "state"
+"""The hidden field that tells whether a map has changed since its form was opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +95,12 @@ class Uploaded:
         contents: a summary of its contents in words.
         form: the form for its details.
         visibility: its current visibility.
-        is_draft: whether it has not been published yet.
     """
 
     card: Card
     contents: str
     form: MapForm
     visibility: Visibility
-    is_draft: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +231,10 @@ class PublishPages:
         maps, choices = await self._personal.ask(request, look)
         if not maps and not refused:
             return see_other(self._addresses.people.publish())
-        drafts = [one for one in maps if one.is_draft]
+        drafts = [one for one in maps if one.visibility is Visibility.PRIVATE]
         values = {
             "drafts": drafts,
-            "others": [one for one in maps if not one.is_draft],
+            "others": [one for one in maps if one.visibility is not Visibility.PRIVATE],
             "choices": choices,
             "maps": ",".join(one.card.id for one in drafts),
             "refused": refused,
@@ -248,9 +252,7 @@ class PublishPages:
             found = store.find_map(public_id)
             if found is None or not may_change(found, user):
                 continue
-            form = forms.get(public_id) or MapForm(
-                _prefix(public_id), form_of(found, Visibility.PUBLISHED)
-            )
+            form = forms.get(public_id) or _form(found, form_of(found, Visibility.PUBLISHED), {})
             record = Record(found.file_id, with_base_url(encode_record(found), b""))
             maps.append(
                 Uploaded(
@@ -258,7 +260,6 @@ class PublishPages:
                     contents_of(store, found),
                     form,
                     found.visibility,
-                    _is_draft(found),
                 )
             )
         return maps, choices_of(store)
@@ -295,18 +296,23 @@ class PublishPages:
             found = store.find_map(public_id)
             if found is None or not may_change(found, said.user):
                 continue  # removed meanwhile
-            if not _is_draft(found):
-                left.append(public_id)  # published meanwhile, and perhaps made private again
+            prefix = _prefix(public_id)
+            fields, state = said_in(said.form, prefix), said.form.text(f"{prefix}{PREFIX}{_STATE}")
+            if state != _state(found):  # published meanwhile, and perhaps made private again
+                if found.visibility is Visibility.PRIVATE:
+                    failures = {"visibility": say("failure.outdated")}
+                    again = entered_again(fields, form_of(found))
+                    forms[public_id] = _form(found, again, failures)
+                left.append(public_id)
                 continue
             if public_id == discarded:
                 with store.auditing(said.entry(AuditEvent.MAP_REMOVED, found)):
                     permitted = permitted_store(store, found, said.user)
                     permitted.remove_map(found.file_id, said.user.id)
                 continue
-            fields = said_in(said.form, _prefix(public_id))
             details, failures = checked(fields, store)
             shown = {} if discarded else failures
-            forms[public_id] = MapForm(_prefix(public_id), fields, shown)
+            forms[public_id] = MapForm(prefix, fields, shown, shown={_STATE: state})
             ready.append((found, details))
             left.append(public_id)
         if not discarded and not any(one.failures for one in forms.values()):
@@ -349,9 +355,14 @@ def contents_of(store: Store, found: Map) -> str:
     return f"{counted('topics', outline.topic_count)}, {counted('levels', outline.depth)}"
 
 
-def _is_draft(found: Map) -> bool:
-    """Return whether a map has not been published yet, which settles its title."""
-    return found.visibility is Visibility.PRIVATE and "title" not in found.set_by_people
+def _state(found: Map) -> str:
+    """Return what a form must have been opened with, so that it may change a map."""
+    facts = (found.visibility, sorted(form_of(found).items()), sorted(found.set_by_people))
+    return xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
+
+
+def _form(found: Map, said: Said, failures: Mapping[str, str]) -> MapForm:
+    return MapForm(_prefix(found.id), said, failures, shown={_STATE: _state(found)})
 
 
 def _prefix(public_id: str) -> str:

@@ -349,12 +349,17 @@ def test_a_form_that_was_sent_before_publishes_nothing_again(ann: Person, shelf:
     private = shelf.store.edit_map(
         found.file_id, MapDetails(visibility=Visibility.PRIVATE, title="Mine")
     )
-    assert ann.upload(form).status_code == 303
-    ann.upload(form, discard=draft)
-    assert shelf.store.find_map(draft) == private
-    page = ann.get(f"/publish/preview?maps={draft}")
-    assert "Mine" in page.text
-    assert not any(one.action.endswith("/publish/preview") for one in forms(page))
+    for old in (ann.upload(form), ann.upload(form, discard=draft)):
+        assert say("failure.outdated") in html.unescape(old.text)
+        assert shelf.store.find_map(draft) == private
+    again = map_form(old)
+    assert (again.fields[f"{draft}-title"], again.fields[f"{draft}-visibility"]) == ("A", "private")
+    ann.upload(again, **{f"{draft}-title": "Ours", f"{draft}-visibility": "published"})
+    found = shelf.store.find_map(draft)
+    assert found is not None
+    assert (found.title, found.visibility) == ("Ours", Visibility.PUBLISHED)
+    assert ann.upload(again).status_code == 303, "sent twice"
+    assert shelf.store.find_map(draft) == found
 
 
 def test_a_catalogue_without_uploads_says_so(start: Start, shelf: Shelf) -> None:
