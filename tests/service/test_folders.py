@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -21,6 +22,7 @@ from mapshelf.errors import AlreadyExists, StoreUnavailable
 from mapshelf.importer import map_files
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.folder_sync import FolderSync, SyncOptions
+from mapshelf.importer.gone_files import GoneFiles
 from mapshelf.model import (
     DecisionKind,
     MapDetails,
@@ -84,19 +86,43 @@ def test_owner_and_category_are_given_without_reading_files_again(
     assert store.revision() == revision
 
 
+@pytest.mark.parametrize("meanwhile", [False, True], ids=["between two looks", "during a look"])
 def test_files_are_imported_again_if_the_catalogue_lacks_earlier_changes(
-    tmp_path: Path, store: Store, folder: Path
+    tmp_path: Path,
+    store: Store,
+    folder: Path,
+    meanwhile: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A server of PostgreSQL that takes over may lack the last changes."""
+    find = GoneFiles.find
+
+    def delete() -> None:
+        store.delete_maps([one.id for one in store.maps(0, 10)])
+
+    def lose() -> None:
+        delete()
+        with closing(apsw.Connection(str(tmp_path / "data" / "catalogue.db"))) as connection:
+            connection.execute("DELETE FROM marks")
+
+    def losing(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        lose()
+        return find(*arguments)
+
     old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
         folder_sync = FolderSync(store, reader, [folder])
         folder_sync.sync()
-        store.delete_maps([one.id for one in store.maps(0, 10)])
+        if meanwhile:
+            os.utime(folder / "a.mm", (LONG_AGO + 9, LONG_AGO + 9))
+            monkeypatch.setattr(GoneFiles, "find", losing)
+        else:
+            delete()
+            folder_sync.sync()
+            assert not store.maps(0, 10), "somebody has deleted it"
+            lose()
         folder_sync.sync()
-        assert not store.maps(0, 10), "somebody has deleted it"
-        with closing(apsw.Connection(str(tmp_path / "data" / "catalogue.db"))) as connection:
-            connection.execute("DELETE FROM marks")
         folder_sync.sync()
         assert [one.title for one in store.maps(0, 10)] == ["A"]
 

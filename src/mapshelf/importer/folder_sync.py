@@ -129,19 +129,20 @@ class FolderSync:
         copies = self._gone.remove(self._gone.missed_before(gone, missed_before), lost)
         unread = {*copies, *report.vanished}
         self._imported = {candidate for candidate in complete if candidate.path not in unread}
-        revision = self._store.revision()
-        self._imported_as_of = (revision, self._store.lineage(revision))
+        self._compare_all_if_changes_are_lost()
         self._purging.purge_due(reachable, lost)
         return bool(unread) or not all_read
 
     def _compare_all_if_changes_are_lost(self) -> None:
-        """Compare all files with the store again if it may lack what was imported before.
+        """Let the next import compare all files with the store again if it may lack some of them.
 
         Another server of PostgreSQL may have taken over, or an earlier state may be back.
         """
         revision, lineage = self._imported_as_of
         if self._store.lineage(revision) != lineage:
             self._imported = set()
+        revision = self._store.revision()
+        self._imported_as_of = (revision, self._store.lineage(revision))
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
