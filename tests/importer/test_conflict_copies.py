@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mapshelf.importer import map_files
 from mapshelf.importer.conflict_copies import (
     MOST_ORIGINALS,
     ConflictCopies,
@@ -353,8 +354,9 @@ class SlowReader(LateReader):
 
 @pytest.mark.process
 def test_the_original_may_be_hidden_before_the_copy_is_stored(
-    store: Store, reader: SandboxedReader, tmp_path: Path
+    store: Store, reader: SandboxedReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(map_files, "BATCH_SECONDS", 600)  # however slow this machine is
     plan = old_map(tmp_path / "maps" / "plan.mm", "Plan")
     FolderSync(store, reader, [plan.parent]).sync()
     copy = old_map(plan.with_name(COPIES[0]), "Secret")

@@ -138,10 +138,9 @@ class FolderSync:
 
         Another server of PostgreSQL may have taken over, or an earlier state may be back.
         """
-        revision, lineage = self._imported_as_of
-        if self._store.lineage(revision) != lineage:
+        revision, (before, lineage) = self._store.revision(), self._imported_as_of
+        if self._store.lineage(before) != lineage:
             self._imported = set()
-        revision = self._store.revision()
         self._imported_as_of = (revision, self._store.lineage(revision))
 
     def _reachable(self) -> list[Path]:

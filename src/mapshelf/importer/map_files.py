@@ -189,7 +189,13 @@ class _Import:
                     former = source.digest if source and known else None
                     converted = source is not None and source.size == OTHER_FORM
                     reading = _Reading(
-                        candidate.name, known, gone, candidate.folder, former, converted
+                        candidate.name,
+                        source is not None,
+                        known,
+                        gone,
+                        candidate.folder,
+                        former,
+                        converted,
                     )
                     self._reading[candidate.path] = reading
                     yield candidate.path
@@ -243,7 +249,7 @@ class _Import:
             tags=found.tags,
             initial_visibility=self._attribution.visibility,
             source=source,
-            is_known=reading.known or renamed,
+            is_known=reading.has_map or renamed,
             folder=place,
             other_folders=others,
             other_places=other_places(found.path),
@@ -339,8 +345,9 @@ class _Reading:
 
     Attributes:
         name: its name below the imported folder.
-        known: whether the store has the map of the file at this path; false, too, after a rename
-            that an earlier import did not finish (``UNREAD``).
+        has_map: whether the store has a map of this path.
+        known: whether that is the map of this file; false after a rename that an earlier import did
+            not finish (``UNREAD``).
         gone: whether the file at this path had been missing: this may be another one, renamed.
         folder: see ``Candidate``.
         former: digest of the file at this path when it was last read, ``None`` if it is not known.
@@ -348,6 +355,7 @@ class _Reading:
     """
 
     name: str
+    has_map: bool
     known: bool
     gone: bool
     folder: str

@@ -15,7 +15,7 @@ from mapshelf.store.columns import (
     map_of_row,
 )
 from mapshelf.store.contract.change_feed import MOST_BYTES
-from mapshelf.store.postgres.counters import LEAP, begin_takeover
+from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.link import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.listening import Listener
@@ -94,8 +94,7 @@ class PostgresChangeFeed(DatabaseUser):
             except StoreUnavailable:
                 found = max(found, self._seen)
         if not standby and found < known:
-            with self._connections.unchecked() as link:
-                self._listener.announced = found = begin_takeover(link, known)
+            self._listener.announced = found = self._connections.take_over(known)
         self._seen = found
         return int(found)
 

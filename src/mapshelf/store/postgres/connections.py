@@ -24,6 +24,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, TooManyRequests
 
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
+from mapshelf.store.postgres.counters import begin_takeover
 from mapshelf.store.postgres.error_translation import is_dead, translated
 from mapshelf.store.postgres.link import (
     GRACE,
@@ -233,6 +234,11 @@ class Connections:
         with translated(), self._writing.link() as link, link.transaction():
             yield link
             self.audit_entries.write(link.shared_rows)
+
+    def take_over(self, known: int) -> int:
+        """Let a primary that lacks the revision ``known`` skip it; return its revision."""
+        with translated(), self._writing.link() as link:
+            return begin_takeover(link, known)
 
     @property
     def has_failed_lately(self) -> bool:

@@ -51,21 +51,23 @@ class LockedCounters:
         taken_over: whether another server wrote before, so that the next revision skips.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, known: int = 0) -> None:
+        """Lock the counters. If they have not reached ``known``, changes up to it were lost."""
         self._link = link
-        ((revision, file_id, known, history),) = link.rows(
+        ((revision, file_id, writer, history),) = link.rows(
             f"SELECT revision, file_id, history, {HISTORY} FROM sequence FOR UPDATE"
         )
         self._before: int = revision
         self.revision: int = revision
         self.file_id: int = file_id
-        self.taken_over = known != history
+        self.taken_over = writer != history or revision < known
+        self._highest = max(revision, known)
 
     def _leap(self) -> None:
         self.taken_over = False
         ((so_far,),) = self._link.rows(LEAPS_SO_FAR)
         # The clock may be wrong.
-        self.revision = max(so_far, self._before // LEAP + 1) * LEAP
+        self.revision = max(so_far, self._highest // LEAP + 1) * LEAP
         self._link.execute(
             "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self.revision + 1)
         )
@@ -105,9 +107,8 @@ def begin_takeover(link: Link, known: int = 0) -> int:
     if same and revision >= known:
         return int(revision)
     with link.transaction():
-        counters = LockedCounters(link)
-        if counters.taken_over or counters.revision < known:
-            counters.taken_over = True
+        counters = LockedCounters(link, known)
+        if counters.taken_over:
             counters.file_id += 1
             write_deletions(link, counters, {new_id(): counters.file_id})
         return counters.revision

@@ -74,10 +74,10 @@ class DatabaseUser:
     def _read_primary(self, sql: str, parameters: Row) -> list[Row]:
         known = self._newest_read.revision
         found = self._connections.read(lambda link: _read_with_state(link, sql, parameters))
-        if found.revision < known:  # its own revisions follow at once (``begin_takeover``)
-            raise StoreUnavailable(
-                "the primary has just taken over, and lacks what was read before"
-            )
+        if found.revision < known:
+            # It has just taken over, and must not be read together with what it lacks.
+            self._connections.take_over(known)
+            found = self._connections.read(lambda link: _read_with_state(link, sql, parameters))
         return self._noted(found)
 
     def _read_standby(self, sql: str, parameters: Row) -> tuple["_Found", bool]:
