@@ -189,13 +189,13 @@ class _Import:
                     former = source.digest if source and known else None
                     converted = source is not None and source.size == OTHER_FORM
                     reading = _Reading(
-                        candidate.name,
-                        source is not None,
-                        known,
-                        gone,
-                        candidate.folder,
-                        former,
-                        converted,
+                        name=candidate.name,
+                        has_map=source is not None,
+                        known=known,
+                        gone=gone,
+                        folder=candidate.folder,
+                        former=former,
+                        converted=converted,
                     )
                     self._reading[candidate.path] = reading
                     yield candidate.path

@@ -26,10 +26,11 @@ MOST_NAMED: Final = 10_000
 NAMES_AT_ONCE: Final = 500
 """Names that are looked up in the store at a time."""
 
-_Way = Callable[[str], str]
-"""A way to change the spelling of a name."""
+_Respelling = Callable[[str], str]
+"""Writes a name with other capital or small letters."""
 
 _BEGINNING: Final = re.compile(r"(?:^|[\s_-])\w")
+"""The beginning of a word."""
 
 
 class FoundFile(NamedTuple):
@@ -144,7 +145,7 @@ def _spellings(name: str) -> Collection[str]:
     The store compares them without regard to the case of English letters only.
     """
     forms = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
-    ways: tuple[_Way, ...] = (
+    respellings: tuple[_Respelling, ...] = (
         str,
         str.lower,
         str.upper,
@@ -153,18 +154,21 @@ def _spellings(name: str) -> Collection[str]:
         _with_capital,
         _with_capitals,
     )
-    changed = (way(form) for form in forms for way in (*ways, *map(_of_stem, ways)))
-    return {_in_english_lower_case(one) for one in changed}
+    respellings += tuple(map(_of_stem, respellings))
+    return {_in_english_lower_case(respell(form)) for form in forms for respell in respellings}
 
 
-def _of_stem(way: _Way) -> _Way:
-    """Return a way to change a name but not its extension, before which a sigma is another."""
+def _of_stem(respelling: _Respelling) -> _Respelling:
+    """Return a respelling of a name without its extension.
 
-    def change(name: str) -> str:
+    Python writes a sigma at the end of a word differently, but not one before an extension.
+    """
+
+    def respell(name: str) -> str:
         stem, extension = os.path.splitext(name)
-        return way(stem) + extension
+        return respelling(stem) + extension
 
-    return change
+    return respell
 
 
 def _with_capital(text: str) -> str:
@@ -172,7 +176,7 @@ def _with_capital(text: str) -> str:
 
 
 def _with_capitals(text: str) -> str:
-    """Write words with a capital and small letters; an apostrophe is within a word."""
+    """Begin each word with a capital. Unlike ``str.title``, do not begin one at an apostrophe."""
     return _BEGINNING.sub(lambda found: found[0].upper(), text.lower())
 
 

@@ -76,7 +76,7 @@ def name_key(name: str) -> str:
 def user_keys(name: str) -> list[str]:
     """Return the keys of the users who may be meant by a name, the likeliest first.
 
-    Accounts that were added before names were composed may have any Unicode form.
+    Names are stored in NFC, and found by any Unicode form; older accounts by the form they have.
     """
     return list(dict.fromkeys((name_key(name), name_key(composed_name(name)))))
 

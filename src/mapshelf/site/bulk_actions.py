@@ -232,9 +232,10 @@ class _Change:
         known = {name_key(one) for one in kept}
         tags = (*kept, *(one for one in self.added if name_key(one) not in known))
         try:
-            return parse_tags(", ".join(tags))
+            parse_tags(", ".join(tags))
         except ValueError as error:
             raise InvalidParameter("A map would have too many tags.") from error
+        return tags
 
 
 class _Names:

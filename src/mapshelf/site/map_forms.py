@@ -27,7 +27,7 @@ from mapshelf.store import Store
 MOST_MAPS: Final = 10
 """Maximum number of maps in one form."""
 
-LIMITS: Final = FormLimits(fields=MOST_MAPS * len(NAMES) + 10, text=131_072)
+LIMITS: Final = FormLimits(fields=MOST_MAPS * (len(NAMES) + 1) + 10, text=131_072)
 BODY: Final = BodyRule(163_840, (MULTIPART,))
 """Limits of a form about maps: at most as much text as is kept in memory. It must be sent as
 ``multipart/form-data``, because URL encoding may take nine bytes per letter."""

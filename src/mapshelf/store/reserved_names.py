@@ -40,8 +40,9 @@ def reserve_name(read: Read, name: str, now: int) -> None:
 
 
 def is_reserved(read: Read, name: str) -> bool:
-    """Return whether a name is reserved, ignoring case and Unicode form."""
-    return any(reserved for _, reserved in _known(read, [name]).values())
+    """Return whether a name is reserved and not a user's, ignoring case and Unicode form."""
+    known = _known(read, [name]).values()
+    return bool(known) and all(reserved for _, reserved in known)
 
 
 def give_reserved_name(read: Read, name: str, role: Role, now: int) -> User | None:

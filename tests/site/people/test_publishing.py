@@ -338,6 +338,19 @@ def test_publishing_several_maps_says_which_one_is_hidden(
     assert other.visibility is Visibility.PUBLISHED
 
 
+def test_as_many_maps_as_allowed_are_published_with_all_their_fields(
+    ann: Person, shelf: Shelf
+) -> None:
+    files = [(f"{number}.mm", plan(f"Plan {number}")) for number in range(MOST_MAPS)]
+    drafts = ids_of(choose(ann, *files))
+    form = map_form(ann.get(f"/publish/preview?maps={','.join(drafts)}"))
+    ann.upload(form, **{f"{draft}-template": "true" for draft in drafts})
+    maps = [shelf.store.find_map(draft) for draft in drafts]
+    assert [one and (one.template, one.visibility) for one in maps] == [
+        (True, Visibility.PUBLISHED)
+    ] * MOST_MAPS
+
+
 def test_a_form_that_was_sent_before_publishes_nothing_again(ann: Person, shelf: Shelf) -> None:
     """Its map may have been made private meanwhile."""
     (draft,) = ids_of(choose(ann, ("a.mm", plan("A"))))

@@ -36,7 +36,7 @@ from tests.store.contract.suite import (
 )
 from tests.store.drafts import source
 
-Form = Literal["NFC", "NFD"]
+UnicodeForm = Literal["NFC", "NFD"]
 
 SAME = b"s" * 32
 FILE = source("a/1.mm", digest=SAME)
@@ -127,7 +127,7 @@ class CopiedFilesContract(PeopleSuite):
 
     @pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
     def test_an_owner_named_in_another_unicode_form_is_the_same(
-        self, store: Store, forms: tuple[Form, Form]
+        self, store: Store, forms: tuple[UnicodeForm, UnicodeForm]
     ) -> None:
         owner, other = (unicodedata.normalize(form, "Zo\u00eb") for form in forms)
         found = put(store, draft(FILE, owner=owner))

@@ -27,7 +27,7 @@ class Passwords(Protocol):
     def password_of(self, name: str) -> PasswordRecord | None:
         """Return the user with this name and their password, or ``None``.
 
-        Case and Unicode form are ignored. MUST be up to date.
+        Case is ignored; for Unicode forms see ``user_keys``. MUST be up to date.
         """
 
     def set_password(

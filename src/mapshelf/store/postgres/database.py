@@ -47,8 +47,8 @@ class DatabaseUser:
     def _newest(self, sql: str, parameters: Row) -> list[Row]:
         """Return the rows of one statement, read from the primary.
 
-        If the primary does not answer, or has not a moment ago, a standby is used, unless more than
-        it has was read before. Do not use this for what changes without a revision.
+        If the primary does not answer, or did not a moment ago, a standby is used, unless more than
+        it has was read before. Do not use this for what may be hidden without a revision.
         """
         try:
             if self._connections.has_failed_lately:

@@ -15,7 +15,7 @@ CHANGING: Final = "FOR NO KEY UPDATE"
 
 
 def find_user(link: Link, name: str) -> User | None:
-    """Return the user with this name, ignoring case and Unicode form."""
+    """Return the user with this name, ignoring case (see ``user_keys`` for Unicode forms)."""
     query = f"SELECT {USER} FROM users WHERE name_key = %s AND NOT {RESERVED}"
     rows = (row for key in user_keys(name) for row in link.rows(query, (key,)))
     return next(map(user_of_row, rows), None)

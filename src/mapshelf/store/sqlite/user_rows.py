@@ -12,7 +12,7 @@ from mapshelf.text.skeleton import skeleton
 
 
 def find_user(database: apsw.Connection, name: str) -> User | None:
-    """Return the user with this name, ignoring case and Unicode form."""
+    """Return the user with this name, ignoring case (see ``user_keys`` for Unicode forms)."""
     query = f"SELECT {USER} FROM users WHERE name_key = ? AND NOT {RESERVED}"
     rows = (row for key in user_keys(name) for row in database.execute(query, (key,)))
     return next(map(user_of_row, rows), None)
