@@ -112,6 +112,6 @@ openid-provider: .tools/node/node_modules/oidc-provider ## install the OpenID pr
 	$(UV) sync --locked --quiet --no-dev --inexact
 	@touch $@
 
-.tools/bin/uv:
-	$(PYTHON) -m venv .tools
+.tools/bin/uv: # --clear: an interrupted installation may be incomplete
+	$(PYTHON) -m venv --clear .tools
 	.tools/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'
