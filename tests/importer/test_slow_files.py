@@ -24,7 +24,7 @@ def test_maps_that_were_read_do_not_wait_for_a_slow_file(tmp_path: Path) -> None
     write_map(tmp_path, "a.mm", "first")
     write_map(tmp_path, "b.mm", "second")
     misbehaving(tmp_path, "sleep")
-    limits = replace(HOSTILE_LIMITS, wall_seconds=4.0)
+    limits = replace(HOSTILE_LIMITS, wall_seconds=15.0)
     store, report = open_store(sqlite_url(tmp_path / "data")), ImportReport()
     seen: list[tuple[int, int]] = []
     report.notify = lambda: seen.append(

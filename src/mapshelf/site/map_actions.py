@@ -70,6 +70,7 @@ class Standing:
         address: its page.
         own: whether the user owns it.
         may_change: whether the user may change it.
+        hidden: whether the user may change it, but an administrator has hidden it.
         uploaded: whether it was uploaded, so that its file can be replaced.
         vote: the user's vote.
     """
@@ -78,6 +79,7 @@ class Standing:
     address: str
     own: bool
     may_change: bool
+    hidden: bool
     uploaded: bool
     vote: str
 
@@ -353,6 +355,7 @@ def _standing_of(
         address=addresses.map(found.id, found.title),
         own=owns(found, user),
         may_change=may,
+        hidden=may and store.is_hidden(found.file_id),
         uploaded=may and bool(store.versions(found.file_id)),
         vote=store.vote_of(found.file_id, user.id).name.lower(),
     )

@@ -73,11 +73,13 @@ class Edited:
         found: the collection.
         cards: the maps in it that the user may see.
         hidden: the number of its other maps.
+        is_hidden: whether an administrator has hidden the collection.
     """
 
     found: Collection
     cards: list[Card]
     hidden: int
+    is_hidden: bool
 
 
 class OwnCollectionPages:
@@ -240,7 +242,8 @@ class OwnCollectionPages:
         found = changeable_collection(store, public_id, user)
         maps = store.collected_maps(public_id)
         shown = [one for one in maps if is_shown(one, found, user)]
-        return Edited(found, self._cards(shown), len(maps) - len(shown))
+        cards, is_hidden = self._cards(shown), store.is_collection_hidden(public_id)
+        return Edited(found, cards, len(maps) - len(shown), is_hidden)
 
     def _cards(self, maps: list[Map]) -> list[Card]:
         return cards_of(maps, self._addresses, self._personal.context.snapshot.get().snapshot)

@@ -15,7 +15,14 @@ from mapshelf.model import (
     ReportedMap,
     Vote,
 )
-from mapshelf.store import account_deletion, audit, lookalikes, moderation, user_data
+from mapshelf.store import (
+    account_deletion,
+    audit,
+    lookalikes,
+    moderation,
+    publishing_queries,
+    user_data,
+)
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -34,6 +41,10 @@ class AdministrationMethods(SharedMethods):
     def count_reported_maps(self) -> int:
         """See ``Store``."""
         return moderation.count_reported_maps(self._read)
+
+    def is_hidden(self, file_id: int) -> bool:
+        """See ``Store``."""
+        return publishing_queries.is_hidden(self._read, file_id)
 
     def decide(self, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
         """See ``Store``."""

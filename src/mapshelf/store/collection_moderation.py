@@ -65,6 +65,10 @@ class CollectionModerationMethods(SharedMethods):
         )
         return int(count)
 
+    def is_collection_hidden(self, public_id: str) -> bool:
+        """See ``Store``."""
+        return is_hidden(self._read, public_id)
+
     def decide_about_collection(
         self, public_id: str, kind: DecisionKind, user_id: int
     ) -> CollectionDecision:

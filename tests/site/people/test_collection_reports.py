@@ -109,7 +109,9 @@ def test_its_owner_cannot_show_a_hidden_collection(shelf: Shelf, ann: Person, ro
     page = made(shelf, "ann")
     administrator = user_named(shelf, "root").id
     shelf.store.decide_about_collection(page.split("/")[2], DecisionKind.HIDE, administrator)
-    (form,) = (one for one in forms(ann.get(f"{page}/edit")) if "title" in one.fields)
+    edited = ann.get(f"{page}/edit")
+    assert say("collection.hidden") in edited.text
+    (form,) = (one for one in forms(edited) if "title" in one.fields)
     form.files = [""]
     answer = ann.upload(form, visibility="published")
     assert answer.status_code == 409

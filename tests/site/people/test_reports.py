@@ -12,6 +12,7 @@ from mapshelf.model import (
     Role,
     Visibility,
 )
+from mapshelf.site.messages import say
 from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.harness import Service, Shelf
 from tests.person import Form, Person, forms, is_signed_in, member, until, user_named
@@ -203,6 +204,21 @@ def test_the_owner_of_a_hidden_map_cannot_show_it(
         answer = site.run(asking)
         assert answer.status_code == 409
         assert "hidden" in answer.json()["error_description"]
+
+
+def test_the_owner_is_told_that_a_map_is_hidden(
+    site: Service, shelf: Shelf, bob: Person, root: Person, public_id: str
+) -> None:
+    owner = member(site, shelf, shelf.store.maps(0, 1)[0].owner)
+    page = owner.get(f"/mindmaps/{public_id}", 308).headers["Location"]
+    told = say("map.hidden")
+    assert told not in owner.get(page).text
+    report(bob, public_id)
+    press(root, "decide", "hide:")
+    until(site, lambda: told in owner.get(page).text)
+    assert told in owner.get(f"{page}/edit").text
+    press(root, "undo", "")
+    until(site, lambda: told not in owner.get(page).text)
 
 
 def test_a_map_is_deleted_and_brought_back(

@@ -169,6 +169,7 @@ class DecisionsContract(PeopleSuite):
         assert store.reported_maps(10) == []
         assert store.changes(0, ALL)[-1].map is None
         assert present(store)["t"].visibility is Visibility.PRIVATE
+        assert store.is_hidden(found.file_id)
         for shown in (Visibility.PUBLISHED, Visibility.UNLISTED):
             with pytest.raises(MapHidden):
                 store.edit_map(found.file_id, MapDetails(visibility=shown, title="x"))
@@ -181,6 +182,7 @@ class DecisionsContract(PeopleSuite):
         settled = found.set_by_people | {"tags"} if noted else {"tags"}
         assert back == replace(found, tags=("x",), set_by_people=frozenset(settled))
         assert store.find_map("t") == back
+        assert not store.is_hidden(found.file_id)
         assert len(store.reported_maps(10)) == 1
         with pytest.raises(NotFound):
             store.undo_decision(decision.id)

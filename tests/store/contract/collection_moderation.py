@@ -81,6 +81,7 @@ class CollectionModerationContract(PeopleSuite):
         store.report_collection(found.id, bob, Reason.SPAM, "old")
         decision = store.decide_about_collection(found.id, HIDE, bob)
         assert decision.collection.visibility is seen_by(store, found) is PRIVATE
+        assert store.is_collection_hidden(found.id)
         with pytest.raises(CollectionHidden):
             store.edit_collection(found.id, CollectionDetails(visibility=PUBLISHED))
         named = CollectionDetails(title="Other")
@@ -91,6 +92,7 @@ class CollectionModerationContract(PeopleSuite):
         (again,) = store.reported_collections(9)
         assert (again.hidden, [one.note for one in again.reports]) == (True, ["new"])
         assert store.undo_collection_decision(decision.id).visibility is PUBLISHED
+        assert not store.is_collection_hidden(found.id)
         (again,) = store.reported_collections(9)
         assert [one.note for one in again.reports] == ["new"], "the newer text stays"
         assert seen_by(store, found) is PUBLISHED

@@ -32,6 +32,8 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "instead of “…”:",
     "collection.back": "Back to the collection",
     "collection.empty": "This collection has no maps yet.",
+    "collection.hidden": "An administrator has hidden this collection. It stays private until an "
+    "administrator shows it again.",
     "collection.hidden.one": "{count} map in it is not shown, because you cannot see it.",
     "collection.hidden.other": "{count} maps in it are not shown, because you cannot see them.",
     "collection.hidden.out": "Remove what is not shown",

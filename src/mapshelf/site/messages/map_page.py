@@ -108,6 +108,8 @@ MAP_PAGE: Final[Mapping[str, str]] = {
     "visibility.private.hint": "only you and administrators",
     "map.seen_by.unlisted": "This map is unlisted: only people with its link can find it.",
     "map.seen_by.private": "This map is private: only its owner and administrators can see it.",
+    "map.hidden": "An administrator has hidden this map. It stays private until an administrator "
+    "shows it again.",
     "map.doing": "Actions for this map",
     "map.edit": "Edit",
     "map.versions": "Files",

@@ -45,6 +45,9 @@ class Moderation(Protocol):
     def count_reported_maps(self) -> int:
         """Return how many maps have open reports."""
 
+    def is_hidden(self, file_id: int) -> bool:
+        """Return whether an administrator has hidden this map."""
+
     def decide(self, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
         """Apply a decision to a map and close all its open reports.
 
@@ -95,6 +98,9 @@ class CollectionModeration(Protocol):
 
     def count_reported_collections(self) -> int:
         """Return how many collections have open reports."""
+
+    def is_collection_hidden(self, public_id: str) -> bool:
+        """Return whether an administrator has hidden this collection."""
 
     def decide_about_collection(
         self, public_id: str, kind: DecisionKind, user_id: int
