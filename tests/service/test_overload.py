@@ -71,7 +71,7 @@ def memory(process: int) -> int:
 def test_clients_that_read_nothing_take_little_memory_and_block_nobody(service: Service) -> None:
     (found,), _ = service.get("/maps")
     path = f"/maps/{found['ID']}/file"
-    whole = received(connected(service, path, signed=True))
+    (whole,) = received_once_there_is_room(service, path, 1, signed=True)
     assert len(whole) > 5_000_000
     before = memory(service.process.pid)
     slow = [connected(service, path, signed=True) for _ in range(150)]
@@ -79,30 +79,29 @@ def test_clients_that_read_nothing_take_little_memory_and_block_nobody(service: 
         time.sleep(4)
         # 150 files of seven megabytes are a gigabyte.
         assert memory(service.process.pid) - before < 100_000_000
-        assert once_there_is_room(service, path) == whole
+        assert received_once_there_is_room(service, path, 1, signed=True) == [whole]
         assert service.total() == 1
     finally:
         for client in slow:
             client.close()
 
 
-def once_there_is_room(service: Service, path: str) -> bytes:
-    """Repeat a request while the service is busy, and return the body."""
+def received_once_there_is_room(
+    service: Service, path: str, count: int, **how: bool
+) -> list[bytes]:
+    """Send requests at once, again while the service is busy, and return the bodies."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        client = connected(service, path, signed=True)
-        head, body = begun(client)
-        if not head.startswith(b"HTTP/1.1 503"):
-            return ended(client, head, body)
-        client.close()
-        assert b"retry-after: " in head, head
+        clients = [connected(service, path, **how) for _ in range(count)]
+        answers = [(client, *begun(client)) for client in clients]
+        busy = [head for _, head, _ in answers if head.startswith(b"HTTP/1.1 503")]
+        if not busy:
+            return [ended(*answer) for answer in answers]
+        for client in clients:
+            client.close()
+        assert all(b"retry-after: " in head for head in busy), busy
         assert time.monotonic() < deadline, "still busy"
         time.sleep(1)
-
-
-def received(client: socket.socket) -> bytes:
-    """Return the body of a response."""
-    return ended(client, *begun(client))
 
 
 def begun(client: socket.socket) -> tuple[bytes, bytes]:
@@ -158,10 +157,9 @@ def test_clients_that_hang_up_leave_no_work_that_others_wait_for(service: Servic
 def test_responses_of_large_maps_are_made_once_for_all(service: Service) -> None:
     (found,), _ = service.get("/maps")
     path = f"/site/maps/{found['ID']}.json"
-    first, *others = [connected(service, path) for _ in range(12)]
-    made = received(first)
+    made, *others = received_once_there_is_room(service, path, 12)
     assert len(json.loads(made)["sheets"][0]["topics"]) == 1 + BRANCHES + BRANCHES * TOPICS
-    assert all(received(client) == made for client in others)
+    assert set(others) == {made}
     with urlopen(f"{service.url}{path}", timeout=PATIENCE) as answer:
         assert answer.headers["Content-Length"] == str(len(made))
         assert answer.read() == made
