@@ -1126,6 +1126,33 @@ def test_a_primary_that_has_just_taken_over_skips_what_it_lacks(
     assert len({store.revision() for _ in range(3)}) == 1
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.revision(),
+        lambda store: store.identity(),
+        lambda store: store.find_map("a"),
+        lambda store: store.outline(1),
+        lambda store: store.put_maps([MapDraft(title="t")]),
+        lambda store: store.tokens_version(),
+    ],
+)
+def test_while_a_backup_is_restored_the_store_is_unavailable(
+    store: PostgresStore, url: str, call: Callable[[PostgresStore], object]
+) -> None:
+    """``pg_restore`` makes the tables first, and then fills one after another."""
+    with session(url) as connection:
+        for table in ("sequence", "token_mark"):
+            connection.execute(f"CREATE TEMPORARY TABLE kept_{table} AS SELECT * FROM {table}")
+            connection.execute(f"DELETE FROM {table}")
+        assert store.wait(1, 0.1)
+        with pytest.raises(StoreUnavailable):
+            call(store)
+        for table in ("sequence", "token_mark"):
+            connection.execute(f"INSERT INTO {table} SELECT * FROM kept_{table}")
+    call(store)
+
+
 def test_a_silent_listener_still_checks_for_changes(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -675,6 +675,43 @@ def test_a_node_is_told_of_lost_changes_although_nobody_writes(tmp_path: Path) -
             worker.close()
 
 
+def test_a_takeover_between_reading_a_map_and_asking_whether_it_is_open_is_noticed() -> None:
+    """A third server has what was uploaded while the map was private, which the new one lacks."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby, standby_of(primary) as ahead:
+            url = both_urls(primary, standby, name).replace("@", f"@127.0.0.1:{ahead.port},")
+            store, worker = open_store(url), open_store(url)
+            (outcome,) = store.put_maps([draft("harmless", Visibility.PUBLISHED)])
+            (found,) = store.maps(0, ALL)
+            wait_until(Pair(primary, standby, url).is_level)
+            assert worker.open_ids([outcome.id])
+            standby.execute("ALTER SYSTEM SET primary_conninfo = ''")
+            standby.execute("SELECT pg_reload_conf()")
+            followers = "SELECT count(*) FROM pg_stat_replication"
+            wait_until(lambda: primary.execute(followers) == [(1,)])
+            store.put_maps([draft("secret", Visibility.PRIVATE, outcome.id)])
+            wait_until(Pair(primary, ahead, url).is_level)
+            before = worker.takeovers()
+
+            def read() -> bool:
+                with suppress(StoreUnavailable):
+                    return worker.outline(found.file_id) == outline("secret")
+                return False
+
+            wait_until(read)
+            primary.stop(signal.SIGQUIT)
+            standby.execute("SELECT pg_promote()")
+            wait_until(lambda: not raises(lambda: worker.find_map(outcome.id)))
+            assert worker.open_ids([outcome.id]), "the new server lacks that it became private"
+            assert worker.takeovers() > before
+            before = worker.takeovers()
+            assert worker.outline(found.file_id) == outline("harmless")
+            assert worker.takeovers() == before
+            store.close()
+            worker.close()
+
+
 @pytest.mark.parametrize("has_maps", [False, True])
 def test_tokens_are_looked_up_again_after_a_failover(has_maps: bool) -> None:
     """The new primary may lack tokens that nodes know."""

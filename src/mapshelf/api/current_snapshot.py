@@ -57,7 +57,8 @@ class Deferred:
     Attributes:
         queue: where the response is made.
         make: makes it.
-        lasting: whether this applies to every equal request until the next snapshot.
+        lasting: whether this applies to every equal request until the next snapshot. So ``make``
+            reads what it needs of the store itself.
     """
 
     queue: WorkQueue

@@ -15,6 +15,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
 from mapshelf.api.maps import list_response
+from mapshelf.api.visible_maps import require_no_takeover
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import outline_texts
 from mapshelf.formats.outline_size import size_up_to
@@ -63,7 +64,7 @@ async def suggest(context: Context, request: Request) -> Response:
 
 def _search(context: Context, snapshot: Snapshot, query: MapQuery) -> Response | Deferred:
     hits = snapshot.search(query, context.base_url)
-    finder = SnippetFinder(hits.highlighter, API_BUDGET)
+    finder = SnippetFinder(hits.highlighter, API_BUDGET, context.store.get().takeovers())
     topics = _found_topics(context, hits, finder)
     if finder.is_interrupted:
         make = partial(_resumed_search, context, query, hits, finder)
@@ -80,7 +81,8 @@ def _resumed_search(
 
 def _found_topics(context: Context, hits: Hits, finder: SnippetFinder) -> list[list[Snippet]]:
     store = context.store.get()
-    return topics_of_open(store, hits.records, partial(_snippets, finder, store))
+    read = partial(_snippets, finder, store)
+    return topics_of_open(store, hits.records, read, finder.takeovers)
 
 
 def _search_response(
@@ -96,18 +98,28 @@ def _search_response(
 
 
 def topics_of_open(
-    store: Maps, records: Sequence[Record], read: Callable[[Record], list[T]]
+    store: Maps, records: Sequence[Record], read: Callable[[Record], list[T]], takeovers: int
 ) -> list[list[T]]:
     """Return what ``read`` finds in the outline of each map; nothing if the map is hidden by now.
 
     Outlines are in the store, where they may be newer than the snapshot. So the store is asked
     *after* reading whether everybody may still see the maps.
+
+    Args:
+        store: the store.
+        records: the maps.
+        read: reads the outline of a map.
+        takeovers: ``store.takeovers()`` before it read the first.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached, or another server took over meanwhile.
     """
     found = [read(record) for record in records]
     if not any(found):  # true of every list without a search
         return found
     ids = [record_ids(record.body)[1] for record in records]
     shown = store.open_ids([one for one, some in zip(ids, found, strict=True) if some])
+    require_no_takeover(store, takeovers)
     return [some if one in shown else [] for one, some in zip(ids, found, strict=True)]
 
 
@@ -148,6 +160,7 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     records = hits.records if len(hits.highlighter) else []
     deadline = Deadline(SUGGEST_SECONDS)
     all_languages = hits.highlighter.until(deadline)
+    takeovers = store.takeovers()
     bytes_left, topics_left = SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
 
     def read(record: Record) -> list[str]:
@@ -156,7 +169,8 @@ def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
         bytes_left -= size
         return texts
 
-    for record, texts in zip(records, topics_of_open(store, records, read), strict=True):
+    found = topics_of_open(store, records, read, takeovers)
+    for record, texts in zip(records, found, strict=True):
         highlighter = all_languages.within(record.details.language)
         short = [text for one in texts if len(text := " ".join(one.split())) <= LONGEST_SUGGESTION]
         for text in highlighter.candidates(short)[:topics_left]:

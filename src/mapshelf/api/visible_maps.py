@@ -34,7 +34,8 @@ from mapshelf.errors import (
 from mapshelf.model import Map, User, Visibility
 from mapshelf.snapshot.format.records import encode_record, with_base_url
 from mapshelf.snapshot.read import Record, Snapshot
-from mapshelf.store.contract import MapsOfPeople
+from mapshelf.store import Store
+from mapshelf.store.contract import Maps, MapsOfPeople
 from mapshelf.tokens import MAPS, scopes_of
 
 HIDDEN_WITHIN: Final = 5.0
@@ -72,6 +73,7 @@ class FoundMap:
         is_cached: whether responses may be cached with the snapshot.
         is_open: asks the store whether everybody may still see the map; for a private map, whether
             the user may for whom it was found.
+        store: returns the store.
         look_again: finds the map in the store, if the client may see it there.
         reader: the number of the user for whom a private map was found, 0 for other maps.
     """
@@ -81,6 +83,7 @@ class FoundMap:
     current: CachedSnapshot
     is_cached: bool
     is_open: Callable[[], bool]
+    store: Callable[[], Store]
     look_again: Callable[[], Awaitable["FoundMap"]]
     reader: int = 0
 
@@ -141,21 +144,26 @@ class FoundMap:
     def checked(self, make: MakeResponse) -> MakeResponse:
         """Return ``make`` such that it raises ``NotFound`` if the map has been hidden meanwhile.
 
-        The owner of a private map may have given it away meanwhile.
+        The owner of a private map may have given it away meanwhile. If another server takes over
+        meanwhile, ``make`` raises ``StoreUnavailable``.
         """
 
         def checked_make() -> Response | Deferred:
+            takeovers = self.store().takeovers()
             made = make()
             if isinstance(made, Deferred):
-                return replace(made, make=partial(self._checked_response, made.make))
-            return self._checked_response(lambda: made)
+                since = None if made.lasting else takeovers
+                return replace(made, make=partial(self._checked_response, made.make, since))
+            return self._checked_response(lambda: made, takeovers)
 
         return checked_make
 
-    def _checked_response(self, make: Callable[[], Response]) -> Response:
+    def _checked_response(self, make: Callable[[], Response], since: int | None) -> Response:
+        takeovers = self.store().takeovers() if since is None else since
         response = make()
         if not self.is_open():
             raise _HiddenMeanwhileError(_NO_MAP)
+        require_no_takeover(self.store(), takeovers)
         return response
 
     def guarded(self, response: Response) -> Response:
@@ -187,7 +195,8 @@ async def find_map(
     if record is None:
         return await look_again()
     is_open = partial(_is_open, context, public_id)
-    return FoundMap(record, Visibility.PUBLISHED, current, True, is_open, look_again)
+    store = context.store.get
+    return FoundMap(record, Visibility.PUBLISHED, current, True, is_open, store, look_again)
 
 
 async def _find_in_store(
@@ -205,7 +214,8 @@ async def _find_in_store(
         is_open, reader = partial(_is_seen, context, public_id, user), user.id
     record = Record(found.file_id, with_base_url(encode_record(found), base_url))
     look_again = partial(_find_in_store, context, request, public_id, base_url)
-    return FoundMap(record, found.visibility, current, False, is_open, look_again, reader)
+    store = context.store.get
+    return FoundMap(record, found.visibility, current, False, is_open, store, look_again, reader)
 
 
 def _is_open(context: Context, public_id: str) -> bool:
@@ -270,6 +280,23 @@ def visible_map(store: MapsOfPeople, public_id: str, user: User) -> Map:
     if found is None or not may_see(found, user):
         raise no_map()
     return found
+
+
+def require_no_takeover(store: Maps, takeovers: int) -> None:
+    """Check that what was read is not from a server that another has replaced meanwhile.
+
+    A standby may still have what the new server lacks: the content that a map had while it was
+    private, for instance, although the new server says that it is published.
+
+    Args:
+        store: the store.
+        takeovers: ``store.takeovers()`` before the first read.
+
+    Raises:
+        StoreUnavailable: it may be.
+    """
+    if store.takeovers() != takeovers:
+        raise StoreUnavailable("another server took over meanwhile")
 
 
 def no_map() -> NotFound:

@@ -89,9 +89,11 @@ class SnippetFinder:
     Attributes:
         is_interrupted: whether it has used ``QUICK_SECONDS``, and snippets are missing. Call
             ``resume``, and then find those of all maps again.
+        takeovers: ``Store.takeovers()`` before the first map was read.
     """
 
-    def __init__(self, highlighter: Highlighter, budget: SnippetBudget) -> None:
+    def __init__(self, highlighter: Highlighter, budget: SnippetBudget, takeovers: int = 0) -> None:
+        self.takeovers = takeovers
         quick = min(QUICK_SECONDS, budget.seconds)
         self._seconds_left = budget.seconds - quick
         self._finding, self._marking = Deadline(quick), Deadline(quick)

@@ -23,7 +23,7 @@ from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import NO_STORE, Request, Response
 from mapshelf.api.map_writing import only_owner, permitted_store
-from mapshelf.api.visible_maps import no_map, user_if_any
+from mapshelf.api.visible_maps import no_map, require_no_takeover, user_if_any
 from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Forbidden, InvalidParameter, Overloaded, StoreDamaged
 from mapshelf.formats.file_names import file_name, split_name
@@ -193,16 +193,21 @@ def zipped(store: Store, maps: Sequence[Map], user: User | None) -> Iterator[byt
 
     This may take a while, so a map that ``user`` may no longer see is left out. This is checked
     after its file is read: whoever hides a map may then upload a confidential file.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached, or another server took over meanwhile.
     """
     sink, names, left_out, room = PieceSink(), _Names(), [], MOST_BYTES
     with ZipFile(sink, "w", ZIP_DEFLATED, compresslevel=LEVEL) as packed:
         for one in maps:
+            takeovers = store.takeovers()
             kept = store.content(one.file_id)
             content = None
             with suppress(StoreDamaged):  # damaged: still send the others
                 content = kept.decompressed() if kept else None
             if not any(may_see(now, user) for now in store.maps_with_ids([one.id])):
                 content = None
+            require_no_takeover(store, takeovers)
             if kept is None or content is None or len(content) > room:
                 left_out.append(one.title)
                 continue

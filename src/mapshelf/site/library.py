@@ -133,12 +133,13 @@ class LibraryPages:
         given = dict(query.given)
         hits = snapshot.search(query, b"")
         if finder is None:
-            finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
+            finder = SnippetFinder(hits.highlighter, PAGE_BUDGET, store.takeovers())
         else:
             finder.resume()
         facets = self._facets.of(query, snapshot, store)
         removals = removals_of(given, facets, addresses)
-        snippets = topics_of_open(store, hits.records, partial(_snippets, finder, store))
+        read = partial(_snippets, finder, store)
+        snippets = topics_of_open(store, hits.records, read, finder.takeovers)
         cards = _cards(hits, snippets, addresses)
         if EACH not in query.given and view != TABLE:
             cards = folded(cards, hits.slots, snapshot)

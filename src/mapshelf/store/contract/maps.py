@@ -16,6 +16,13 @@ class Maps(Protocol):
     def require_revision(self, revision: int) -> None:
         """Read no outline, file or picture from before this revision from now on."""
 
+    def takeovers(self) -> int:
+        """Return how often another server has taken over, as far as this process has noticed.
+
+        The new server may lack changes that were read before. So where this has changed meanwhile,
+        what was read first MUST NOT be shown because of what was read later.
+        """
+
     def maps(self, after: int, limit: int) -> list[Map]:
         """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order.
 

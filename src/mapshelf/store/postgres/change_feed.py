@@ -73,7 +73,9 @@ class PostgresChangeFeed(DatabaseUser):
 
     def identity(self) -> str:
         """See ``Store``."""
-        return str(self._rows("SELECT identity FROM sequence")[0][0])
+        query = "SELECT identity FROM sequence"
+        ((identity,),) = self._connections.read(lambda link: link.certain_rows(query))
+        return str(identity)
 
     def lineage(self, revision: int) -> str:
         """See ``Store``."""

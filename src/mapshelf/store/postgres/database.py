@@ -9,6 +9,7 @@ from mapshelf.errors import StoreUnavailable
 from mapshelf.model import Credential
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.postgres.connections import Connections
+from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.link import Link, Row
 
 
@@ -35,6 +36,10 @@ class DatabaseUser:
     def require_revision(self, revision: int) -> None:
         """See ``Store``."""
         self._newest_read.note(revision)
+
+    def takeovers(self) -> int:
+        """See ``Store``. Now and then, many changes look like a takeover, which does no harm."""
+        return self._newest_read.leaps
 
     def close(self) -> None:
         """See ``Store``."""
@@ -95,16 +100,23 @@ class DatabaseUser:
 
 
 class NewestRevision:
-    """The newest revision of which a process has read anything."""
+    """The newest revision of which a process has read anything.
+
+    Attributes:
+        revision: that revision.
+        leaps: how often it passed a multiple of ``LEAP``, as it does after each takeover.
+    """
 
     def __init__(self) -> None:
         self.revision = 0
+        self.leaps = 0
         self._lock = Lock()
 
     def note(self, revision: int) -> None:
         """Note that something was read in this revision, or has to be."""
         if revision > self.revision:
             with self._lock:
+                self.leaps += self.revision // LEAP < revision // LEAP and self.revision > 0
                 self.revision = max(self.revision, revision)
 
 
@@ -122,7 +134,7 @@ class _Found(NamedTuple):
 
 def _read_with_state(link: Link, sql: str, parameters: Row) -> _Found:
     """Run a statement that reads rows and the state at once; PostgreSQL keeps their order."""
-    rows = link.rows(
+    rows = link.certain_rows(
         "SELECT state.*, found.* FROM (SELECT revision FROM sequence) AS state"
         f" LEFT JOIN (SELECT true, asked.* FROM ({sql}) AS asked) AS found ON true",
         parameters,

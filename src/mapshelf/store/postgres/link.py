@@ -11,7 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from mapshelf.clock import follow, is_following, steady
-from mapshelf.errors import InvalidSetting
+from mapshelf.errors import InvalidSetting, StoreUnavailable
 from mapshelf.formats.outline_codec import FORMAT
 from mapshelf.store.postgres.error_translation import line_of, translated
 
@@ -90,6 +90,17 @@ class Link(psycopg.Connection[Row]):
         """Run a statement and return its rows."""
         return self.execute(sql, parameters or None, binary=True).fetchall()
 
+    def certain_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run a statement that reads a table with exactly one row, and return its rows.
+
+        Raises:
+            StoreUnavailable: that table is empty, because a backup is being restored.
+        """
+        found = self.rows(sql, parameters)
+        if not found:
+            raise StoreUnavailable("the catalogue is missing in the PostgreSQL database")
+        return found
+
     def shared_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run a statement of both databases, with ``?`` for each parameter; return its rows."""
         return self.rows(with_placeholders(sql), parameters)
@@ -106,9 +117,14 @@ class Link(psycopg.Connection[Row]):
         """Return the row of ``SELECT what``. Note whether the server is a standby, and its time.
 
         The time of a standby counts only until that of a primary is known.
+
+        Raises:
+            StoreUnavailable: see ``certain_rows``.
         """
         asked = steady()
-        ((self.standby, time_there, *found),) = self.rows(f"SELECT {', '.join((*_STATE, *what))}")
+        self.standby, time_there, *found = self.certain_rows(
+            f"SELECT {', '.join((*_STATE, *what))}"
+        )[0]
         if not self.standby or not is_following():
             follow(time_there, asked)
         return tuple(found)

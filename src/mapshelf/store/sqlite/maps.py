@@ -48,6 +48,10 @@ class SQLiteMaps(DatabaseUser):
     def require_revision(self, revision: int) -> None:
         """See ``Store``. Everything is read as it is now."""
 
+    def takeovers(self) -> int:
+        """See ``Store``. There is no other server."""
+        return 0
+
     def open_ids(self, public_ids: Sequence[str]) -> frozenset[str]:
         """See ``Store``."""
         rows = self._database.rows(
