@@ -238,7 +238,7 @@ def test_revisions_rise_with_a_takeover_however_wrong_the_clock_is(
             connection.execute("UPDATE sequence SET history = 'another'")
         store.put_maps([MapDraft(title="after")])
         leap = postgres_counters.LEAP
-        assert store.revision() == max(clock_says, before // leap + 1) * leap + 1 > before
+        assert store.revision() == max(clock_says, before // leap + 2) * leap + 1 > before
         assert store.revision() < 2**53
         with pytest.raises(HistoryLost):
             store.changes(before + 1, 1)
@@ -1124,6 +1124,17 @@ def test_a_primary_that_has_just_taken_over_skips_what_it_lacks(
             assert store.outline(1)
         assert known < store.revision() == max(one.revision for one in store.changes(0, ALL))
     assert len({store.revision() for _ in range(3)}) == 1
+    assert store.open_ids([outcome.id])
+    assert store.takeovers() == 1
+
+
+def test_many_changes_are_no_takeover(store: PostgresStore, url: str) -> None:
+    (outcome,) = store.put_maps([MapDraft(title="t")])
+    for _ in range(3):
+        with session(url) as connection:
+            connection.execute(f"UPDATE sequence SET revision = revision + {LEAP - 1}")
+        assert store.open_ids([outcome.id])
+    assert store.takeovers() == 0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ HISTORY: Final = (
 """The server that writes, and its timeline: a new one begins when a standby takes over."""
 
 LEAP: Final = 1 << 16
-"""After a takeover, revisions continue at a multiple of this, above any lost ones."""
+"""After a takeover, revisions continue at a multiple of this, and at least this much above any lost
+ones."""
 
 LEAPS_A_SECOND: Final = 64
 """The multiple rises by this with time: 4 million revisions a second are more than anybody writes.
@@ -67,7 +68,7 @@ class LockedCounters:
         self.taken_over = False
         ((so_far,),) = self._link.rows(LEAPS_SO_FAR)
         # The clock may be wrong.
-        self.revision = max(so_far, self._highest // LEAP + 1) * LEAP
+        self.revision = max(so_far, self._highest // LEAP + 2) * LEAP
         self._link.execute(
             "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self.revision + 1)
         )

@@ -38,7 +38,7 @@ class DatabaseUser:
         self._newest_read.note(revision)
 
     def takeovers(self) -> int:
-        """See ``Store``. Now and then, many changes look like a takeover, which does no harm."""
+        """See ``Store``."""
         return self._newest_read.leaps
 
     def close(self) -> None:
@@ -104,7 +104,8 @@ class NewestRevision:
 
     Attributes:
         revision: that revision.
-        leaps: how often it passed a multiple of ``LEAP``, as it does after each takeover.
+        leaps: how often it rose by ``LEAP`` or more, as it does after each takeover. Nobody writes
+            that much between two reads, of which the first is that of the snapshot's revision.
     """
 
     def __init__(self) -> None:
@@ -116,7 +117,7 @@ class NewestRevision:
         """Note that something was read in this revision, or has to be."""
         if revision > self.revision:
             with self._lock:
-                self.leaps += self.revision // LEAP < revision // LEAP and self.revision > 0
+                self.leaps += 0 < self.revision <= revision - LEAP
                 self.revision = max(self.revision, revision)
 
 
