@@ -84,6 +84,26 @@ def test_a_slow_map_gets_a_card_and_is_retried_later(
     assert drawn.complete
 
 
+def draw_nothing(request: RenderRequest) -> bytes:
+    """Draw as slowly as on a machine that is much too busy."""
+    time.sleep(60)
+    return b""
+
+
+def test_where_even_cards_take_too_long_nothing_is_kept(
+    worker: RenderWorker, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = render_request(tree(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "draw", draw_nothing)
+        patched.setattr(module, "WALL_SECONDS", 1.0)
+        with pytest.raises(StoreUnavailable):
+            worker.picture(wanted)
+    assert not worker.picture(wanted).complete
+    clock.seconds += module.TRIED_AGAIN_AFTER
+    assert worker.picture(wanted).complete
+
+
 def draw_cards_with_a_bug(request: RenderRequest) -> bytes:
     """Fail as the code that draws would with a map that it does not expect."""
     if request.outline is not None:

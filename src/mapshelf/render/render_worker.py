@@ -118,7 +118,7 @@ class RenderWorker:
                 has no images.
 
         Raises:
-            StoreUnavailable: this worker has been closed.
+            StoreUnavailable: this worker has been closed, or even the card took too long.
         """
         cached = self.cached(request)
         if cached is not None:
@@ -216,6 +216,9 @@ class RenderWorker:
                 request = replace(request, pictures=tuple(pictures.items()))
             body = child.call(draw, (request,), WALL_SECONDS)
         except Exception as error:
+            if request.outline is None and isinstance(error, _FAILURES):
+                log.warning("a thumbnail cannot be drawn: %s", cause_of(error))
+                raise StoreUnavailable("the picture cannot be drawn now") from error
             if request.outline is None or not _is_of_map(error):
                 raise
             failure = self._failures.add(asked.key(), error)
