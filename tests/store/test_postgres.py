@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import orjson
 import psycopg
 import pytest
 
@@ -48,6 +50,10 @@ from mapshelf.model import (
     Visit,
     VisitKind,
 )
+from mapshelf.query import MapQuery
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store, open_store, scripts, seed
 from mapshelf.store.postgres import connections as postgres_connections
 from mapshelf.store.postgres import counters as postgres_counters
@@ -1106,6 +1112,35 @@ def test_a_listener_notices_that_its_server_was_restored_to_an_earlier_moment(
     wait_until(lambda: store.wait(1, 0.1) and store.revision() > LEAP)
     assert [one.revision for one in store.changes(1, ALL)] == [store.revision()]
     assert store.tokens_version() != version
+
+
+def test_a_builder_notices_a_restored_backup_although_more_was_written_since(
+    store: PostgresStore, url: str, tmp_path: Path
+) -> None:
+    directory = SnapshotDirectory(tmp_path)
+    store.put_maps([MapDraft(id="kept", title="kept")])
+    builder = Builder(store, directory)
+    builder.advance()
+    kept = store.revision()
+    store.put_maps([MapDraft(id="lost", title="lost")])
+    builder.advance()
+    with session(url) as connection:
+        connection.execute("DELETE FROM maps WHERE id = 'lost'")
+        connection.execute(f"DELETE FROM marks WHERE revision > {kept}")
+        connection.execute("ALTER TABLE sequence DISABLE TRIGGER sequence_mark")
+        connection.execute(f"UPDATE sequence SET revision = {kept}")
+        connection.execute("ALTER TABLE sequence ENABLE TRIGGER sequence_mark")
+    for public_id in ("a", "b", "c"):  # each is a transaction
+        store.put_maps([MapDraft(id=public_id, title=public_id)])
+    assert builder.advance()
+    page = Snapshot(tmp_path / directory.current()).page(MapQuery(order="alpha"), b"")
+    assert [one["ID"] for one in orjson.loads(page.body)] == ["a", "b", "c", "kept"]
+    number = directory.current()
+    store.put_maps([MapDraft(id="d", title="d")])
+    assert builder.advance()
+    assert len(Snapshot(tmp_path / directory.current())) == 5
+    assert directory.current() > number
+    builder.close()
 
 
 @pytest.mark.parametrize("ahead", [1, 1 << 50])

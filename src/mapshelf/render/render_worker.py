@@ -195,10 +195,6 @@ class RenderWorker:
         body = self._cache.get(key)
         return None if body is None else Picture(key, body)
 
-    def _drawable(self, request: RenderRequest) -> RenderRequest:
-        """Return ``request``, or the request for a card if the map could not be drawn before."""
-        return replace(request, outline=None) if self._failures.get(request.key()) else request
-
     def _drawn_once(
         self, request: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None
     ) -> Picture:
@@ -207,7 +203,8 @@ class RenderWorker:
     def _drawn(
         self, asked: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None = None
     ) -> Picture:
-        request, complete = self._drawable(asked), True
+        before, complete = self._failures.get(asked.key()), True
+        request = replace(asked, outline=None) if before else asked
         try:
             if pictures_of and request.outline is not None:
                 shown: list[str] = child.call(_shown, (request,), WALL_SECONDS)
@@ -234,7 +231,7 @@ class RenderWorker:
             return card._replace(complete=not failure.is_temporary)
         if complete:
             self._cache.put(request.key(), body)
-        return Picture(request.key(), body, complete)
+        return Picture(request.key(), body, complete and not (before and before.is_temporary))
 
 
 def _is_large(request: RenderRequest) -> bool:

@@ -43,6 +43,10 @@ COMPACTION_BATCH: Final = 200
 """Number of changes applied by each step of a compaction. New changes wait at most for one step, a
 fraction of a second."""
 
+MOST_BEHIND: Final = 50_000
+"""How many revisions behind a snapshot is still compared with the store, which keeps the marks of
+100,000."""
+
 log = logging.getLogger(__name__)
 
 
@@ -105,6 +109,7 @@ class Builder:
             self._rebuild("the store is older than it")
         try:
             self._apply_changes(revision, progress)
+            self._check_lineage(revision)
         except HistoryLost as error:
             self._rebuild(str(error))
             self._apply_changes(revision, progress)
@@ -177,6 +182,20 @@ class Builder:
             with self._preparation.for_large_build():
                 apply_all(self._store, self._working, progress)
 
+    def _check_lineage(self, revision: int) -> None:
+        """Check that the store has not been replaced by a copy that has reached ``revision``, too.
+
+        A backup may have been restored, and so much written since that its revision is not lower.
+
+        Raises:
+            HistoryLost: it has been.
+        """
+        working = self._working
+        if not working.is_published or revision - working.published_revision > MOST_BEHIND:
+            return
+        if self._store.lineage(working.published_revision) != working.published_lineage:
+            raise HistoryLost("the store was replaced by an earlier copy")
+
     def _publish(self) -> None:
         working = self._working
         lineages = self._store.lineage(working.revision), self._store.lineage(working.highest)
@@ -188,6 +207,7 @@ class Builder:
         self._verified.add(folder.name)
         self._directory.publish(folder)
         working.published_revision, working.published_name = working.revision, folder.name
+        working.published_lineage = lineages[0]
         working.applied = 0
 
     def _rebuild(self, reason: str) -> None:

@@ -55,6 +55,7 @@ class WorkingSnapshot:
         ahead: the revisions of later changes that have been applied, too, by file id.
         highest: the highest revision of a change that has been applied.
         published_revision: the store revision of the last snapshot published from this one.
+        published_lineage: the lineage of the store as of that revision.
         applied: the number of changes applied since that snapshot was published.
         is_behind: whether only withdrawn maps were removed for the last snapshot.
         removed: the slots whose maps were removed or changed since the orders were last updated.
@@ -77,6 +78,7 @@ class WorkingSnapshot:
     ahead: dict[int, int] = field(default_factory=dict)
     highest: int = 0
     published_revision: int = 0
+    published_lineage: str = ""
     applied: int = 0
     is_behind: bool = False
     removed: list[int] = field(default_factory=list)
@@ -153,6 +155,7 @@ class WorkingSnapshot:
                 revision=manifest["revision"],
                 highest=manifest["highest"],
                 published_revision=manifest["revision"],
+                published_lineage=manifest["store"],
                 published_name=snapshot.name,
                 words=int(columns["words"][live].sum()),
             )
