@@ -320,7 +320,8 @@ class PublishPages:
                 try:
                     with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
                         permitted = permitted_store(store, found, said.user)
-                        permitted.edit_map(found.file_id, details)
+                        state = _state(permitted.edit_map(found.file_id, details))
+                    forms[found.id] = replace(forms[found.id], shown={_STATE: state})
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}
                     forms[found.id] = replace(forms[found.id], failures=failures)

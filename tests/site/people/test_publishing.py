@@ -338,6 +338,24 @@ def test_publishing_several_maps_says_which_one_is_hidden(
     assert other.visibility is Visibility.PUBLISHED
 
 
+def test_maps_that_were_saved_with_one_that_is_hidden_are_not_outdated(
+    ann: Person, root: Person, shelf: Shelf
+) -> None:
+    first, second = ids_of(choose(ann, ("a.mm", plan("A")), ("b.mm", plan("B"))))
+    form = map_form(ann.get(f"/publish/preview?maps={first},{second}"))
+    found = shelf.store.find_map(second)
+    assert found is not None
+    shelf.store.decide(found.file_id, DecisionKind.HIDE, user_named(shelf, "root").id)
+    answer = ann.upload(form, **{f"{first}-visibility": "private", f"{first}-title": "Mine"})
+    assert answer.status_code == 400
+    again = map_form(answer)
+    answer = ann.upload(again, **{f"{second}-visibility": "private"})
+    assert answer.status_code == 303, answer.text
+    saved = shelf.store.find_map(first)
+    assert saved is not None
+    assert (saved.title, saved.visibility) == ("Mine", Visibility.PRIVATE)
+
+
 def test_as_many_maps_as_allowed_are_published_with_all_their_fields(
     ann: Person, shelf: Shelf
 ) -> None:
