@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from mapshelf.service.backup_folder import (
 )
 from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.service.backup_process import keep_backing_up
+from mapshelf.store.backup_file import write_backup
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 NOW = 1_800_000_000.0
@@ -72,20 +74,37 @@ def test_the_first_backup_is_due_at_once_if_there_is_none() -> None:
     assert seconds_until_due([], NOW) == 0
 
 
-def test_the_newest_backups_are_kept_despite_clock_changes(tmp_path: Path) -> None:
-    made = []
+def test_the_newest_backups_are_kept_despite_clock_changes(database: Path, tmp_path: Path) -> None:
+    made, folder = [], tmp_path / "backups"
+    folder.mkdir()
     for now in (NOW, 0.0, NOW * 2, NOW + INTERVAL):
-        made.append(next_path(tmp_path, kept_backups(tmp_path), now))
-        made[-1].touch()
+        made.append(next_path(folder, kept_backups(folder), now))
+        write_backup(database, made[-1], nothing)
     others = ("notes", "mapshelf-000001-2026-99-99T000000Z.backup", "mapshelf-1.backup")
     for name in others:
-        (tmp_path / name).touch()
+        (folder / name).write_bytes(made[0].read_bytes())
+    cut = folder / "mapshelf-000009-2027-01-15T080000Z.backup"
+    cut.write_bytes(made[0].read_bytes()[:-1])
 
-    assert delete_old(BackupPlan(tmp_path, 2)) == 2
+    assert delete_old(BackupPlan(folder, 2)) == 2
 
-    assert names(tmp_path) == sorted([*others, made[2].name, made[3].name])
+    assert names(folder) == sorted([*others, cut.name, made[2].name, made[3].name])
     assert made[0].name == "mapshelf-000001-2027-01-15T080000Z.backup"
-    assert delete_old(BackupPlan(tmp_path, 2)) == 0
+    assert delete_old(BackupPlan(folder, 2)) == 0
+
+
+def nothing(done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def test_a_file_that_was_cut_off_does_not_replace_a_backup(database: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    cut = next_path(folder, [], time.time() - 60)
+    cut.write_bytes(b"x")
+    keep_backing_up(database, BackupPlan(folder, 1), Stop(1), BackupStatusFile(tmp_path))
+    assert cut.exists()
+    assert len(kept_backups(folder)) == 1
 
 
 def test_leftovers_of_a_killed_service_are_deleted(tmp_path: Path) -> None:

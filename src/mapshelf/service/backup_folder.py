@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.durable import make_folder
+from mapshelf.errors import UnusableBackup
 from mapshelf.file_lock import locked_file
 from mapshelf.service.backup_plan import BackupPlan
+from mapshelf.store.backup_file import opened_backup
 from mapshelf.store.unfinished_file import UNFINISHED
 
 INTERVAL: Final = 86_400.0
@@ -44,7 +46,7 @@ class KeptBackup:
 
 
 def kept_backups(folder: Path) -> list[KeptBackup]:
-    """Return the backups in a folder, oldest first. Other files are ignored.
+    """Return the complete backups in a folder, oldest first. Other files are ignored.
 
     Raises:
         OSError: the folder cannot be read.
@@ -52,11 +54,18 @@ def kept_backups(folder: Path) -> list[KeptBackup]:
     found = []
     for path in folder.iterdir():
         name = _NAME.fullmatch(path.name)
-        if name and path.is_file() and not path.is_symlink():
+        if name and path.is_file() and not path.is_symlink() and _is_complete(path):
             with suppress(ValueError):  # no date is like this
                 made = datetime.strptime(name[2], _TIME).replace(tzinfo=UTC).timestamp()
                 found.append(KeptBackup(int(name[1]), made, path))
     return sorted(found)
+
+
+def _is_complete(path: Path) -> bool:
+    """Return whether a file ends as a backup does: a copy of a folder may have been cut off."""
+    with suppress(UnusableBackup), opened_backup(path):
+        return True
+    return False
 
 
 def seconds_until_due(kept: list[KeptBackup], now: float) -> float:
