@@ -117,6 +117,7 @@ def test_generated_requests_get_documented_answers(server: Server, tmp_path: Pat
             "--phases", "examples,coverage,fuzzing",
             "--max-examples", str(few(50)),
             "--seed", str(SEED),
+            "--request-timeout", "60",  # drawings are made at a low priority
             "--no-color",
         ],
         cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False,

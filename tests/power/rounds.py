@@ -186,6 +186,7 @@ def fail_under_service(place: Path, verdicts: Verdicts, bursts: int, seed: str) 
                 fault = Fault(chance.randrange(20), chance.choice(SEVERAL), chance.choice(CODES))
                 disk.fail(fault)
                 time.sleep(chance.uniform(0.2, 1.5))
+                _wait_for_failure(disk)
                 failed += disk.failed()
                 disk.fail(None)
             _wait_for_recovery(service, work)
@@ -197,6 +198,13 @@ def fail_under_service(place: Path, verdicts: Verdicts, bursts: int, seed: str) 
         verdicts.judge(left, tokens)
         shutil.rmtree(left.folder)
     return failed
+
+
+def _wait_for_failure(disk: MountedDisk) -> None:
+    """Wait until a change of the disk has failed: on a busy machine, changes are slow."""
+    deadline = time.monotonic() + PATIENCE
+    while not disk.failed() and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def _wait_for_recovery(service: Service, work: Work) -> None:
