@@ -10,16 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.model import CollectionDetails, Visibility
 from mapshelf.site import site_routes
-from tests.harness import Service, copied_shelf, serve
+from tests.harness import Service, Shelf, copied_shelf, serve
 from tests.site.shelves import GARDEN, NOTED
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Service]:
-    with copied_shelf(tmp_path, GARDEN, NOTED) as shelf, serve(shelf, site_routes) as service:
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    with copied_shelf(tmp_path, GARDEN, NOTED) as shelf:
+        yield shelf
+
+
+@pytest.fixture
+def site(shelf: Shelf) -> Iterator[Service]:
+    with serve(shelf, site_routes) as service:
         yield service
 
 
@@ -40,6 +47,19 @@ def site(tmp_path: Path) -> Iterator[Service]:
 def test_what_a_takeover_interrupts_is_not_sent(
     site: Service, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
+    assert_not_sent(site, monkeypatch, path)
+
+
+def test_nor_is_the_picture_of_a_collection(
+    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maps, owner = shelf.store.maps(0, 9), shelf.store.add_user("collector")
+    details = CollectionDetails("Both", "", Visibility.PUBLISHED)
+    found = shelf.store.add_collection(owner.id, details, [one.file_id for one in maps])
+    assert_not_sent(site, monkeypatch, f"/collections/{found.id}/picture.png")
+
+
+def assert_not_sent(site: Service, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     takeovers = count()
     store = type(site.application.application.context.store.get())
     with monkeypatch.context() as patch:

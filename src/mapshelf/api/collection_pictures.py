@@ -24,11 +24,14 @@ from mapshelf.api.thumbnails import (
     parse_picture,
 )
 from mapshelf.api.visible_collections import SeenCollection, find_collection, seen_collection
+from mapshelf.api.visible_maps import require_no_takeover
 from mapshelf.errors import Overloaded
 from mapshelf.model import Map, Visibility
 from mapshelf.render.render_request import WIDTHS, CollageRequest, RenderRequest
 from mapshelf.render.render_worker import Picture
+from mapshelf.snapshot.format.records import record_ids
 from mapshelf.snapshot.read import Record
+from mapshelf.store import Store
 
 MOST_PICTURES: Final = 4
 """Number of maps in the picture of a collection."""
@@ -86,9 +89,10 @@ def _made(
 ) -> Picture:
     if not records:
         return context.render_worker.picture(_card(found, asked))
-    part = _of_part(asked, records)
+    part, takeovers = _of_part(asked, records), context.store.get().takeovers()
     pictures = [maker.picture(one, part) for one in records]
     _check_shown(context, found, records)
+    _check_no_takeover(context.store.get(), records, takeovers)
     if len(pictures) == 1:
         return pictures[0]
     keys, bodies = (tuple(one.key for one in pictures), tuple(one.body for one in pictures))
@@ -109,6 +113,12 @@ def _check_shown(context: Context, found: SeenCollection, records: list[Record])
     now = seen_collection(context.store.get(), found.collection.id, found.reader)
     if not {one.file_id for one in records} <= {one.file_id for one in _shown(now)}:
         raise Overloaded("A map of this collection was just hidden; try again.")
+
+
+def _check_no_takeover(store: Store, records: list[Record], takeovers: int) -> None:
+    """See ``require_no_takeover``. Reading a collection does not show a takeover, so read a map."""
+    store.find_map(record_ids(records[0].body)[1])
+    require_no_takeover(store, takeovers)
 
 
 def _card(found: SeenCollection, asked: PictureQuery) -> RenderRequest:

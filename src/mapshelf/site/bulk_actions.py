@@ -205,7 +205,8 @@ def zipped(store: Store, maps: Sequence[Map], user: User | None) -> Iterator[byt
             content = None
             with suppress(StoreDamaged):  # damaged: still send the others
                 content = kept.decompressed() if kept else None
-            if not any(may_see(now, user) for now in store.maps_with_ids([one.id])):
+            now = store.find_map(one.id)
+            if now is None or not may_see(now, user):
                 content = None
             require_no_takeover(store, takeovers)
             if kept is None or content is None or len(content) > room:

@@ -74,7 +74,7 @@ class PostgresChangeFeed(DatabaseUser):
     def identity(self) -> str:
         """See ``Store``."""
         query = "SELECT identity FROM sequence"
-        ((identity,),) = self._connections.read(lambda link: link.certain_rows(query))
+        ((identity,),) = self._connections.read(lambda link: link.required_rows(query))
         return str(identity)
 
     def lineage(self, revision: int) -> str:

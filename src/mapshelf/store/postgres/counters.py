@@ -55,7 +55,7 @@ class LockedCounters:
     def __init__(self, link: Link, known: int = 0) -> None:
         """Lock the counters. If they have not reached ``known``, changes up to it were lost."""
         self._link = link
-        ((revision, file_id, writer, history),) = link.certain_rows(
+        ((revision, file_id, writer, history),) = link.required_rows(
             f"SELECT revision, file_id, history, {HISTORY} FROM sequence FOR UPDATE"
         )
         self._before: int = revision
@@ -105,7 +105,7 @@ def begin_takeover(link: Link, known: int = 0) -> int:
         The revision of the primary.
     """
     query = f"SELECT revision, history = {HISTORY} FROM sequence"
-    ((revision, same),) = link.certain_rows(query)
+    ((revision, same),) = link.required_rows(query)
     if same and revision >= known:
         return int(revision)
     with link.transaction():

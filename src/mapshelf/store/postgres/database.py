@@ -104,8 +104,9 @@ class NewestRevision:
 
     Attributes:
         revision: that revision.
-        leaps: how often it rose by ``LEAP`` or more, as it does after each takeover. Nobody writes
-            that much between two reads, of which the first is that of the snapshot's revision.
+        leaps: how often it rose by ``LEAP`` or more at once, as it does after each takeover. Other
+            changes do not make it rise so far during a request, because each request begins by
+            noting the revision of the snapshot.
     """
 
     def __init__(self) -> None:
@@ -135,7 +136,7 @@ class _Found(NamedTuple):
 
 def _read_with_state(link: Link, sql: str, parameters: Row) -> _Found:
     """Run a statement that reads rows and the state at once; PostgreSQL keeps their order."""
-    rows = link.certain_rows(
+    rows = link.required_rows(
         "SELECT state.*, found.* FROM (SELECT revision FROM sequence) AS state"
         f" LEFT JOIN (SELECT true, asked.* FROM ({sql}) AS asked) AS found ON true",
         parameters,

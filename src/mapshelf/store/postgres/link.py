@@ -90,7 +90,7 @@ class Link(psycopg.Connection[Row]):
         """Run a statement and return its rows."""
         return self.execute(sql, parameters or None, binary=True).fetchall()
 
-    def certain_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+    def required_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run a statement that reads a table with exactly one row, and return its rows.
 
         Raises:
@@ -119,10 +119,10 @@ class Link(psycopg.Connection[Row]):
         The time of a standby counts only until that of a primary is known.
 
         Raises:
-            StoreUnavailable: see ``certain_rows``.
+            StoreUnavailable: see ``required_rows``.
         """
         asked = steady()
-        self.standby, time_there, *found = self.certain_rows(
+        self.standby, time_there, *found = self.required_rows(
             f"SELECT {', '.join((*_STATE, *what))}"
         )[0]
         if not self.standby or not is_following():

@@ -77,7 +77,7 @@ class Listener:
             self._link.execute(f"LISTEN {CHANNEL}")
             begin_takeover(self._link)
             # A standby may never show what was announced before, if it follows a former primary.
-            ((self.announced,),) = self._link.certain_rows("SELECT revision FROM sequence")
+            ((self.announced,),) = self._link.required_rows("SELECT revision FROM sequence")
             self.heard = time.monotonic()
         except (StoreError, psycopg.Error) as error:
             log.info("cannot listen for changes in the database: %s", error)
