@@ -1053,6 +1053,31 @@ def test_a_server_that_is_restarted_is_found_again() -> None:
         store.close()
 
 
+def test_tokens_are_looked_up_again_after_the_files_of_a_server_were_replaced() -> None:
+    """Those that were made after the backup are gone, and nothing else may have changed."""
+    with server() as own:
+        store = open_store(own.url(own.new_database()))
+        version = store.tokens_version()
+        assert store.tokens_version() == version
+        own.stop()  # an operator puts older files in place
+        own.start()
+        wait_until(lambda: succeeds(store.tokens_version))
+        assert store.tokens_version() != version
+        store.close()
+
+
+def test_tokens_are_looked_up_again_after_the_tables_were_restored(
+    store: PostgresStore, url: str
+) -> None:
+    version = store.tokens_version()
+    with session(url) as connection:  # as pg_restore --clean does
+        connection.execute("CREATE TABLE restored (LIKE token_mark INCLUDING ALL)")
+        connection.execute("INSERT INTO restored SELECT * FROM token_mark")
+        connection.execute("DROP TABLE token_mark")
+        connection.execute("ALTER TABLE restored RENAME TO token_mark")
+    assert store.tokens_version() != version
+
+
 # -- notifications ----------------------------------------------------------------------------
 
 
@@ -1114,8 +1139,9 @@ def test_a_listener_notices_that_its_server_was_restored_to_an_earlier_moment(
     assert store.tokens_version() != version
 
 
-def test_a_builder_notices_a_restored_backup_although_more_was_written_since(
-    store: PostgresStore, url: str, tmp_path: Path
+@pytest.mark.parametrize("written", ["a", "abc"])
+def test_a_builder_notices_a_restored_backup_although_as_much_was_written_since(
+    store: PostgresStore, url: str, tmp_path: Path, written: str
 ) -> None:
     directory = SnapshotDirectory(tmp_path)
     store.put_maps([MapDraft(id="kept", title="kept")])
@@ -1130,15 +1156,15 @@ def test_a_builder_notices_a_restored_backup_although_more_was_written_since(
         connection.execute("ALTER TABLE sequence DISABLE TRIGGER sequence_mark")
         connection.execute(f"UPDATE sequence SET revision = {kept}")
         connection.execute("ALTER TABLE sequence ENABLE TRIGGER sequence_mark")
-    for public_id in ("a", "b", "c"):  # each is a transaction
+    for public_id in written:  # each is a transaction
         store.put_maps([MapDraft(id=public_id, title=public_id)])
     assert builder.advance()
     page = Snapshot(tmp_path / directory.current()).page(MapQuery(order="alpha"), b"")
-    assert [one["ID"] for one in orjson.loads(page.body)] == ["a", "b", "c", "kept"]
+    assert [one["ID"] for one in orjson.loads(page.body)] == [*written, "kept"]
     number = directory.current()
     store.put_maps([MapDraft(id="d", title="d")])
     assert builder.advance()
-    assert len(Snapshot(tmp_path / directory.current())) == 5
+    assert len(Snapshot(tmp_path / directory.current())) == len(written) + 2
     assert directory.current() > number
     builder.close()
 

@@ -40,6 +40,7 @@ class CredentialCheck:
         if (
             now is None
             or now.user.id != before.user.id
+            or now.token.created != before.token.created  # a restored database reuses ids
             or (before.user.role is Role.ADMINISTRATOR is not now.user.role)
             or not is_valid(now, self._clock())
         ):

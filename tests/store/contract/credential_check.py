@@ -1,6 +1,7 @@
 """Tests of ``contract.Store.acting_as``."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -105,6 +106,14 @@ class CredentialCheckContract(Suite):
         with pytest.raises(InvalidToken):
             add_token(acting, ann, 2)
         assert store.tokens("ann") == []
+
+    def test_a_restored_database_may_give_the_id_of_a_token_again(self, store: Store) -> None:
+        ann = store.add_user("ann")
+        session = begin(store, ann, 1)
+        lost = replace(session, created=session.created - 1)
+        with pytest.raises(InvalidToken):
+            put(store.acting_as(Credential(lost, ann)), title("Of the lost token"))
+        put(store.acting_as(Credential(session, ann)), title("In time"))
 
     def test_a_password_change_at_the_same_moment_revokes_what_was_made(
         self, store: Store, reopen: Open

@@ -24,6 +24,7 @@ from mapshelf.errors import (
     SnapshotError,
     SnapshotMissing,
     SnapshotUnavailable,
+    StoreUnavailable,
 )
 from mapshelf.snapshot.build.change_applier import Progress, apply_all, apply_new, pieces_of
 from mapshelf.snapshot.build.map_preparation import MapPreparation
@@ -103,11 +104,13 @@ class Builder:
         """
         self.check()
         revision = self._store.revision()
-        if self._working.is_published and revision == self._working.published_revision:
-            return False
         if revision < max(self._working.revision, self._working.highest):
             self._rebuild("the store is older than it")
         try:
+            if self._working.is_published and revision == self._working.published_revision:
+                with suppress(StoreUnavailable):  # the next call compares them
+                    self._check_lineage(revision)
+                return False
             self._apply_changes(revision, progress)
             self._check_lineage(revision)
         except HistoryLost as error:

@@ -1,6 +1,7 @@
 """Users and tokens in PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from mapshelf.errors import NotFound
 from mapshelf.model import Credential, Role, Token, User
@@ -26,6 +27,11 @@ from mapshelf.store.postgres.user_rows import (
 )
 from mapshelf.store.reserved_names import give_reserved_name
 from mapshelf.store.token_limit import refuse_beyond
+
+_TOKENS_VERSION: Final = (
+    "mark, extract(epoch FROM pg_postmaster_start_time()), pg_relation_filenode('token_mark')"
+    " FROM token_mark"
+)
 
 
 class PostgresAccounts(DatabaseUser):
@@ -125,9 +131,14 @@ class PostgresAccounts(DatabaseUser):
             return _token(link, "t.id = %s", token_id)
 
     def tokens_version(self) -> str:
-        """See ``Store``. Read from the primary."""
-        (version,) = self._connections.ask_primary("mark FROM token_mark")
-        return str(version)
+        """See ``Store``. Read from the primary.
+
+        If a backup of the database was put in its place, tokens that were made after the backup are
+        gone, and the mark is that of the backup: it may be the same as before. So the version
+        includes the run of the server and the table.
+        """
+        mark, run, table = self._connections.ask_primary(_TOKENS_VERSION)
+        return f"{mark} {run} {table}"
 
     def find_credentials(
         self, digests: Sequence[bytes], version: str = ""
@@ -144,7 +155,8 @@ class PostgresAccounts(DatabaseUser):
             lambda link: (link.rows(query, (list(digests),)), link.standby)
         )
         if standby:
-            rows = [row for row in rows if row[-1] == version]
+            mark = version.partition(" ")[0]  # the rest differs between servers
+            rows = [row for row in rows if row[-1] == mark]
             missing = list(set(digests).difference(row[0] for row in rows))
             if missing:
                 rows += self._rows(query, (missing,))
