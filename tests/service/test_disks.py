@@ -137,3 +137,40 @@ def test_a_damaged_database_is_reported_in_a_line_by_a_new_worker(
     assert "Traceback" not in text
     for line in lines:
         assert text.count(line) == 1, text
+
+
+def test_nothing_is_created_in_place_of_a_database_that_was_moved_away(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
+    """A new one would delete the log, in which the last changes may be."""
+    mapshelf = samples.copied_to(tmp_path / "data")
+    database, elsewhere = mapshelf.data / "catalogue.db", tmp_path / "elsewhere"
+    log, token = tmp_path / "log", mapshelf.token()
+    with log.open("wb") as stream, serving(mapshelf, EXAMPLES, token=token, log=stream) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+        before = service.total()
+        mapshelf.run("import", write_map(tmp_path / "a.mm", "Soil"))
+        wait_for(lambda: service.total() == before + 1)
+        database.rename(elsewhere)
+        line = refused(mapshelf, "import", str(write_map(tmp_path / "b.mm", "Clay")))
+        assert line.startswith(
+            f"mapshelf: {database} is missing, but its last changes may be in catalogue.db-"
+        )
+        for child in children(service.process.pid):  # builder, importer, worker
+            os.kill(child, signal.SIGKILL)
+        missing = f"there is no catalogue in {database}"
+        lines = ("building failed", "importing failed", "the store is opened when it can be")
+        wait_for(lambda: all(line in log.read_text() for line in lines))
+        assert missing in log.read_text()
+    assert not database.exists()
+
+    with log.open("wb") as stream, serving(mapshelf, EXAMPLES, token=token, log=stream) as service:
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
+        wait_for(lambda: "its last changes may be in" in log.read_text())
+        assert not database.exists()
+        elsewhere.rename(database)
+        mapshelf.run("import", str(write_map(tmp_path / "b.mm", "Clay")))
+        service.wait_until_ready()
+        wait_for(lambda: service.total() == before + 2)
+    assert "Traceback" not in log.read_text()

@@ -636,6 +636,21 @@ def test_nothing_is_written_to_a_database_that_is_no_longer_there(
         assert len(store.maps(0, 9)) == 3
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+def test_no_database_is_created_beside_a_log(path: Path, tmp_path: Path, suffix: str) -> None:
+    """The log may have the last changes of a database that somebody has moved away."""
+    log = path.with_name(path.name + suffix)
+    log.write_bytes(b"")
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    for place in (path, link):
+        with pytest.raises(StoreUnavailable, match=f"put it back, or delete {log.name}"):
+            SQLiteStore(place)
+    assert not path.exists()
+    log.unlink()
+    SQLiteStore(path).close()
+
+
 def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

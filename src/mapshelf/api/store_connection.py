@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from mapshelf.errors import StoreDamaged, StoreUnavailable
+from mapshelf.errors import StoreDamaged, StoreMissing, StoreUnavailable
 from mapshelf.store import Store, open_store
 
 OPENED_AGAIN_AFTER: Final = 1.0
@@ -61,7 +61,6 @@ class StoreConnection:
 
         Raises:
             InvalidSetting: the URL is not a valid store URL.
-            StoreMissing: no catalogue exists.
         """
         opening = asyncio.create_task(self._open(opened))
         await self.wait(AWAITED_AT_START)
@@ -88,9 +87,9 @@ class StoreConnection:
 
     async def _opens(self, opened: Opened) -> bool:
         try:
-            self._store = await asyncio.to_thread(open_store, self._url)
+            self._store = await asyncio.to_thread(open_store, self._url, create=False)
             await opened(self._store)
-        except (StoreUnavailable, StoreDamaged) as error:
+        except (StoreUnavailable, StoreMissing, StoreDamaged) as error:
             if str(error) != self._error:
                 log.warning("the store is opened when it can be: %s", error)
             self._error = str(error)

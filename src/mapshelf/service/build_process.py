@@ -69,7 +69,7 @@ def _reason(error: Exception, folder: Path) -> str:
 def _follow_store(
     settings: Settings, directory: SnapshotDirectory, stop: threading.Event, backoff: LoggedBackoff
 ) -> None:
-    with closing(open_store(settings.database)) as store:
+    with closing(open_store(settings.database, create=False)) as store:
         upkeep = Upkeep(store)
         wait_until_outdated(store, directory, upkeep, stop)
         if stop.is_set():

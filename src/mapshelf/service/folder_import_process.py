@@ -38,7 +38,8 @@ def run_folder_import_process(
     )
     while not stop.is_set():
         try:
-            with closing(open_store(settings.database)) as store, SandboxedReader() as reader:
+            store = open_store(settings.database, create=False)
+            with closing(store), SandboxedReader() as reader:
                 _follow(FolderSync(store, reader, folders, options), folders, stop, backoff)
         except StoreError as error:
             stop.wait(backoff.record_failure(str(error)))

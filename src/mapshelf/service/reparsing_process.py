@@ -32,7 +32,7 @@ def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
     stop, backoff = stop_event(), LoggedBackoff("reading maps again")
     while not stop.is_set():
         try:
-            with closing(open_store(settings.database)) as store:
+            with closing(open_store(settings.database, create=False)) as store:
                 if store.outdated(0, 1):
                     _reparse(store, folders, stop)
             return

@@ -10,7 +10,11 @@ from typing import Final
 import apsw
 
 from mapshelf.errors import StoreMissing, StoreUnavailable
-from mapshelf.store.sqlite.database_file import give_to_folder_owner, make_private
+from mapshelf.store.sqlite.database_file import (
+    give_to_folder_owner,
+    make_private,
+    require_no_lone_log,
+)
 from mapshelf.store.sqlite.migrations import migrations_had
 
 BUSY_TIMEOUT: Final = 10_000
@@ -25,9 +29,12 @@ class Connection:
 
         Raises:
             StoreMissing: there is no catalogue, and ``create`` is not set.
+            StoreUnavailable: the file was moved away, but not its log.
             StoreDamaged: the file is not a catalogue that this version can use.
         """
         self._lock = threading.Lock()
+        if create:
+            require_no_lone_log(path)
         new = create and not path.exists()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._database: apsw.Connection | None = apsw.Connection(str(path), flags)

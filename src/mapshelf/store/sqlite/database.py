@@ -114,8 +114,7 @@ class Database:
             if os.path.samestat(self._opened, status_of(self.path)):
                 return
         raise StoreUnavailable(
-            f"{self.path} was deleted, moved or replaced while it was in use: put it back, or start"
-            " the service again"
+            f"{self.path} was deleted, moved or replaced while it was in use: put it back"
         )
 
     @contextmanager

@@ -16,6 +16,9 @@ from mapshelf.errors import StoreMissing, StoreUnavailable
 DISK_FULL: Final = 1 << 20
 """Free bytes below which a disk counts as full."""
 
+_LOGS: Final = ("-wal", "-shm")
+"""The suffixes of the log, and of its index, beside a database."""
+
 
 def make_folder(folder: Path) -> None:
     """Create the folder, accessible only to its owner, unless it exists.
@@ -42,6 +45,26 @@ def status_of(path: Path) -> os.stat_result:
         raise StoreMissing(f"there is no catalogue in {path}") from error
     except OSError as error:
         raise StoreUnavailable(f"cannot open {path}: {error.strerror}") from error
+
+
+def require_no_lone_log(path: Path) -> None:
+    """Check that there is no log whose database is missing, before one is created at ``path``.
+
+    If somebody has moved the database away, its last transactions may be only in this log. SQLite
+    would delete it, or apply it to the new database.
+
+    Raises:
+        StoreUnavailable: there is one.
+    """
+    real = Path(os.path.realpath(path))  # it may be a link to another disk
+    # Looked for first: another process may be creating both, and the database comes first.
+    logs = [real.name + suffix for suffix in _LOGS]
+    found = [log for log in logs if os.path.lexists(real.with_name(log))]
+    if found and not real.exists():
+        raise StoreUnavailable(
+            f"{path} is missing, but its last changes may be in {found[0]}: put it back, or delete"
+            f" {' and '.join(found)} to begin a new catalogue"
+        )
 
 
 @contextmanager
