@@ -689,6 +689,7 @@ def test_names_are_compared_as_this_version_does(
 
 
 UNDONE = (
+    "ALTER TABLE token_mark DROP COLUMN run",
     "DROP TABLE last_transfer",
     "DROP TABLE lost_files",
     "DROP TABLE former_places",

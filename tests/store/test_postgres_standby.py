@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+import psycopg
 import pytest
 from psycopg_pool import TooManyRequests
 
@@ -433,9 +434,9 @@ def test_a_standby_with_the_current_tokens_version_may_accept_tokens(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:
     digest = b"b" * 32
+    before = store.tokens_version()
     token = elsewhere.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
     wait_until(pair.is_level)
-    before = store.tokens_version()
     pair.pause()
     elsewhere.revoke_token(token.id)
     after = store.tokens_version()
@@ -736,3 +737,25 @@ def test_tokens_are_looked_up_again_after_a_failover(has_maps: bool) -> None:
 
             wait_until(changed)
             store.close()
+
+
+def test_a_standby_is_not_asked_for_tokens_that_a_restored_primary_lacks() -> None:
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby:
+            pair = Pair(primary, standby, both_urls(primary, standby, name))
+            with closing(open_store(pair.url)) as store:
+                digest = b"l" * 32
+                store.tokens_version()
+                store.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
+                wait_until(pair.is_level)
+                assert digest in store.find_credentials([digest], store.tokens_version())
+                pair.pause()
+                with psycopg.connect(primary.url(name), autocommit=True) as connection:
+                    # Without triggers, as in a backup from before.
+                    connection.execute("SET session_replication_role = replica")
+                    connection.execute("DELETE FROM mapshelf.tokens")
+                primary.stop()  # to put the files of the backup in place
+                primary.start()
+                wait_until(lambda: not raises(store.tokens_version))
+                assert not store.find_credentials([digest], store.tokens_version())

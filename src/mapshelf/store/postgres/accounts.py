@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from mapshelf.errors import NotFound
+from mapshelf.errors import NotFound, StoreError
 from mapshelf.model import Credential, Role, Token, User
 from mapshelf.store.columns import (
     FROM_TOKENS,
@@ -28,10 +28,10 @@ from mapshelf.store.postgres.user_rows import (
 from mapshelf.store.reserved_names import give_reserved_name
 from mapshelf.store.token_limit import refuse_beyond
 
-_TOKENS_VERSION: Final = (
-    "mark, extract(epoch FROM pg_postmaster_start_time()), pg_relation_filenode('token_mark')"
-    " FROM token_mark"
+_RUN: Final = (
+    "extract(epoch FROM pg_postmaster_start_time()) || '/' || pg_relation_filenode('token_mark')"
 )
+"""The run of the server, and the table: both change when a backup takes the place of a database."""
 
 
 class PostgresAccounts(DatabaseUser):
@@ -133,12 +133,28 @@ class PostgresAccounts(DatabaseUser):
     def tokens_version(self) -> str:
         """See ``Store``. Read from the primary.
 
-        If a backup of the database was put in its place, tokens that were made after the backup are
-        gone, and the mark is that of the backup: it may be the same as before. So the version
-        includes the run of the server and the table.
+        If a backup took the place of the database, tokens that were made after it are gone, and the
+        mark may be the same as before. So each run of the server chooses another one.
         """
-        mark, run, table = self._connections.ask_primary(_TOKENS_VERSION)
-        return f"{mark} {run} {table}"
+        mark, run, current = self._connections.ask_primary(f"mark, run, {_RUN} FROM token_mark")
+        if run == current:
+            return str(mark)
+        try:
+            return self._new_mark()
+        except StoreError:  # the disk may be full: no standby has this version
+            return f"{mark} {current}"
+
+    def _new_mark(self) -> str:
+        """Choose a mark for this run of the server, unless another process has; return it."""
+        with self._connections.writing() as link:
+            # If it were lost with the run of the server, the next one would choose another.
+            link.execute("SET LOCAL synchronous_commit TO off")
+            link.execute(
+                f"UPDATE token_mark SET mark = gen_random_uuid()::text, run = {_RUN}"
+                f" WHERE run <> {_RUN}"
+            )
+            ((mark,),) = link.required_rows("SELECT mark FROM token_mark")
+            return str(mark)
 
     def find_credentials(
         self, digests: Sequence[bytes], version: str = ""
@@ -155,8 +171,7 @@ class PostgresAccounts(DatabaseUser):
             lambda link: (link.rows(query, (list(digests),)), link.standby)
         )
         if standby:
-            mark = version.partition(" ")[0]  # the rest differs between servers
-            rows = [row for row in rows if row[-1] == mark]
+            rows = [row for row in rows if row[-1] == version]
             missing = list(set(digests).difference(row[0] for row in rows))
             if missing:
                 rows += self._rows(query, (missing,))
