@@ -16,7 +16,6 @@ from functools import partial
 from typing import Final
 
 import orjson
-import xxhash
 
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change
@@ -252,7 +251,9 @@ class PublishPages:
             found = store.find_map(public_id)
             if found is None or not may_change(found, user):
                 continue
-            form = forms.get(public_id) or _form(found, form_of(found, Visibility.PUBLISHED), {})
+            form = forms.get(public_id) or _form(
+                found, form_of(found, Visibility.PUBLISHED), {}, store
+            )
             record = Record(found.file_id, with_base_url(encode_record(found), b""))
             maps.append(
                 Uploaded(
@@ -298,11 +299,12 @@ class PublishPages:
                 continue  # removed meanwhile
             prefix = _prefix(public_id)
             fields, state = said_in(said.form, prefix), said.form.text(f"{prefix}{PREFIX}{_STATE}")
-            if state != _state(found):  # published meanwhile, and perhaps made private again
+            hidden = not discarded and store.is_hidden(found.file_id)  # refused below, and says so
+            if not hidden and state != _state(found, store):  # it may have been published since
                 if found.visibility is Visibility.PRIVATE:
                     failures = {"visibility": say("failure.outdated")}
                     again = entered_again(fields, form_of(found))
-                    forms[public_id] = _form(found, again, failures)
+                    forms[public_id] = _form(found, again, failures, store)
                 left.append(public_id)
                 continue
             if public_id == discarded:
@@ -320,8 +322,10 @@ class PublishPages:
                 try:
                     with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
                         permitted = permitted_store(store, found, said.user)
-                        state = _state(permitted.edit_map(found.file_id, details))
+                        state = _state(permitted.edit_map(found.file_id, details), store)
                     forms[found.id] = replace(forms[found.id], shown={_STATE: state})
+                except NotFound:  # removed meanwhile
+                    left.remove(found.id)
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}
                     forms[found.id] = replace(forms[found.id], failures=failures)
@@ -356,14 +360,13 @@ def contents_of(store: Store, found: Map) -> str:
     return f"{counted('topics', outline.topic_count)}, {counted('levels', outline.depth)}"
 
 
-def _state(found: Map) -> str:
+def _state(found: Map, store: Store) -> str:
     """Return what a form must have been opened with, so that it may change a map."""
-    facts = (found.visibility, sorted(form_of(found).items()), sorted(found.set_by_people))
-    return xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
+    return str(store.map_revision(found.file_id))
 
 
-def _form(found: Map, said: Said, failures: Mapping[str, str]) -> MapForm:
-    return MapForm(_prefix(found.id), said, failures, shown={_STATE: _state(found)})
+def _form(found: Map, said: Said, failures: Mapping[str, str], store: Store) -> MapForm:
+    return MapForm(_prefix(found.id), said, failures, shown={_STATE: _state(found, store)})
 
 
 def _prefix(public_id: str) -> str:

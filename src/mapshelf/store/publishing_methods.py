@@ -82,6 +82,10 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         return publishing_queries.version_file(self._read, file_id, number)
 
+    def map_revision(self, file_id: int) -> int:
+        """See ``Store``."""
+        return publishing_queries.map_revision(self._read, file_id)
+
     def edit_map(
         self, file_id: int, details: MapDetails, change_tags: ChangeTags | None = None
     ) -> Map:

@@ -140,6 +140,12 @@ def version_file(read: Read, file_id: int, number: int) -> OriginalFile | None:
     return OriginalFile(*rows[0]) if rows else None
 
 
+def map_revision(read: Read, file_id: int) -> int:
+    """See ``contract.MapEditing``."""
+    rows = read("SELECT revision FROM maps WHERE file_id = ?", (file_id,))
+    return int(rows[0][0]) if rows else 0
+
+
 def vote_of(read: Read, file_id: int, user_id: int) -> Vote:
     """See ``contract.Voting``."""
     query = "SELECT value FROM votes WHERE file_id = ? AND user_id = ?"

@@ -393,6 +393,21 @@ def test_a_form_that_was_sent_before_publishes_nothing_again(ann: Person, shelf:
     assert shelf.store.find_map(draft) == found
 
 
+def test_an_old_form_does_not_publish_what_was_made_private_elsewhere(
+    ann: Person, shelf: Shelf
+) -> None:
+    (draft,) = ids_of(choose(ann, ("a.mm", plan("A"))))
+    form = map_form(ann.get(f"/publish/preview?maps={draft}"))
+    found = shelf.store.find_map(draft)
+    assert found is not None
+    for visibility in (Visibility.PUBLISHED, Visibility.PRIVATE):
+        shelf.store.edit_map(found.file_id, MapDetails(visibility=visibility))
+    assert shelf.store.find_map(draft) == found
+    for old in (ann.upload(form), ann.upload(form, discard=draft)):
+        assert say("failure.outdated") in html.unescape(old.text)
+        assert shelf.store.find_map(draft) == found
+
+
 def test_a_catalogue_without_uploads_says_so(start: Start, shelf: Shelf) -> None:
     ann = member(start(uploads=False), shelf, "ann")
     page = ann.get("/publish")

@@ -63,6 +63,19 @@ class MapEditingContract(PeopleSuite):
             assert store.revision() == revision + 1
             before = after
 
+    def test_the_revision_of_a_map_rises_with_its_changes_only(
+        self, store: Store, ann: int
+    ) -> None:
+        found = published(store, ann)
+        assert store.map_revision(found.file_id) == store.revision()
+        before = store.map_revision(found.file_id)
+        put(store, title("Other"))
+        store.edit_map(found.file_id, MapDetails())
+        assert store.map_revision(found.file_id) == before
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert store.map_revision(found.file_id) == store.revision() > before
+        assert store.map_revision(99) == 0
+
     def test_a_removed_licence_is_not_restored_by_imports(self, store: Store) -> None:
         put(store, complete(licence_type_id=3))
         found = present(store)["Complete"]

@@ -181,6 +181,12 @@ class Uploads(Protocol):
 class MapEditing(Protocol):
     """Edits the details of maps, and removes and restores maps."""
 
+    def map_revision(self, file_id: int) -> int:
+        """Return the revision in which a map was last changed, 0 if there is no such map.
+
+        It rises with each change of the map, of its file, of its votes and of its counts.
+        """
+
     def edit_map(
         self, file_id: int, details: MapDetails, change_tags: ChangeTags | None = None
     ) -> Map:
