@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,36 @@ def test_owner_and_category_are_given_without_reading_files_again(
     with SandboxedReader(workers=1) as reader:
         FolderSync(store, reader, [folder], options).sync()
     assert store.revision() == revision
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["another server", "no server"])
+def test_files_are_imported_again_if_a_takeover_loses_them_at_once(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    find = GoneFiles.find
+
+    def losing(*arguments: Any) -> Any:
+        store.delete_maps([one.id for one in store.maps(0, 10)])
+        monkeypatch.undo()
+        monkeypatch.setattr(type(store), "takeovers", lambda _: 1)
+        if fails:
+            monkeypatch.setattr(type(store), "lineage", unavailable)
+        return find(*arguments)
+
+    def unavailable(*_: object) -> str:
+        raise StoreUnavailable("no server has taken over yet")
+
+    old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        monkeypatch.setattr(GoneFiles, "find", losing)
+        with pytest.raises(StoreUnavailable) if fails else nullcontext():
+            folder_sync.sync()
+        assert not store.maps(0, 10)
+        monkeypatch.undo()
+        folder_sync.sync()
+        folder_sync.sync()
+        assert [one.title for one in store.maps(0, 10)] == ["A"]
 
 
 @pytest.mark.parametrize("meanwhile", [False, True], ids=["between two looks", "during a look"])

@@ -80,7 +80,7 @@ class FolderSync:
         self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
-        self._imported_as_of = (0, "")
+        self._imported_as_of = (0, "", 0)
         self._seen = SeenFolders()
         self._gone = GoneFiles(store)
         self._retries = Retries()
@@ -100,7 +100,8 @@ class FolderSync:
             StoreError: the store failed; the next run catches up.
         """
         began, reachable = time.monotonic(), self._reachable()
-        self._compare_all_if_changes_are_lost()
+        if self._are_changes_lost():
+            self._imported = set()
         first, scanned = self._remembered is None, ImportReport()
         with ImportProgress(self._options.status) as progress:
             if first:
@@ -128,20 +129,21 @@ class FolderSync:
         missed_before = math.inf if all_read else began - MIN_AGE
         copies = self._gone.remove(self._gone.missed_before(gone, missed_before), lost)
         unread = {*copies, *report.vanished}
-        self._imported = {candidate for candidate in complete if candidate.path not in unread}
-        self._compare_all_if_changes_are_lost()
+        if not self._are_changes_lost():
+            self._imported = {candidate for candidate in complete if candidate.path not in unread}
         self._purging.purge_due(reachable, lost)
         return bool(unread) or not all_read
 
-    def _compare_all_if_changes_are_lost(self) -> None:
-        """Let the next import compare all files with the store again if it may lack some of them.
+    def _are_changes_lost(self) -> bool:
+        """Return whether the store may lack imported files, so that all are compared again.
 
         Another server of PostgreSQL may have taken over, or an earlier state may be back.
         """
-        revision, (before, lineage) = self._store.revision(), self._imported_as_of
-        if self._store.lineage(before) != lineage:
-            self._imported = set()
-        self._imported_as_of = (revision, self._store.lineage(revision))
+        revision, takeovers = self._store.revision(), self._store.takeovers()
+        before, *known = self._imported_as_of
+        lost = [self._store.lineage(before), takeovers] != known
+        self._imported_as_of = (revision, self._store.lineage(revision), takeovers)
+        return lost
 
     def _reachable(self) -> list[Path]:
         """Return the folders that can be read.
