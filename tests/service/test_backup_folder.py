@@ -78,7 +78,7 @@ def test_the_newest_backups_are_kept_despite_clock_changes(database: Path, tmp_p
     made, folder = [], tmp_path / "backups"
     folder.mkdir()
     for now in (NOW, 0.0, NOW * 2, NOW + INTERVAL):
-        made.append(next_path(folder, kept_backups(folder), now))
+        made.append(next_path(folder, now))
         write_backup(database, made[-1], nothing)
     others = ("notes", "mapshelf-000001-2026-99-99T000000Z.backup", "mapshelf-1.backup")
     for name in others:
@@ -86,6 +86,7 @@ def test_the_newest_backups_are_kept_despite_clock_changes(database: Path, tmp_p
     cut = folder / "mapshelf-000009-2027-01-15T080000Z.backup"
     cut.write_bytes(made[0].read_bytes()[:-1])
 
+    assert next_path(folder, NOW).name.startswith("mapshelf-000010-")
     assert delete_old(BackupPlan(folder, 2)) == 2
 
     assert names(folder) == sorted([*others, cut.name, made[2].name, made[3].name])
@@ -100,7 +101,7 @@ def nothing(done: int, total: int) -> None:
 def test_a_file_that_was_cut_off_does_not_replace_a_backup(database: Path, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
-    cut = next_path(folder, [], time.time() - 60)
+    cut = next_path(folder, time.time() - 60)
     cut.write_bytes(b"x")
     keep_backing_up(database, BackupPlan(folder, 1), Stop(1), BackupStatusFile(tmp_path))
     assert cut.exists()
@@ -108,7 +109,7 @@ def test_a_file_that_was_cut_off_does_not_replace_a_backup(database: Path, tmp_p
 
 
 def test_leftovers_of_a_killed_service_are_deleted(tmp_path: Path) -> None:
-    left = next_path(tmp_path, [], NOW)
+    left = next_path(tmp_path, NOW)
     left.with_name(f"{left.name}.unfinished").touch()
     other = tmp_path / "mapshelf-mine.backup.unfinished"
     other.touch()

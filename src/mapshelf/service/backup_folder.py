@@ -83,9 +83,17 @@ def seconds_until_due(kept: list[KeptBackup], now: float) -> float:
     return INTERVAL - age if 0 <= age < INTERVAL else 0.0
 
 
-def next_path(folder: Path, kept: list[KeptBackup], now: float) -> Path:
-    """Return the name of the next backup."""
-    number = kept[-1].number + 1 if kept else 1
+def next_path(folder: Path, now: float) -> Path:
+    """Return the name of the next backup.
+
+    Its number is higher than those of incomplete and unreadable ones, too: some may be readable
+    later, and must not count as newer then.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    names = filter(None, (_NAME.fullmatch(path.name) for path in folder.iterdir()))
+    number = 1 + max((int(name[1]) for name in names), default=0)
     return folder / f"mapshelf-{number:06d}-{time.strftime(_TIME, time.gmtime(now))}.backup"
 
 

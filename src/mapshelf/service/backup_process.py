@@ -114,7 +114,7 @@ def _back_up_daily(
 def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
     """Back up once, and delete old backups; return the size of the new one."""
     began = time.monotonic()
-    path = next_path(plan.folder, kept_backups(plan.folder), time.time())
+    path = next_path(plan.folder, time.time())
     facts = write_backup(database, path, _pausing(stop))
     log.info(
         "backed up %d %s, revision %d, to %s in %.1f s (%.1f MB)",
