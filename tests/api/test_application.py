@@ -33,7 +33,8 @@ def test_a_worker_whose_store_cannot_be_opened_stops_like_any_other(
 ) -> None:
     started = Event()
 
-    def refusing(_: str) -> Store:
+    def refusing(_: str, *, create: bool) -> Store:
+        assert not create
         started.wait(30)
         raise InvalidSetting("this is no database of ours")
 

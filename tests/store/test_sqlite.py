@@ -636,6 +636,24 @@ def test_nothing_is_written_to_a_database_that_is_no_longer_there(
         assert len(store.maps(0, 9)) == 3
 
 
+def test_nothing_is_written_to_a_log_that_is_no_longer_there(path: Path, tmp_path: Path) -> None:
+    with closing(SQLiteStore(path)) as store:
+        fill(store, 2)
+        log = path.with_name(path.name + "-wal")
+        log.rename(tmp_path / "elsewhere")
+        with pytest.raises(StoreUnavailable, match=f"{log} was deleted, moved or replaced"):
+            fill(store, 1)
+        (tmp_path / "elsewhere").rename(log)
+        fill(store, 1)
+        assert len(store.maps(0, 9)) == 3
+        log.unlink()
+        with pytest.raises(StoreUnavailable, match=f"{log} was deleted, moved or replaced"):
+            fill(store, 1)
+    with closing(SQLiteStore(path)) as store:  # what was written before was saved at the end
+        assert len(store.maps(0, 9)) == 3
+        assert store.check() == []
+
+
 @pytest.mark.parametrize("suffix", ["-wal", "-shm"])
 def test_no_database_is_created_beside_a_log(path: Path, tmp_path: Path, suffix: str) -> None:
     """The log may have the last changes of a database that somebody has moved away."""

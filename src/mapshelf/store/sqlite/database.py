@@ -16,7 +16,13 @@ from mapshelf.model import Credential
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.sqlite.connection import Connection, transaction
-from mapshelf.store.sqlite.database_file import explained, make_folder, status_of
+from mapshelf.store.sqlite.database_file import (
+    LOG,
+    beside,
+    explained,
+    make_folder,
+    status_of,
+)
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import is_up_to_date, migrate
 from mapshelf.store.tables import Row
@@ -59,9 +65,9 @@ class Database:
             with explained(path):
                 self.writer = Connection(path, create=create)
                 self.reader = Connection(path, create=create)
-            self._opened = status_of(path)
         with self.reading() as database:
             current = is_up_to_date(database)
+            self._opened = [(file, status_of(file)) for file in (path, beside(path, LOG))]
         if not current:
             with self.writing() as database:
                 migrate(database, clock())
@@ -93,8 +99,8 @@ class Database:
 
         Raises:
             InvalidToken: the check of a credential failed.
-            StoreUnavailable: somebody has deleted, moved or replaced the file. SQLite would go on
-                writing to the former one, and what is written would be lost.
+            StoreUnavailable: somebody has deleted, moved or replaced the file or its log. SQLite
+                would go on writing to the former one, and what is written could be lost.
         """
         with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
 
@@ -105,17 +111,18 @@ class Database:
                 self._check.require_valid(read)  # nobody else writes until the end
             yield database
             self.audit_entries.write(read)
-            self._require_opened_file()
+            self._require_opened_files()
         with suppress(OSError):  # others then notice the change a little later
             os.utime(self.path)
 
-    def _require_opened_file(self) -> None:
-        with suppress(StoreMissing):
-            if os.path.samestat(self._opened, status_of(self.path)):
-                return
-        raise StoreUnavailable(
-            f"{self.path} was deleted, moved or replaced while it was in use: put it back"
-        )
+    def _require_opened_files(self) -> None:
+        for file, opened in self._opened:
+            with suppress(StoreMissing):
+                if os.path.samestat(opened, status_of(file)):
+                    continue
+            raise StoreUnavailable(
+                f"{file} was deleted, moved or replaced while it was in use: put it back"
+            )
 
     @contextmanager
     def watched(self) -> Iterator[FileWatch | None]:

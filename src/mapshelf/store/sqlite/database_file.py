@@ -16,8 +16,9 @@ from mapshelf.errors import StoreMissing, StoreUnavailable
 DISK_FULL: Final = 1 << 20
 """Free bytes below which a disk counts as full."""
 
-_LOGS: Final = ("-wal", "-shm")
-"""The suffixes of the log, and of its index, beside a database."""
+LOG: Final = "-wal"
+_INDEX: Final = "-shm"
+"""The suffixes of the write-ahead log, and of its index, beside a database."""
 
 
 def make_folder(folder: Path) -> None:
@@ -47,6 +48,12 @@ def status_of(path: Path) -> os.stat_result:
         raise StoreUnavailable(f"cannot open {path}: {error.strerror}") from error
 
 
+def beside(path: Path, suffix: str) -> Path:
+    """Return the path of a file that SQLite has beside a database, such as its log (``LOG``)."""
+    real = Path(os.path.realpath(path))  # it may be a link to another disk
+    return real.with_name(real.name + suffix)
+
+
 def require_no_lone_log(path: Path) -> None:
     """Check that there is no log whose database is missing, before one is created at ``path``.
 
@@ -56,11 +63,10 @@ def require_no_lone_log(path: Path) -> None:
     Raises:
         StoreUnavailable: there is one.
     """
-    real = Path(os.path.realpath(path))  # it may be a link to another disk
+    logs = [beside(path, suffix) for suffix in (LOG, _INDEX)]
     # Looked for first: another process may be creating both, and the database comes first.
-    logs = [real.name + suffix for suffix in _LOGS]
-    found = [log for log in logs if os.path.lexists(real.with_name(log))]
-    if found and not real.exists():
+    found = [log.name for log in logs if os.path.lexists(log)]
+    if found and not path.exists():
         raise StoreUnavailable(
             f"{path} is missing, but its last changes may be in {found[0]}: put it back, or delete"
             f" {' and '.join(found)} to begin a new catalogue"
