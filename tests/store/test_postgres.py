@@ -60,6 +60,7 @@ from mapshelf.store.postgres import counters as postgres_counters
 from mapshelf.store.postgres import link as postgres_link
 from mapshelf.store.postgres import schema as postgres_schema
 from mapshelf.store.postgres.counters import LEAP
+from mapshelf.store.postgres.link import Link
 from mapshelf.store.postgres.links import FILE_NAME
 from mapshelf.store.postgres.postgres_store import PostgresStore
 from mapshelf.store.postgres.schema import MIGRATIONS, Migration
@@ -580,6 +581,31 @@ def test_a_server_that_is_too_old_is_refused(
     with session(untouched) as connection:
         made = connection.execute("SELECT to_regnamespace('mapshelf') IS NOT NULL").fetchone()
         assert made == (there,)
+
+
+def test_a_catalogue_that_is_created_at_this_moment_is_opened(
+    untouched: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process creates it, or a standby receives it."""
+    look = Link.required_rows
+
+    def too_early(link: Link, sql: str, *parameters: Any) -> Any:
+        monkeypatch.undo()
+        with pytest.raises(psycopg.errors.UndefinedTable) as missing:
+            look(link, sql, *parameters)
+        open_store(untouched).close()
+        raise missing.value
+
+    monkeypatch.setattr(Link, "required_rows", too_early)
+    open_store(untouched).close()
+
+
+def test_a_catalogue_that_is_being_restored_is_not_there_yet(untouched: str) -> None:
+    open_store(untouched).close()
+    with session(untouched) as connection:
+        connection.execute("DELETE FROM migrations")
+    with pytest.raises(StoreUnavailable):
+        open_store(untouched)
 
 
 def test_a_foreign_schema_is_refused_and_left_alone(untouched: str) -> None:

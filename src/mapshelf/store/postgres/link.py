@@ -91,7 +91,7 @@ class Link(psycopg.Connection[Row]):
         return self.execute(sql, parameters or None, binary=True).fetchall()
 
     def required_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run a statement that reads a table with exactly one row, and return its rows.
+        """Run a statement that reads a table that is never empty, and return its rows.
 
         Raises:
             StoreUnavailable: that table is empty, because a backup is being restored.

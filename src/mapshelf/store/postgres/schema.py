@@ -164,14 +164,20 @@ def _migrations_had(link: Link) -> int:
 
     Raises:
         StoreDamaged: this version does not work with its schema.
+        StoreUnavailable: it is being restored.
     """
     try:
         with link.transaction():
-            rows = link.rows("SELECT number, digest, needs FROM migrations ORDER BY number")
+            rows = link.required_rows(
+                "SELECT number, digest, needs FROM migrations ORDER BY number"
+            )
     except (UndefinedTable, InvalidSchemaName):
         theirs = link.rows(
-            "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('mapshelf')::oid LIMIT 1"
+            "SELECT to_regclass('migrations') IS NOT NULL FROM pg_class"
+            " WHERE relnamespace = to_regnamespace('mapshelf')::oid LIMIT 1"
         )
+        if theirs == [(True,)]:  # it has just been created, or a standby has just received it
+            return _migrations_had(link)
         if theirs:
             message = "the schema mapshelf holds something other than a catalogue"
             raise StoreDamaged(message) from None
