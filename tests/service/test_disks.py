@@ -155,7 +155,7 @@ def test_nothing_is_created_in_place_of_a_database_that_was_moved_away(
         database.rename(elsewhere)
         line = refused(mapshelf, "import", str(write_map(tmp_path / "b.mm", "Clay")))
         assert line.startswith(
-            f"mapshelf: {database} is missing, but its last changes may be in catalogue.db-"
+            f"mapshelf: {database} is missing, but its last changes may be in {database}-"
         )
         for child in children(service.process.pid):  # builder, importer, worker
             os.kill(child, signal.SIGKILL)

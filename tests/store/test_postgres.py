@@ -17,6 +17,7 @@ import pytest
 from mapshelf import clock
 from mapshelf.accounts.attempt_limits import AttemptLimit
 from mapshelf.accounts.own_account import require_young
+from mapshelf.api.shared_answer import SharedAnswer
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AlreadyExists,
@@ -59,6 +60,7 @@ from mapshelf.store.postgres import connections as postgres_connections
 from mapshelf.store.postgres import counters as postgres_counters
 from mapshelf.store.postgres import link as postgres_link
 from mapshelf.store.postgres import schema as postgres_schema
+from mapshelf.store.postgres.connections import Connections
 from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.link import Link
 from mapshelf.store.postgres.links import FILE_NAME
@@ -325,8 +327,9 @@ def test_the_time_of_every_node_is_that_of_the_database(
         assert milliseconds() == pytest.approx(right() * 1000, abs=5000)
         assert store.add_user("ann").registered == pytest.approx(right() * 1000, abs=5000)
         # Neither does it matter whether that clock is set while the node runs.
-        monkeypatch.setattr(time, "time_ns", lambda: 0)
-        assert milliseconds() == pytest.approx(right() * 1000, abs=5000)
+        with monkeypatch.context() as changed:  # undone before the clock of the node is
+            changed.setattr(time, "time_ns", lambda: 0)
+            assert milliseconds() == pytest.approx(right() * 1000, abs=5000)
 
 
 @pytest.mark.parametrize("ahead", WRONG)
@@ -1091,6 +1094,30 @@ def test_tokens_are_looked_up_again_after_the_files_of_a_server_were_replaced() 
         wait_until(lambda: succeeds(store.tokens_version))
         assert store.tokens_version() != version
         store.close()
+
+
+def test_tokens_are_looked_up_again_although_the_server_refuses_writes(
+    untouched: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be full. Workers share the version nevertheless, and do not wait for it each time."""
+    store = open_store(untouched)
+    version = store.tokens_version()
+    name = untouched.rpartition("/")[2]
+    with session(untouched) as connection:
+        connection.execute("UPDATE token_mark SET run = 'before'")
+        connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only TO on')
+    terminate_all(untouched)
+    wait_until(lambda: succeeds(store.tokens_version))
+    monkeypatch.setattr(Connections, "writing", lambda _: pytest.fail("it tried again"))
+    shared = SharedAnswer(store.tokens_version, 60.0, tmp_path / "note")
+    answer = shared.current(60.0)
+    assert answer.value != version
+    assert shared.noted() == answer
+    store.close()
+    with session(untouched) as connection:
+        connection.execute("SET default_transaction_read_only TO off")
+        connection.execute(f'ALTER DATABASE "{name}" RESET ALL')
+    terminate_all(untouched)
 
 
 def test_tokens_are_looked_up_again_after_the_tables_were_restored(

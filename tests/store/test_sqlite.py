@@ -662,7 +662,7 @@ def test_no_database_is_created_beside_a_log(path: Path, tmp_path: Path, suffix:
     link = tmp_path / "link.db"
     link.symlink_to(path)
     for place in (path, link):
-        with pytest.raises(StoreUnavailable, match=f"put it back, or delete {log.name}"):
+        with pytest.raises(StoreUnavailable, match=f"put it back, or delete {log} and start again"):
             SQLiteStore(place)
     assert not path.exists()
     log.unlink()

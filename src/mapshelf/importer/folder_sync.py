@@ -140,8 +140,8 @@ class FolderSync:
         Another server of PostgreSQL may have taken over, or an earlier state may be back.
         """
         revision, takeovers = self._store.revision(), self._store.takeovers()
-        before, *known = self._imported_as_of
-        lost = [self._store.lineage(before), takeovers] != known
+        before, lineage, takeovers_before = self._imported_as_of
+        lost = takeovers != takeovers_before or self._store.lineage(before) != lineage
         self._imported_as_of = (revision, self._store.lineage(revision), takeovers)
         return lost
 

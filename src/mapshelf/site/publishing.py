@@ -248,12 +248,11 @@ class PublishPages:
     ) -> tuple[list[Uploaded], Choices]:
         maps = []
         for public_id in public_ids:
-            found = store.find_map(public_id)
+            state, found = _state(public_id, store), store.find_map(public_id)
             if found is None or not may_change(found, user):
                 continue
-            form = forms.get(public_id) or _form(
-                found, form_of(found, Visibility.PUBLISHED), {}, store
-            )
+            said = form_of(found, Visibility.PUBLISHED)
+            form = forms.get(public_id) or _form(public_id, said, {}, state)
             record = Record(found.file_id, with_base_url(encode_record(found), b""))
             maps.append(
                 Uploaded(
@@ -294,17 +293,17 @@ class PublishPages:
         forms: dict[str, MapForm] = {}
         ready, left = [], []
         for public_id in public_ids:
-            found = store.find_map(public_id)
+            current, found = _state(public_id, store), store.find_map(public_id)
             if found is None or not may_change(found, said.user):
                 continue  # removed meanwhile
             prefix = _prefix(public_id)
             fields, state = said_in(said.form, prefix), said.form.text(f"{prefix}{PREFIX}{_STATE}")
             hidden = not discarded and store.is_hidden(found.file_id)  # refused below, and says so
-            if not hidden and state != _state(found, store):  # it may have been published since
+            if not hidden and state != current:  # it may have been published since
                 if found.visibility is Visibility.PRIVATE:
                     failures = {"visibility": say("failure.outdated")}
                     again = entered_again(fields, form_of(found))
-                    forms[public_id] = _form(found, again, failures, store)
+                    forms[public_id] = _form(public_id, again, failures, current)
                 left.append(public_id)
                 continue
             if public_id == discarded:
@@ -313,8 +312,8 @@ class PublishPages:
                     permitted.remove_map(found.file_id, said.user.id)
                 continue
             details, failures = checked(fields, store)
-            shown = {} if discarded else failures
-            forms[public_id] = MapForm(prefix, fields, shown, shown={_STATE: state})
+            failures = {} if discarded else failures
+            forms[public_id] = MapForm(prefix, fields, failures, shown={_STATE: state})
             ready.append((found, details))
             left.append(public_id)
         if not discarded and not any(one.failures for one in forms.values()):
@@ -322,10 +321,9 @@ class PublishPages:
                 try:
                     with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
                         permitted = permitted_store(store, found, said.user)
-                        state = _state(permitted.edit_map(found.file_id, details), store)
-                    forms[found.id] = replace(forms[found.id], shown={_STATE: state})
-                except NotFound:  # removed meanwhile
-                    left.remove(found.id)
+                        permitted.edit_map(found.file_id, details)
+                    shown = {_STATE: _state(found.id, store)}
+                    forms[found.id] = replace(forms[found.id], shown=shown)
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}
                     forms[found.id] = replace(forms[found.id], failures=failures)
@@ -360,13 +358,16 @@ def contents_of(store: Store, found: Map) -> str:
     return f"{counted('topics', outline.topic_count)}, {counted('levels', outline.depth)}"
 
 
-def _state(found: Map, store: Store) -> str:
-    """Return what a form must have been opened with, so that it may change a map."""
-    return str(store.map_revision(found.file_id))
+def _state(public_id: str, store: Store) -> str:
+    """Return what a form must have been opened with, so that it may change a map.
+
+    Read it before the map: then a form never shows less than its state says.
+    """
+    return str(store.map_revision(public_id))
 
 
-def _form(found: Map, said: Said, failures: Mapping[str, str], store: Store) -> MapForm:
-    return MapForm(_prefix(found.id), said, failures, shown={_STATE: _state(found, store)})
+def _form(public_id: str, said: Said, failures: Mapping[str, str], state: str) -> MapForm:
+    return MapForm(_prefix(public_id), said, failures, shown={_STATE: state})
 
 
 def _prefix(public_id: str) -> str:

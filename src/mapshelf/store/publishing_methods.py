@@ -82,9 +82,9 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         return publishing_queries.version_file(self._read, file_id, number)
 
-    def map_revision(self, file_id: int) -> int:
+    def map_revision(self, public_id: str) -> int:
         """See ``Store``."""
-        return publishing_queries.map_revision(self._read, file_id)
+        return publishing_queries.map_revision(self._read, public_id)
 
     def edit_map(
         self, file_id: int, details: MapDetails, change_tags: ChangeTags | None = None

@@ -140,9 +140,9 @@ def version_file(read: Read, file_id: int, number: int) -> OriginalFile | None:
     return OriginalFile(*rows[0]) if rows else None
 
 
-def map_revision(read: Read, file_id: int) -> int:
+def map_revision(read: Read, public_id: str) -> int:
     """See ``contract.MapEditing``."""
-    rows = read("SELECT revision FROM maps WHERE file_id = ?", (file_id,))
+    rows = read("SELECT revision FROM maps WHERE id = ?", (public_id,))
     return int(rows[0][0]) if rows else 0
 
 

@@ -67,14 +67,14 @@ class MapEditingContract(PeopleSuite):
         self, store: Store, ann: int
     ) -> None:
         found = published(store, ann)
-        assert store.map_revision(found.file_id) == store.revision()
-        before = store.map_revision(found.file_id)
+        assert store.map_revision(found.id) == store.revision()
+        before = store.map_revision(found.id)
         put(store, title("Other"))
         store.edit_map(found.file_id, MapDetails())
-        assert store.map_revision(found.file_id) == before
+        assert store.map_revision(found.id) == before
         store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
-        assert store.map_revision(found.file_id) == store.revision() > before
-        assert store.map_revision(99) == 0
+        assert store.map_revision(found.id) == store.revision() > before
+        assert store.map_revision("unknown") == 0
 
     def test_a_removed_licence_is_not_restored_by_imports(self, store: Store) -> None:
         put(store, complete(licence_type_id=3))

@@ -181,10 +181,10 @@ class Uploads(Protocol):
 class MapEditing(Protocol):
     """Edits the details of maps, and removes and restores maps."""
 
-    def map_revision(self, file_id: int) -> int:
+    def map_revision(self, public_id: str) -> int:
         """Return the revision in which a map was last changed, 0 if there is no such map.
 
-        It rises with each change of the map, of its file, of its votes and of its counts.
+        It rises with each change of the map, its file, its votes and its counts.
         """
 
     def edit_map(

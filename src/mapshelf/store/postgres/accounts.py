@@ -1,5 +1,6 @@
 """Users and tokens in PostgreSQL."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -29,15 +30,23 @@ from mapshelf.store.reserved_names import give_reserved_name
 from mapshelf.store.token_limit import refuse_beyond
 
 _RUN: Final = (
-    "extract(epoch FROM pg_postmaster_start_time()) || '/' || pg_relation_filenode('token_mark')"
+    "extract(epoch FROM pg_postmaster_start_time())"
+    " || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " || '/' || pg_relation_filenode('token_mark')"
 )
-"""The run of the server, and the table: both change when a backup takes the place of a database."""
+"""The run of the server, the database, and the table. One of them changes when a backup takes the
+place of the database."""
+
+_TRIED_AGAIN_AFTER: Final = 60.0
+"""Seconds between attempts to choose a mark while the server refuses writes."""
 
 
 class PostgresAccounts(DatabaseUser):
     """See ``contract.Accounts`` and ``contract.Credentials``."""
 
     tokens_version_age = 2.0
+    _mark_due = 0.0
+    """When (``time.monotonic``) to try again to choose a mark."""
 
     def add_user(
         self, name: str, role: Role = Role.MEMBER, *, even_if_reserved: bool = False
@@ -139,10 +148,12 @@ class PostgresAccounts(DatabaseUser):
         mark, run, current = self._connections.ask_primary(f"mark, run, {_RUN} FROM token_mark")
         if run == current:
             return str(mark)
-        try:
-            return self._new_mark()
-        except StoreError:  # the disk may be full: no standby has this version
-            return f"{mark} {current}"
+        if time.monotonic() > self._mark_due:
+            try:
+                return self._new_mark()
+            except StoreError:  # the disk may be full
+                self._mark_due = time.monotonic() + _TRIED_AGAIN_AFTER
+        return f"{mark}/{current}"  # no standby has this version
 
     def _new_mark(self) -> str:
         """Choose a mark for this run of the server, unless another process has; return it."""

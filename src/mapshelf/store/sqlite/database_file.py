@@ -65,11 +65,11 @@ def require_no_lone_log(path: Path) -> None:
     """
     logs = [beside(path, suffix) for suffix in (LOG, _INDEX)]
     # Looked for first: another process may be creating both, and the database comes first.
-    found = [log.name for log in logs if os.path.lexists(log)]
+    found = [str(log) for log in logs if os.path.lexists(log)]
     if found and not path.exists():
         raise StoreUnavailable(
             f"{path} is missing, but its last changes may be in {found[0]}: put it back, or delete"
-            f" {' and '.join(found)} to begin a new catalogue"
+            f" {' and '.join(found)} and start again, for a new catalogue"
         )
 
 
