@@ -129,6 +129,31 @@ def test_files_that_wait_take_a_bounded_part_of_the_disk(
     assert people.upload(ADMINISTRATOR, plan("disk")).status_code == 201
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_uploads_are_refused_before_they_are_received(people: People, method: str) -> None:
+    """A form that would be refused costs nothing if the queue is full, as its end is not read."""
+    own = people.published(OWNER, plan("early", method))
+    path = "/maps" if method == "POST" else f"/maps/{own}/file"
+    form = {"headers": {"Content-Type": "multipart/form-data; boundary=b"}, "content": b"--b no"}
+    assert statuses(people, begin(people, OWNER, method, path, **form)) == [400]
+    with full_queue(people.service, "uploads", 17):
+        assert statuses(people, begin(people, OWNER, method, path, **form)) == [503]
+
+
+def test_a_full_queue_refuses_no_files_that_go_to_the_other_one(
+    people: People,
+) -> None:
+    files = SlowFiles()
+    with files.within(context_of(people).upload_reader):
+        sent = [published(people, OTHER, "long, own queue")]
+        wait_for_long(people, "long_uploads", 0, *sent)
+        with full_queue(people.service, "uploads", 17):
+            sent.append(published(people, OTHER, "waits there"))
+            wait_for(people, "long_uploads", 1, *sent)
+        files.going_on.set()
+        assert statuses(people, *sent) == [201] * 2
+
+
 # -- files that take long ------------------------------------------------------------------------
 
 

@@ -69,6 +69,13 @@ class UploadQueue(WorkQueue):
         patiently = partial(_patiently, make)
         return await self._long_work.result(key, patiently, disconnection, owner)
 
+    def check_room(self, owner: FindOwner | None = None) -> None:
+        """Reject work early, before its file is received; see ``WorkQueue``."""
+        if owner and self._takes_long(owner()):
+            self._long_work.check_room(owner)
+        else:
+            super().check_room(owner)
+
     def _quickly(self, make: Callable[[], T], owner: Hashable) -> T:
         if self._takes_long(owner):  # another file of this owner did, while this one waited
             raise TakesLong

@@ -70,6 +70,7 @@ async def publish_map(context: Context, request: Request) -> Response:
     """Publish the map in an uploaded file."""
     key = idempotency_key(request)
     check_uploads(context.settings)
+    context.queues.uploads.check_room(request.owner)
     async with context.bodies.form(request, LIMITS) as form:
         file, said = _chosen(form.upload(FILE)), read_form(form)
         publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
@@ -82,6 +83,7 @@ async def publish_map(context: Context, request: Request) -> Response:
 async def replace_map_file(context: Context, request: Request) -> Response:
     """Replace the file of a map."""
     check_uploads(context.settings)
+    context.queues.uploads.check_room(request.owner)
     async with _sent_file(context, request) as file:
         await until_hidden(context, request)
         publisher = Publisher(context.store_for(request), context.settings, context.upload_reader)
