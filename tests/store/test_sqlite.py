@@ -47,6 +47,7 @@ from mapshelf.store.sqlite.change_feed import GONE, SQLiteChangeFeed
 from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.links import FILE_NAME
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+from tests.disks import mounted
 from tests.store.child import ROOT, command
 from tests.store.drafts import outline, source
 
@@ -667,6 +668,21 @@ def test_no_database_is_created_beside_a_log(path: Path, tmp_path: Path, suffix:
     assert not path.exists()
     log.unlink()
     SQLiteStore(path).close()
+
+
+def test_a_database_that_cannot_be_written_is_not_opened(path: Path) -> None:
+    """SQLite would open it for reading only, and not notice when it can be written again."""
+    SQLiteStore(path).close()
+    if os.geteuid() != 0 or not mounted("mount", "--bind", path, path):
+        pytest.skip("this test needs permission to mount a file")
+    try:
+        assert mounted("mount", "-o", "remount,bind,ro", path)
+        with pytest.raises(StoreUnavailable):
+            SQLiteStore(path, create=False)
+    finally:
+        assert mounted("umount", path)
+    with closing(SQLiteStore(path, create=False)) as store:
+        store.add_user("ann")
 
 
 def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -62,6 +62,24 @@ class Connection:
             if self._database is None:
                 raise StoreUnavailable("the store is closed")
             yield self._database
+
+    def require_writable(self) -> None:
+        """Check that SQLite did not open the database, or the index of its log, for reading only.
+
+        It does that if it may not write to one of them. It would not notice if that changes.
+
+        Raises:
+            apsw.ReadOnlyError: it did.
+        """
+        with self.locked() as database:
+            if database.readonly("main"):
+                raise apsw.ReadOnlyError("the file cannot be written")
+            database.set_busy_timeout(0)
+            try:
+                with suppress(apsw.BusyError), transaction(database, "IMMEDIATE"):
+                    pass
+            finally:
+                database.set_busy_timeout(BUSY_TIMEOUT)
 
     def close(self) -> None:
         """Close the connection; may be called twice."""

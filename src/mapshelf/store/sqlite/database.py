@@ -64,6 +64,7 @@ class Database:
                 status_of(path)
             with explained(path):
                 self.writer = Connection(path, create=create)
+                self.writer.require_writable()
                 self.reader = Connection(path, create=create)
         with self.reading() as database:
             current = is_up_to_date(database)
