@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -1120,15 +1120,25 @@ def test_tokens_are_looked_up_again_although_the_server_refuses_writes(
     terminate_all(untouched)
 
 
-def test_tokens_are_looked_up_again_after_the_tables_were_restored(
+@pytest.mark.parametrize("table", ["token_mark", "tokens", "users"])
+def test_tokens_are_looked_up_again_after_a_table_was_restored(untouched: str, table: str) -> None:
+    with closing(open_store(untouched)) as store, session(untouched) as connection:
+        version = store.tokens_version()  # then, as pg_restore --clean does:
+        connection.execute(f"CREATE TABLE restored (LIKE {table} INCLUDING ALL)")
+        connection.execute(f"INSERT INTO restored SELECT * FROM {table}")
+        connection.execute(f"DROP TABLE {table} CASCADE")
+        connection.execute(f"ALTER TABLE restored RENAME TO {table}")
+        assert store.tokens_version() != version
+
+
+def test_tokens_are_looked_up_again_after_they_were_truncated(
     store: PostgresStore, url: str
 ) -> None:
+    store.add_user("ann")
+    store.add_token("ann", b"a", label="", scopes="account", expires=None)
     version = store.tokens_version()
-    with session(url) as connection:  # as pg_restore --clean does
-        connection.execute("CREATE TABLE restored (LIKE token_mark INCLUDING ALL)")
-        connection.execute("INSERT INTO restored SELECT * FROM token_mark")
-        connection.execute("DROP TABLE token_mark")
-        connection.execute("ALTER TABLE restored RENAME TO token_mark")
+    with session(url) as connection:
+        connection.execute("TRUNCATE tokens CASCADE")
     assert store.tokens_version() != version
 
 

@@ -32,10 +32,11 @@ from mapshelf.store.token_limit import refuse_beyond
 _RUN: Final = (
     "extract(epoch FROM pg_postmaster_start_time())"
     " || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())"
-    " || '/' || pg_relation_filenode('token_mark')"
+    " || '/' || concat_ws('.', pg_relation_filenode('token_mark'), pg_relation_filenode('tokens'),"
+    " pg_relation_filenode('users'))"
 )
-"""The run of the server, the database, and the table. One of them changes when a backup takes the
-place of the database."""
+"""The run of the server, the database, and the files of the tables. One of them changes when a
+backup takes the place of the database or a table, and when a table is truncated."""
 
 _TRIED_AGAIN_AFTER: Final = 60.0
 """Seconds between attempts to choose a mark while the server refuses writes."""
