@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from mapshelf.api import editing, map_writing
-from mapshelf.api.upload_queue import PatientReader
+from mapshelf.api.upload_reader import PatientReader
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from tests.api import openapi
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan

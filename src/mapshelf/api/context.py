@@ -18,7 +18,7 @@ from mapshelf.api.owners import Owners
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
-from mapshelf.api.upload_queue import PatientReader
+from mapshelf.api.upload_reader import PatientReader
 from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind
@@ -135,7 +135,9 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         owners=Owners(sessions, address),
         bodies=Bodies(settings.data, address),
         queues=queues,
-        documents=Documents(documents, queues.documents, documents.turn),
+        documents=Documents(
+            documents, queues.documents, documents.turn, partial(documents.turn, "long")
+        ),
         # Most take a fraction of a second, the largest PNGs a few seconds: they do not wait for
         # large documents, which take up to a minute.
         small_drawings=Documents(documents, queues.map_drawings),

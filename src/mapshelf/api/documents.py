@@ -25,6 +25,7 @@ from typing import Final
 import xxhash
 
 from mapshelf.api.compression import compress, with_compressed
+from mapshelf.api.feedback_queue import TakesLong, must_be_quick
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import CachedFile, DiskCache, Turn
@@ -32,7 +33,13 @@ from mapshelf.errors import NotFound, Overloaded
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline, damaged_file
 from mapshelf.sandbox.failures import TaskFailure, TaskFailures, cause_of
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_temporary, processor_time
+from mapshelf.sandbox.pool import (
+    FAILURES,
+    ConfinedChild,
+    is_temporary,
+    processor_time,
+    took_too_long,
+)
 
 LARGE_FILE: Final = 262_144
 """Bytes from which a map file is sent from disk."""
@@ -46,6 +53,12 @@ _COPYING: Final = "copying"
 
 MEMORY: Final = 1 << 30
 """Maximum memory of the child, in bytes."""
+
+QUICK_SECONDS: Final = 5
+QUICK_WALL_SECONDS: Final = 10.0
+"""Seconds of processor time, and of elapsed time, after which a document takes long: it is made
+again in a child of its own, so that others do not wait for it (``feedback_queue``). A PNG of a few
+hundred topics takes four seconds of processor time, most pages and drawings less than one."""
 
 CPU_SECONDS: Final = 20
 WALL_SECONDS: Final = 60.0
@@ -100,12 +113,19 @@ class _Task:
     outline: bytes
     facts: tuple[object, ...]
     compress: bool
+    cpu_seconds: int
 
 
 class Documents:
     """Makes large documents and stores them. It is thread-safe."""
 
-    def __init__(self, cache: DiskCache, queue: WorkQueue, turn: Turn = nullcontext) -> None:
+    def __init__(
+        self,
+        cache: DiskCache,
+        queue: WorkQueue,
+        turn: Turn = nullcontext,
+        long_turn: Turn = nullcontext,
+    ) -> None:
         """Prepare to make documents.
 
         Args:
@@ -113,11 +133,12 @@ class Documents:
             queue: where requests wait for the child, which makes one document at a time.
             turn: entered while a document is made. If only one worker of a node can enter it at a
                 time, the others find the document in the cache instead of making it again.
+            long_turn: entered instead if this need not be quick.
         """
         self.queue = queue
         self._cache = cache
-        self._turn = turn
-        self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
+        self._turn, self._long_turn = turn, long_turn
+        self._quick, self._slow = (ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY) for _ in range(2))
         self._failures = TaskFailures(_TRIED_AGAIN_AFTER)
 
     def of_outline(
@@ -135,17 +156,20 @@ class Documents:
             NotFound: it is too large to be made, or ``make`` raised this error.
             Overloaded: the machine was too busy to make it, or it was evicted from the cache
                 immediately.
+            TakesLong: it takes long, and this thread must be quick.
             StoreUnavailable: the service is shutting down.
             StoreDamaged: the outline cannot be decoded.
         """
+        quick = must_be_quick()
         name = f"{make.__module__}.{make.__qualname__}"
         digest = xxhash.xxh3_128(repr((version_of_code(), name, facts)).encode())
         digest.update(outline)
-        task = _Task(digest.hexdigest(), make, outline, facts, kind.compress)
+        seconds = QUICK_SECONDS if quick else CPU_SECONDS
+        task = _Task(digest.hexdigest(), make, outline, facts, kind.compress, seconds)
         found = self._found(task.key, kind)
         if found is not None:
             return found
-        with self._turn():
+        with self._turn() if quick else self._long_turn():
             return self._found(task.key, kind) or self._made_by_child(task, kind)
 
     def of_file(self, file: KeptFile, content: Content, kind: Kind) -> Response:
@@ -180,8 +204,9 @@ class Documents:
         version_of_code()
 
     def close(self) -> None:
-        """Kill the child, even if it is making a document."""
-        self._child.close()
+        """Kill the children, even if they are making documents."""
+        self._quick.close()
+        self._slow.close()
 
     def _found(self, key: str, kind: Kind) -> Response | None:
         found = self._cache.find(key)
@@ -194,12 +219,18 @@ class Documents:
         failure = self._failures.get(task.key)
         if failure is not None:
             raise _refusal(failure)
+        quick = must_be_quick()
+        child = self._quick if quick else self._slow
         try:
-            whole, compressed = self._child.call(_make, (task, self._cache), WALL_SECONDS)
+            whole, compressed = child.call(
+                _make, (task, self._cache), QUICK_WALL_SECONDS if quick else WALL_SECONDS
+            )
         except NotFound as error:
             self._failures.add(task.key, error)
             raise
         except FAILURES as error:
+            if quick and took_too_long(error):
+                raise TakesLong from None
             log.warning("a document cannot be made (%s): %s", _described(kind), cause_of(error))
             reason = error if is_temporary(error) else NotFound(TOO_LARGE)
             raise _refusal(self._failures.add(task.key, reason)) from error
@@ -239,7 +270,7 @@ def _make(task: _Task, cache: DiskCache) -> Bodies:
 
     Passing many megabytes to a worker would delay all its other requests.
     """
-    with processor_time(CPU_SECONDS):
+    with processor_time(task.cpu_seconds):
         decoded: Outline = decode_outline(task.outline)
         body = task.make(decoded, *task.facts)
         compressed = compress(body) if task.compress else b""

@@ -18,8 +18,9 @@ from typing import Final
 import xxhash
 
 from mapshelf.api.documents import version_of_code
+from mapshelf.api.feedback_queue import FeedbackQueue, must_be_quick
 from mapshelf.api.http import Request
-from mapshelf.api.upload_queue import PatientReader, UploadQueue, is_patient
+from mapshelf.api.upload_reader import PatientReader
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.lru_cache import LRUCache
@@ -69,7 +70,7 @@ class FormerOutlines:
         reader: parses the files.
     """
 
-    def __init__(self, cache: DiskCache, queue: UploadQueue) -> None:
+    def __init__(self, cache: DiskCache, queue: FeedbackQueue) -> None:
         """Prepare to parse files.
 
         Args:
@@ -119,7 +120,7 @@ class FormerOutlines:
         return None if self._cache.find(key) is None else FormerOutline(self._cache, key)
 
     def _parsed_once(self, key: str, read: ReadVersion) -> FormerOutline:
-        with self._cache.turn(_LONG_TURN if is_patient() else _TURN):
+        with self._cache.turn(_TURN if must_be_quick() else _LONG_TURN):
             return self._kept(key) or self._parsed(key, *read())
 
     def _parsed(self, key: str, name: str, content: bytes) -> FormerOutline:

@@ -1,7 +1,7 @@
 """Parses uploaded map files in sandboxed child processes, like an import does.
 
 A child starts with the first file. A file that takes long is parsed again, from the beginning, in a
-child of its own, so that the files of others do not wait for it (``upload_queue``). Refused files
+child of its own, so that the files of others do not wait for it (``feedback_queue``). Refused files
 are not stored.
 """
 
@@ -9,7 +9,8 @@ import hashlib
 import zlib
 from typing import Final
 
-from mapshelf.errors import StoreUnavailable
+from mapshelf.api.feedback_queue import TakesLong, must_be_quick
+from mapshelf.errors import StoreUnavailable, TooSlow
 from mapshelf.model import UploadedFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
@@ -65,6 +66,39 @@ class UploadReader:
         """Kill the child, even if it is parsing a file."""
         self._closed = True
         self.reader.close()
+
+
+class PatientReader:
+    """Parses two files at a time, for a ``FeedbackQueue``: one that takes long, and another one.
+
+    Attributes:
+        quick: parses files that do not take long.
+        slow: parses the others.
+    """
+
+    def __init__(self) -> None:
+        self.quick = UploadReader(Limits(cpu_seconds=QUICK_SECONDS))
+        self.slow = UploadReader()
+
+    def read(self, name: str, content: bytes) -> UploadedFile:
+        """Parse a map file (see ``UploadReader.read``).
+
+        Raises:
+            TakesLong: it takes long, and this thread must be quick.
+            UnreadableFile: it is refused.
+            StoreUnavailable: the service is shutting down.
+        """
+        if not must_be_quick():
+            return self.slow.read(name, content)
+        try:
+            return self.quick.read(name, content)
+        except TooSlow:
+            raise TakesLong from None
+
+    def close(self) -> None:
+        """Kill the children, even if they are parsing files."""
+        self.quick.close()
+        self.slow.close()
 
 
 def digest_of(content: bytes) -> bytes:

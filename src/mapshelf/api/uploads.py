@@ -26,8 +26,7 @@ from mapshelf.api.map_writing import (
     with_map,
 )
 from mapshelf.api.quotas import check_quotas, check_uploads
-from mapshelf.api.upload_queue import PatientReader
-from mapshelf.api.upload_reader import digest_of
+from mapshelf.api.upload_reader import PatientReader, digest_of
 from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, UnreadableFile

@@ -65,6 +65,13 @@ def is_temporary(error: BaseException) -> bool:
     return isinstance(error, TimeoutError | BrokenProcessPool)
 
 
+def took_too_long(error: BaseException) -> bool:
+    """Return whether a child failed because it took too long, also by ``processor_time``."""
+    return isinstance(error, TimeoutError) or (
+        isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
+    )
+
+
 class ConfinedPool:
     """Child processes for one kind of task.
 
