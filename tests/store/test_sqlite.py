@@ -655,6 +655,21 @@ def test_nothing_is_written_to_a_log_that_is_no_longer_there(path: Path, tmp_pat
         assert store.check() == []
 
 
+def test_no_database_is_opened_without_its_log(path: Path, tmp_path: Path) -> None:
+    """What is written meanwhile would be lost once the log is back."""
+    killed = tmp_path / "killed"
+    with closing(SQLiteStore(path)) as store:
+        fill(store, 2)
+        shutil.copytree(path.parent, killed, ignore=shutil.ignore_patterns("killed"))
+    log = killed / f"{path.name}-wal"
+    log.rename(tmp_path / "elsewhere")
+    with pytest.raises(StoreUnavailable, match=f"{log} is missing"):
+        SQLiteStore(killed / path.name)
+    (tmp_path / "elsewhere").rename(log)
+    with closing(SQLiteStore(killed / path.name)) as store:
+        assert len(store.maps(0, 9)) == 2
+
+
 @pytest.mark.parametrize("suffix", ["-wal", "-shm"])
 def test_no_database_is_created_beside_a_log(path: Path, tmp_path: Path, suffix: str) -> None:
     """The log may have the last changes of a database that somebody has moved away."""

@@ -13,6 +13,7 @@ from mapshelf.errors import StoreMissing, StoreUnavailable
 from mapshelf.store.sqlite.database_file import (
     give_to_folder_owner,
     make_private,
+    require_log,
     require_no_lone_log,
 )
 from mapshelf.store.sqlite.migrations import migrations_had
@@ -29,12 +30,13 @@ class Connection:
 
         Raises:
             StoreMissing: there is no catalogue, and ``create`` is not set.
-            StoreUnavailable: the file was moved away, but not its log.
+            StoreUnavailable: the file was moved away, but not its log, or the log was.
             StoreDamaged: the file is not a catalogue that this version can use.
         """
         self._lock = threading.Lock()
         if create:
             require_no_lone_log(path)
+        require_log(path)
         new = create and not path.exists()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._database: apsw.Connection | None = apsw.Connection(str(path), flags)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,10 @@ DISK_FULL: Final = 1 << 20
 LOG: Final = "-wal"
 _INDEX: Final = "-shm"
 """The suffixes of the write-ahead log, and of its index, beside a database."""
+
+_LOOKS: Final = 3
+_BETWEEN_LOOKS: Final = 0.05
+"""How often to look for a log that is missing, and the seconds in between."""
 
 
 def make_folder(folder: Path) -> None:
@@ -71,6 +76,28 @@ def require_no_lone_log(path: Path) -> None:
             f"{path} is missing, but its last changes may be in {found[0]}: put it back, or delete"
             f" {' and '.join(found)} and start again, for a new catalogue"
         )
+
+
+def require_log(path: Path) -> None:
+    """Check that the log of the database at ``path`` is there if the index of it is.
+
+    SQLite creates the log first, and deletes it last. So if only the index is there, somebody has
+    moved the log away, perhaps after the service was killed, and with it the last transactions.
+    What is written without it is lost once it is put back.
+
+    Raises:
+        StoreUnavailable: it is missing.
+    """
+    log, index = beside(path, LOG), beside(path, _INDEX)
+    for _ in range(_LOOKS):
+        # Looked for first: another process may be deleting both, and the index goes first.
+        if not (os.path.lexists(index) and not os.path.lexists(log)):
+            return
+        time.sleep(_BETWEEN_LOOKS)  # others may have deleted, and created, both in this moment
+    raise StoreUnavailable(
+        f"{log} is missing, and the last changes may be in it: put it back, or delete {index} to go"
+        " on without them"
+    )
 
 
 @contextmanager
