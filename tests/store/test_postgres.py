@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -609,6 +610,35 @@ def test_a_catalogue_that_is_being_restored_is_not_there_yet(untouched: str) -> 
         connection.execute("DELETE FROM migrations")
     with pytest.raises(StoreUnavailable):
         open_store(untouched)
+
+
+def test_nothing_is_read_from_a_catalogue_that_is_being_restored(untouched: str) -> None:
+    """``pg_restore`` fills ``sequence`` before ``users``, without whom no map is published."""
+    with closing(PostgresStore(untouched)) as store, session(untouched) as connection:
+        store.put_maps([MapDraft(title="t")])
+        before = store.revision()
+        store.put_maps([MapDraft(title="u")])
+        assert store.revision() > before
+        connection.execute("ALTER TABLE users RENAME TO users_of_then")
+        connection.execute("CREATE TABLE users (LIKE users_of_then)")
+        connection.execute("UPDATE sequence SET revision = %s", (before,))
+        for read in (
+            store.revision,
+            store.tokens_version,
+            partial(store.find_credentials, [b"a"]),
+            partial(store.changes, 0, 9),
+            partial(store.maps, 0, 9),
+            partial(store.put_maps, [MapDraft(title="v")]),
+        ):
+            for _ in range(20):  # more often than there are connections
+                with pytest.raises(StoreUnavailable, match="not complete"):
+                    read()
+        assert connection.execute("SELECT revision FROM sequence").fetchall() == [(before,)]
+        connection.execute("DROP TABLE users")
+        connection.execute("ALTER TABLE users_of_then RENAME TO users")
+        wait_until(lambda: succeeds(store.revision))
+        assert store.revision() > LEAP
+        assert [change.map is None for change in store.changes(0, 9)] == [False, False, True]
 
 
 def test_a_foreign_schema_is_refused_and_left_alone(untouched: str) -> None:

@@ -22,6 +22,7 @@ from typing import Final, TypeVar
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, TooManyRequests
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.store.credential_check import CredentialCheck
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.postgres.counters import begin_takeover
@@ -137,6 +138,9 @@ class Pool:
                 link.look()
             except psycopg.Error:
                 link.close()
+            except StoreUnavailable:
+                pool.putconn(link)
+                raise
             if not (link.closed or (self._primary_only and link.standby)):
                 return link
             link.close()

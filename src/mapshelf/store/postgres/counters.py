@@ -104,6 +104,7 @@ def begin_takeover(link: Link, known: int = 0) -> int:
     Returns:
         The revision of the primary.
     """
+    link.look()  # all maps would seem to be deleted while a backup is being restored
     query = f"SELECT revision, history = {HISTORY} FROM sequence"
     ((revision, same),) = link.required_rows(query)
     if same and revision >= known:

@@ -57,6 +57,14 @@ _STATE: Final = (
 )
 """Whether a server is a standby, and its time in microseconds since 1970-01-01 UTC."""
 
+_FILLED: Final = [f"to_regclass('{table}')" for table in ("maps", "deleted", "users", "tokens")]
+_COMPLETE: Final = (
+    "to_regclass('sequence') IS NULL OR (SELECT count(*) FROM pg_index WHERE indisprimary AND"
+    f" indrelid = ANY (ARRAY[{', '.join(_FILLED)}])) = {len(_FILLED)}"
+)
+"""Whether a catalogue is complete, if there is one. ``pg_restore`` fills one table after another,
+``sequence`` before ``users``, and then adds the primary keys."""
+
 
 class Link(psycopg.Connection[Row]):
     """A connection that times out if the server sends nothing.
@@ -119,12 +127,17 @@ class Link(psycopg.Connection[Row]):
         The time of a standby counts only until that of a primary is known.
 
         Raises:
-            StoreUnavailable: see ``required_rows``.
+            StoreUnavailable: see ``required_rows``; or the catalogue is not complete.
         """
         asked = steady()
-        self.standby, time_there, *found = self.required_rows(
-            f"SELECT {', '.join((*_STATE, *what))}"
+        self.standby, time_there, complete, *found = self.required_rows(
+            f"SELECT {', '.join((*_STATE, _COMPLETE, *what))}"
         )[0]
+        if not complete:
+            raise StoreUnavailable(
+                "the catalogue in the PostgreSQL database is not complete: wait until the backup"
+                " is restored, or restore all of it"
+            )
         if not self.standby or not is_following():
             follow(time_there, asked)
         return tuple(found)
