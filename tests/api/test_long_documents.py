@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 
 ORDINARY: Final = [f"Topic number {number} of a long list" for number in range(2500)]
 MIXED: Final = "\u202e\u05d0\u2067a\u0627" * 400
-"""Letters of two directions, mixed: a drawing of sixty such topics takes several seconds."""
+"""Letters of two directions, mixed: drawing two hundred such topics takes over twenty seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 
 @pytest.fixture
 def people(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[People]:
-    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
-    monkeypatch.setattr(documents, "CPU_SECONDS", 3)
+    monkeypatch.setattr(documents, "QUICK_SECONDS", 2)
+    monkeypatch.setattr(documents, "CPU_SECONDS", 6)
     with Service(shelf.settings, "") as service:
         yield People(shelf, service)
 
 
 def expensive_map(people: People, name: str) -> str:
-    return people.published(OTHER, plan(name, *(f"{number} {MIXED}" for number in range(60))))
+    return people.published(OTHER, plan(name, *(f"{number} {MIXED}" for number in range(200))))
 
 
 def test_a_drawing_that_takes_long_does_not_delay_others(people: People) -> None:

@@ -130,8 +130,8 @@ def test_files_that_wait_take_a_bounded_part_of_the_disk(
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_uploads_are_refused_before_they_are_received(people: People, method: str) -> None:
-    """A form that would be refused costs nothing if the queue is full, as its end is not read."""
+def test_uploads_are_refused_before_they_are_parsed(people: People, method: str) -> None:
+    """Otherwise they would be stored on disk first, which costs more than refusing them."""
     own = people.published(OWNER, plan("early", method))
     path = "/maps" if method == "POST" else f"/maps/{own}/file"
     form = {"headers": {"Content-Type": "multipart/form-data; boundary=b"}, "content": b"--b no"}

@@ -36,9 +36,9 @@ from mapshelf.sandbox.failures import TaskFailure, TaskFailures, cause_of
 from mapshelf.sandbox.pool import (
     FAILURES,
     ConfinedChild,
+    is_out_of_time,
     is_temporary,
     processor_time,
-    took_too_long,
 )
 
 LARGE_FILE: Final = 262_144
@@ -55,10 +55,9 @@ MEMORY: Final = 1 << 30
 """Maximum memory of the child, in bytes."""
 
 QUICK_SECONDS: Final = 5
-QUICK_WALL_SECONDS: Final = 10.0
-"""Seconds of processor time, and of elapsed time, after which a document takes long: it is made
-again in a child of its own, so that others do not wait for it (``feedback_queue``). A PNG of a few
-hundred topics takes four seconds of processor time, most pages and drawings less than one."""
+"""Seconds of processor time after which a document takes long: it is made again in a child of its
+own, so that others do not wait for it (``feedback_queue``). A PNG of a few hundred topics takes
+four seconds, most pages and drawings less than one."""
 
 CPU_SECONDS: Final = 20
 WALL_SECONDS: Final = 60.0
@@ -138,7 +137,8 @@ class Documents:
         self.queue = queue
         self._cache = cache
         self._turn, self._long_turn = turn, long_turn
-        self._quick, self._slow = (ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY) for _ in range(2))
+        self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
+        self._quick_child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
         self._failures = TaskFailures(_TRIED_AGAIN_AFTER)
 
     def of_outline(
@@ -205,8 +205,8 @@ class Documents:
 
     def close(self) -> None:
         """Kill the children, even if they are making documents."""
-        self._quick.close()
-        self._slow.close()
+        self._quick_child.close()
+        self._child.close()
 
     def _found(self, key: str, kind: Kind) -> Response | None:
         found = self._cache.find(key)
@@ -220,16 +220,14 @@ class Documents:
         if failure is not None:
             raise _refusal(failure)
         quick = must_be_quick()
-        child = self._quick if quick else self._slow
+        child = self._quick_child if quick else self._child
         try:
-            whole, compressed = child.call(
-                _make, (task, self._cache), QUICK_WALL_SECONDS if quick else WALL_SECONDS
-            )
+            whole, compressed = child.call(_make, (task, self._cache), WALL_SECONDS)
         except NotFound as error:
             self._failures.add(task.key, error)
             raise
         except FAILURES as error:
-            if quick and took_too_long(error):
+            if quick and is_out_of_time(error):
                 raise TakesLong from None
             log.warning("a document cannot be made (%s): %s", _described(kind), cause_of(error))
             reason = error if is_temporary(error) else NotFound(TOO_LARGE)

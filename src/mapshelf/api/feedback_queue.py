@@ -28,6 +28,10 @@ class TakesLong(Exception):
     """Work takes long, and is to be done where other work does not wait for it."""
 
 
+class _OwnerTakesLong(TakesLong):
+    """Other work of the owner took long; this has not been tried."""
+
+
 class FeedbackQueue(WorkQueue):
     """Runs work. If it takes long, it is done in another queue."""
 
@@ -56,12 +60,14 @@ class FeedbackQueue(WorkQueue):
         If ``make`` raises ``TakesLong``, it is called again from the beginning.
         """
         whose = owner() if owner else None
-        if not self._takes_long(whose):
+        while not self._takes_long(whose):
             try:
                 quickly = partial(self._quickly, make, whose)
                 return await super().result(key, quickly, disconnection, owner)
+            except _OwnerTakesLong:
+                pass  # perhaps not this one, but whoever requested the same before
             except TakesLong:
-                pass
+                break
         return await self._long_work.result(key, make, disconnection, owner)
 
     def check_room(self, owner: FindOwner | None = None) -> None:
@@ -73,7 +79,7 @@ class FeedbackQueue(WorkQueue):
 
     def _quickly(self, make: Callable[[], T], owner: Hashable) -> T:
         if self._takes_long(owner):  # other work of this owner did, while this waited
-            raise TakesLong
+            raise _OwnerTakesLong
         _THREAD.is_quick = True
         try:
             return make()

@@ -65,11 +65,9 @@ def is_temporary(error: BaseException) -> bool:
     return isinstance(error, TimeoutError | BrokenProcessPool)
 
 
-def took_too_long(error: BaseException) -> bool:
-    """Return whether a child failed because it took too long, also by ``processor_time``."""
-    return isinstance(error, TimeoutError) or (
-        isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
-    )
+def is_out_of_time(error: BaseException) -> bool:
+    """Return whether a child was killed because it exceeded its ``processor_time``."""
+    return isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
 
 
 class ConfinedPool:

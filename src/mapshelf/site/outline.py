@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.formulas import Mathml
-from mapshelf.site.long_words import breakable
+from mapshelf.site.long_words import with_breaks
 from mapshelf.site.messages import say
 from mapshelf.site.topic_details import Details, PageLink, anchor, topic_link
 
@@ -69,7 +69,7 @@ def outline_html(
             pieces.extend(_main(main, details, opened))
         pieces.extend(_alone(sheet, known, details, opened))
         pieces.append("</div>\n")
-    return Markup(breakable("".join(pieces)))  # noqa: S704 - every text in it is escaped or cleaned
+    return Markup(with_breaks("".join(pieces)))  # noqa: S704 - every text in it is escaped or cleaned
 
 
 def _alone(

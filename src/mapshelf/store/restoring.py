@@ -44,8 +44,9 @@ ASIDE: Final = "before-restore-"
 KEPT: Final = "catalogue.db"
 """The name of a database in such a folder, which is a data folder."""
 
-_BESIDE: Final = ("-wal", "-journal", "-shm")
-"""The suffixes of the files that SQLite creates next to a database."""
+_BESIDE: Final = ("-shm", "-wal", "-journal")
+"""The suffixes of the files that SQLite creates next to a database; ``-shm`` without ``-wal`` means
+that somebody has moved the latter away (``database_file.require_log``)."""
 
 
 @dataclass(frozen=True, slots=True)

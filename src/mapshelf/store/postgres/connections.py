@@ -318,6 +318,9 @@ def _tried_twice(
             return work(link)
     except (PoolClosed, TooManyRequests):
         raise
+    except StoreUnavailable:  # a standby may not have all of the catalogue yet
+        if first is second:
+            raise
     except psycopg.Error as error:
         if not (is_dead(error) or (first is not second and error.sqlstate in _NOT_YET)):
             raise

@@ -57,13 +57,14 @@ _STATE: Final = (
 )
 """Whether a server is a standby, and its time in microseconds since 1970-01-01 UTC."""
 
-_FILLED: Final = [f"to_regclass('{table}')" for table in ("maps", "deleted", "users", "tokens")]
+_TABLES: Final = [f"to_regclass('{table}')" for table in ("maps", "deleted", "users")]
 _COMPLETE: Final = (
     "to_regclass('sequence') IS NULL OR (SELECT count(*) FROM pg_index WHERE indisprimary AND"
-    f" indrelid = ANY (ARRAY[{', '.join(_FILLED)}])) = {len(_FILLED)}"
+    f" indrelid = ANY (ARRAY[{', '.join(_TABLES)}])) = {len(_TABLES)} AND EXISTS"
+    " (SELECT FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass('maps'))"
 )
 """Whether a catalogue is complete, if there is one. ``pg_restore`` fills one table after another,
-``sequence`` before ``users``, and then adds the primary keys."""
+``sequence`` before ``users``, and then adds primary keys, triggers and foreign keys."""
 
 
 class Link(psycopg.Connection[Row]):
@@ -114,7 +115,11 @@ class Link(psycopg.Connection[Row]):
         return self.rows(with_placeholders(sql), parameters)
 
     def look(self) -> None:
-        """Ask the server whether it is a standby; this also shows that it still answers."""
+        """Ask the server whether it is a standby; this also shows that it still answers.
+
+        Raises:
+            StoreUnavailable: see ``ask``.
+        """
         patience, self.patience = self.patience, LOOK_TIMEOUT
         try:
             self.ask()

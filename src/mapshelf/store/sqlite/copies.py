@@ -15,7 +15,7 @@ from mapshelf.errors import CannotWrite, StoreDamaged, StoreUnavailable
 from mapshelf.store.all_access import SHORT_LIVED
 from mapshelf.store.sqlite.connection import Connection, transaction
 from mapshelf.store.sqlite.database import Database
-from mapshelf.store.sqlite.database_file import explained, status_of
+from mapshelf.store.sqlite.database_file import explained, is_log_missing, status_of
 from mapshelf.store.sqlite.ended_access import end_what_ended, has_become
 from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
@@ -244,8 +244,11 @@ def closed_to_others(path: Path) -> Iterator[Replaced]:
 
 
 def _taken(path: Path) -> apsw.Connection:
-    """Return an exclusive connection, to an empty database in memory if this one is damaged."""
-    if not _begins_as_database(path):
+    """Return an exclusive connection, to an empty database in memory if this one is damaged.
+
+    Without its log, it may lack the last changes.
+    """
+    if not _begins_as_database(path) or is_log_missing(path):
         return apsw.Connection(":memory:")
     database = apsw.Connection(":memory:")
     try:

@@ -88,16 +88,22 @@ def require_log(path: Path) -> None:
     Raises:
         StoreUnavailable: it is missing.
     """
-    log, index = beside(path, LOG), beside(path, _INDEX)
+    if is_log_missing(path):
+        raise StoreUnavailable(
+            f"{beside(path, LOG)} is missing, and the last changes may be in it: stop mapshelf if"
+            " it runs, which saves them. If it does not run, put the file back, or delete"
+            f" {beside(path, _INDEX)} to go on without them"
+        )
+
+
+def is_log_missing(path: Path) -> bool:
+    """Return whether the index of the log of a database is there, but not the log."""
     for _ in range(_LOOKS):
         # Looked for first: another process may be deleting both, and the index goes first.
-        if not (os.path.lexists(index) and not os.path.lexists(log)):
-            return
+        if not (os.path.lexists(beside(path, _INDEX)) and not os.path.lexists(beside(path, LOG))):
+            return False
         time.sleep(_BETWEEN_LOOKS)  # others may have deleted, and created, both in this moment
-    raise StoreUnavailable(
-        f"{log} is missing, and the last changes may be in it: put it back, or delete {index} to go"
-        " on without them"
-    )
+    return True
 
 
 @contextmanager
