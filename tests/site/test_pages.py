@@ -38,7 +38,7 @@ IN_STYLE_SHEET = {
     "on_branch": "--on-branch",
 }
 """The names in the style sheet for the colours of a theme."""
-VOID = {"meta", "link", "input", "img", "br", "hr", "source", "base"}
+VOID = {"meta", "link", "input", "img", "br", "hr", "source", "base", "wbr"}
 
 
 @pytest.fixture(scope="module")
