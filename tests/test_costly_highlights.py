@@ -120,6 +120,33 @@ def test_words_with_one_stem_cost_as_much_as_one_of_them(find: Find, one_stem: s
     assert many < 1.5 * one
 
 
+@pytest.mark.usefixtures("stopped")
+def test_many_phrases_in_a_long_text_cost_little_more_than_one() -> None:
+    """No phrase may scan the whole text by itself: queries may have sixteen of them."""
+    text = "a b " * 4_000
+    signs = "abcdefghij"
+    phrases = [parse_query_text(f'"{one} {other}"')[0] for one, other in product(signs, signs)]
+    one, many = (
+        lines_of(partial(Highlighter(tuple(some), ["en"]).matched_terms, text))
+        for some in (phrases[80:81], phrases[:81])
+    )
+    assert many < 4 * one
+
+
+@pytest.mark.usefixtures("stopped")
+def test_many_terms_cost_little_more_than_one() -> None:
+    """A query may have a hundred short words, and a map a hundred thousand different ones."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    text = " ".join(map("".join, product(letters, letters, "aeiou", "nrst")))
+    pairs = [one + other for one, other in product(letters, "aeiou")]
+    # In Dutch, words with other initials are not ruled out.
+    one, many = (
+        lines_of(partial(Highlighter(parse_query_text(query), ["nl"]).matched_terms, text))
+        for query in ("qx", " ".join(pairs))
+    )
+    assert many < 2 * one
+
+
 @FINDING
 @pytest.mark.usefixtures("stopped")
 def test_of_attributes_as_much_is_highlighted_as_of_a_text(find: Find, one_stem: str) -> None:

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Callable
 from html import unescape
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time, thread_time
 from typing import Final
 
 import pytest
@@ -236,41 +234,6 @@ def test_what_the_index_finds_in_a_title_is_highlighted(
                 found = highlighter.matched_terms(record.title)
                 if not is_name(text, record.title):
                     assert len(found) == len(hits.highlighter), (text, record.title)
-
-
-@pytest.mark.slow
-def test_many_phrases_in_a_long_text_take_little_longer_than_one() -> None:
-    """No phrase may scan the whole text by itself: queries may have sixteen of them."""
-    text = "a b " * 40_000
-    signs = "abcdefghij"
-    phrases = [parse_query_text(f'"{one} {other}"')[0] for one in signs for other in signs][:81]
-    seconds = {}
-    for count in (1, len(phrases)):
-        highlighter = Highlighter(tuple(phrases[-count:]), ["en"])
-        assert not highlighter.matched_terms("a")  # does the work that does not depend on the text
-        start = process_time()
-        highlighter.matched_terms(text)
-        seconds[count] = process_time() - start
-    assert seconds[len(phrases)] < 4 * seconds[1] + 0.05
-
-
-def test_more_terms_take_hardly_more_time() -> None:
-    """A query may have a hundred short words, and a map a hundred thousand different ones."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    text = " ".join(map("".join, product(letters, letters, "aeiou", "nrst")))
-    pairs = [one + other for one, other in product(letters, "aeiou")]
-
-    def seconds(query: str) -> float:
-        taken = []
-        for _ in range(3):
-            highlighter = Highlighter(parse_query_text(query), ["nl"])
-            began = thread_time()
-            highlighter.matched_terms(text)
-            taken.append(thread_time() - began)
-        return min(taken)
-
-    # In Dutch, words with other initials are not ruled out.
-    assert seconds(" ".join(pairs)) < 2 * seconds("qx")
 
 
 @pytest.mark.parametrize("query", ["tea", '"green tea"'])
