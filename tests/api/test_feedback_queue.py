@@ -4,7 +4,7 @@ import asyncio
 import threading
 from functools import partial
 
-from mapshelf.api.feedback_queue import FeedbackQueue, TakesLong, must_be_quick
+from mapshelf.api.feedback_queue import OwnerFeedbackQueue, TakesLong, must_be_quick
 from mapshelf.api.work_queue import WorkQueue
 from tests.harness import PATIENCE
 
@@ -20,7 +20,7 @@ def test_who_shares_work_with_an_owner_of_long_work_does_not_wait_for_that() -> 
 
     async def test() -> None:
         long_work = WorkQueue("long", 1, 8)
-        queue = FeedbackQueue("quick", 1, 8, long_work)
+        queue = OwnerFeedbackQueue("quick", 1, 8, long_work)
         costly = asyncio.create_task(queue.result("x", take_long, owner=partial(str, "a")))
         await asyncio.sleep(0)
         first = asyncio.create_task(queue.result("p", must_be_quick, owner=partial(str, "a")))

@@ -1,20 +1,23 @@
 """Documents that take long to make do not keep others from the pages and drawings of large maps."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import pytest
 
 from mapshelf.api import documents
-from tests.api.publishing import OTHER, OWNER, People, plan
-from tests.api.test_waiting_uploads import begin, context_of, statuses, wait_for_long
+from mapshelf.disk_cache import DiskCache
+from mapshelf.render import render_worker
+from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
+from tests.api.test_waiting_uploads import begin, context_of, statuses, wait_for, wait_for_long
 from tests.harness import Service, Shelf, shelf_with
 
 pytestmark = pytest.mark.process
 
 ORDINARY: Final = [f"Topic number {number} of a long list" for number in range(2500)]
 MIXED: Final = "\u202e\u05d0\u2067a\u0627" * 400
-"""Letters of two directions, mixed: drawing two hundred such topics takes over twenty seconds."""
+"""Letters of two directions, mixed: drawing two hundred such topics takes over four seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +29,21 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 @pytest.fixture
 def people(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[People]:
     monkeypatch.setattr(documents, "QUICK_SECONDS", 2)
-    monkeypatch.setattr(documents, "CPU_SECONDS", 6)
+    monkeypatch.setattr(documents, "CPU_SECONDS", 4)
+    monkeypatch.setattr(render_worker, "QUICK_SECONDS", 0.5)
     with Service(shelf.settings, "") as service:
         yield People(shelf, service)
 
 
-def expensive_map(people: People, name: str) -> str:
-    return people.published(OTHER, plan(name, *(f"{number} {MIXED}" for number in range(200))))
+def expensive_map(people: People, name: str, topics: int = 200) -> str:
+    return people.published(OTHER, plan(name, *(f"{number} {MIXED}" for number in range(topics))))
+
+
+@contextmanager
+def long_work(people: People, kind: str) -> Iterator[None]:
+    """Do work that takes long as another worker would, until the end of the ``with`` block."""
+    with DiskCache(people.shelf.settings.documents, 1 << 20).turn(kind):
+        yield
 
 
 def test_a_drawing_that_takes_long_does_not_delay_others(people: People) -> None:
@@ -45,6 +56,67 @@ def test_a_drawing_that_takes_long_does_not_delay_others(people: People) -> None
     assert "Topic number 2499" in drawing.text
     assert not long.done()
     assert statuses(people, long) == [404]
+
+
+@pytest.mark.parametrize("topics", [15, 200])
+def test_a_thumbnail_that_takes_long_does_not_delay_others(people: People, topics: int) -> None:
+    ordinary = people.published(OWNER, plan(f"ordinary {topics}"))
+    large = people.published(OWNER, plan(f"large {topics}", *ORDINARY))
+    expensive = expensive_map(people, f"thumbnail {topics}", topics)
+    with long_work(people, "long drawings"):
+        long = begin(people, OWNER, "GET", f"/thumbnails/{expensive}.png?w=1280")
+        wait_for_long(people, "long_drawings", 0, long)
+        other = begin(people, OWNER, "GET", f"/thumbnails/{expensive}.png?w=640")
+        wait_for(people, "long_drawings", 1, long, other)
+        for one in (ordinary, large):
+            assert people.get(OWNER, f"/thumbnails/{one}.svg").status_code == 200
+        assert not long.done()
+    assert statuses(people, long, other) == [200, 200]
+
+
+def test_a_collection_with_a_map_that_takes_long_has_a_picture(people: People) -> None:
+    maps = [expensive_map(people, "collected", 15), people.published(OTHER, plan("collected"))]
+    body = {"title": "Costly", "maps": maps}
+    made = people.send(OTHER, "POST", "/collections", json=body).json()["id"]
+    done = context_of(people).queues.long_drawings.counts.done
+    picture = people.get(OTHER, f"/collections/{made}/picture.png?w=1280")
+    assert picture.status_code == 200
+    assert picture.headers["etag"]
+    assert context_of(people).queues.long_drawings.counts.done == done + 1
+
+
+def test_a_complete_drawing_of_a_small_map_that_takes_long_does_not_delay_others(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
+    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    ordinary = people.published(OTHER, plan("ordinary"))
+    expensive = expensive_map(people, "complete", 15)
+    with long_work(people, "long"):
+        long = begin(people, OWNER, "GET", f"/maps/{expensive}/drawing.png")
+        wait_for_long(people, "long_documents", 0, long)
+        assert people.get(OTHER, f"/maps/{ordinary}/drawing.svg").status_code == 200
+        assert not long.done()
+    assert statuses(people, long) == [200]
+
+
+def test_only_documents_like_one_that_took_long_are_made_where_others_do(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are of the same kind and owner. Whoever requests them does not matter."""
+    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
+    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    expensive = expensive_map(people, "blamed", 15)
+    assert people.get(ADMINISTRATOR, f"/maps/{expensive}/drawing.png").status_code == 200
+    ordinary = {name: people.published(name, plan(f"of {name}")) for name in (OWNER, OTHER)}
+    counts = context_of(people).queues.long_documents.counts
+    done = counts.done
+    for name, drawing in ((OWNER, "png"), (OTHER, "svg")):
+        path = f"/maps/{ordinary[name]}/drawing.{drawing}"
+        assert people.get(ADMINISTRATOR, path).status_code == 200
+    assert counts.done == done
+    assert people.get(OWNER, f"/maps/{ordinary[OTHER]}/drawing.png").status_code == 200
+    assert counts.done == done + 1
 
 
 def test_a_drawing_that_takes_longer_than_is_quick_is_made(

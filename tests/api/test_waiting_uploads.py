@@ -14,13 +14,14 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from mapshelf.api import bodies, feedback_queue
+from mapshelf.api import bodies
 from mapshelf.api.context import Context
 from mapshelf.api.upload_reader import PatientReader
 from mapshelf.errors import TooSlow
 from mapshelf.model import UploadedFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.sandbox import long_tasks
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
 from tests.harness import PATIENCE, Service, Shelf, full_queue, shelf_with
 from tests.readers.hostile import hostile_readers
@@ -248,7 +249,7 @@ def test_files_that_waited_delay_nobody_either_once_one_took_long(people: People
 def test_after_a_while_files_of_who_sent_one_that_took_long_are_tried_quickly(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feedback_queue, "PATIENT_FOR", 0.0)
+    monkeypatch.setattr(long_tasks, "REMEMBERED_FOR", 0.0)
     files = SlowFiles()
     with files.within(context_of(people).upload_reader):
         sent = published(people, OTHER, "long time ago")

@@ -111,6 +111,13 @@ def test_formatting_that_differs_from_the_text_is_ignored(text: str, html: str) 
     assert b"<tspan" not in drawing(below(text, html))
 
 
+@pytest.mark.parametrize(("changes", "kept"), [(4, True), (40, False)])
+def test_a_line_with_very_many_changes_of_formatting_has_none(changes: int, kept: bool) -> None:
+    """The program that makes a PNG reads the whole line again for each of them."""
+    found = drawing(below("ab" * changes, "<b>a</b>b" * changes))
+    assert (b"<tspan" in found) is kept
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc \n-•"), st.sampled_from(["", "b", "i"]))))
 def test_every_letter_keeps_its_mark(letters: list[tuple[str, str]]) -> None:
     html = "".join(f"<{tag}>{char}</{tag}>" if tag else char for char, tag in letters)

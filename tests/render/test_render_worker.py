@@ -11,7 +11,9 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import StoreUnavailable
 from mapshelf.render import render_worker as module
 from mapshelf.render.render_request import RenderRequest
-from mapshelf.render.render_worker import RenderWorker
+from mapshelf.render.render_worker import DrawingTakesLong, RenderWorker
+from mapshelf.sandbox.long_tasks import REMEMBERED_FOR
+from mapshelf.sandbox.pool import processor_time
 from tests.render.trees import render_request, tree
 
 pytestmark = pytest.mark.process
@@ -51,7 +53,7 @@ def test_a_picture_is_drawn_once(worker: RenderWorker) -> None:
         worker.picture(replace(wanted, width=160))
 
 
-def draw_cards_only(request: RenderRequest) -> bytes:
+def draw_cards_only(request: RenderRequest, _seconds: int) -> bytes:
     """Never finish a map; draw cards at once."""
     while request.outline is not None:
         time.sleep(0.01)
@@ -84,7 +86,7 @@ def test_a_slow_map_gets_a_card_and_is_retried_later(
     assert drawn.complete
 
 
-def draw_nothing(request: RenderRequest) -> bytes:
+def draw_nothing(request: RenderRequest, _seconds: int) -> bytes:
     """Draw as slowly as on a machine that is much too busy."""
     time.sleep(60)
     return b""
@@ -104,7 +106,7 @@ def test_where_even_cards_take_too_long_nothing_is_kept(
     assert worker.picture(wanted).complete
 
 
-def draw_cards_with_a_bug(request: RenderRequest) -> bytes:
+def draw_cards_with_a_bug(request: RenderRequest, _seconds: int) -> bytes:
     """Fail as the code that draws would with a map that it does not expect."""
     if request.outline is not None:
         raise TypeError("a bug that this map shows")
@@ -125,6 +127,44 @@ def test_a_map_that_shows_a_bug_gets_a_card_and_is_not_drawn_again(
     assert record.levelname == "ERROR"
     assert record.getMessage() == "the map 'A title' cannot be drawn: a bug that this map shows"
     assert record.exc_info
+
+
+def draw_cards_quickly(request: RenderRequest, seconds: int) -> bytes:
+    """Draw a map only where there is much time."""
+    if request.outline is not None and seconds < module.CPU_SECONDS:
+        with processor_time(1):
+            while True:
+                pass
+    return b"picture of " + request.title.encode()
+
+
+@pytest.mark.parametrize("topics", [3, 1000])
+def test_a_picture_that_takes_long_is_drawn_where_others_do_not_wait(
+    worker: RenderWorker, clock: Clock, monkeypatch: pytest.MonkeyPatch, topics: int
+) -> None:
+    monkeypatch.setattr(module, "draw", draw_cards_quickly)
+    wanted = replace(render_request(tree(topics)), owner="An owner")
+    others = [replace(render_request(tree(2)), owner=name) for name in ("An owner", "Other", "")]
+    assert not any(map(worker.takes_long, [wanted, *others]))
+    with pytest.raises(DrawingTakesLong):
+        worker.picture(wanted, quick=True)
+    assert list(map(worker.takes_long, [wanted, *others])) == [True, True, False, False]
+    assert worker.picture(wanted).body == b"picture of A title"
+    assert worker.picture(wanted, quick=True).complete
+    assert worker.picture(render_request(None), quick=True).complete
+    clock.seconds += REMEMBERED_FOR
+    assert not any(map(worker.takes_long, [wanted, *others]))
+
+
+def test_of_maps_without_an_owner_only_the_same_one_takes_long(
+    worker: RenderWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "draw", draw_cards_quickly)
+    wanted, other = (replace(render_request(tree(size)), owner="") for size in (3, 2))
+    with pytest.raises(DrawingTakesLong):
+        worker.picture(wanted, quick=True)
+    assert worker.takes_long(replace(wanted, width=640, title="Renamed"))
+    assert not worker.takes_long(other)
 
 
 def test_a_damaged_outline_gets_a_card(worker: RenderWorker) -> None:

@@ -5,7 +5,7 @@ a private collection depends on its reader. An empty collection has the card of 
 topics. The same sandboxed child that draws ``thumbnails`` composes the picture.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -25,10 +25,11 @@ from mapshelf.api.thumbnails import (
 )
 from mapshelf.api.visible_collections import SeenCollection, find_collection, seen_collection
 from mapshelf.api.visible_maps import require_no_takeover
+from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import Overloaded
 from mapshelf.model import Map, Visibility
 from mapshelf.render.render_request import WIDTHS, CollageRequest, RenderRequest
-from mapshelf.render.render_worker import Picture
+from mapshelf.render.render_worker import DrawingTakesLong, Picture
 from mapshelf.snapshot.format.records import record_ids
 from mapshelf.snapshot.read import Record
 from mapshelf.store import Store
@@ -45,16 +46,23 @@ async def show_collection_picture(context: Context, request: Request) -> Respons
     maker = ThumbnailMaker(context)
     first = islice(_shown(found), MOST_PICTURES)
     records = [Record(one.file_id, map_object(one, context.base_url)) for one in first]
-    large = await context.queues.thumbnails.result(
+    queue = await context.queues.thumbnails.result(
         object(),
-        partial(_has_large, maker, records, asked),
+        partial(_queue, context, maker, records, asked),
         request.disconnection,
         owner=request.owner,
     )
-    queue = context.queues.documents if large else context.queues.drawings
-    make = partial(_made, context, maker, found, records, asked)
     key = ("collage", *records, found.collection, asked)
-    picture = await queue.result(key, make, request.disconnection, owner=request.owner)
+
+    async def made_in(queue: WorkQueue) -> Picture:
+        draw = partial(maker.picture, quick=queue is not context.queues.long_drawings)
+        make = partial(_made, context, draw, found, records, asked)
+        return await queue.result(key, make, request.disconnection, owner=request.owner)
+
+    try:
+        picture = await made_in(queue)
+    except DrawingTakesLong:
+        picture = await made_in(context.queues.long_drawings)
     caching = PRIVATE if context.settings.private else PUBLIC
     headers = [(b"etag", f'"{picture.key}"'.encode()), *caching]
     response = body_response(200, b"image/png", picture.body, headers)
@@ -74,15 +82,21 @@ def _of_part(asked: PictureQuery, records: list[Record]) -> PictureQuery:
     return replace(asked, width=width)
 
 
-def _has_large(maker: ThumbnailMaker, records: list[Record], asked: PictureQuery) -> bool:
-    """Return whether a map must be drawn first that is slow to draw."""
+def _queue(
+    context: Context, maker: ThumbnailMaker, records: list[Record], asked: PictureQuery
+) -> WorkQueue:
+    """Return where to make the picture; maps may have to be drawn first."""
     part = _of_part(asked, records)
-    return any(maker.is_large(one) and maker.cached(one, part) is None for one in records)
+    undrawn = [one for one in records if maker.cached(one, part) is None]
+    if any(maker.takes_long(one, part) for one in undrawn):
+        return context.queues.long_drawings
+    large = any(map(maker.is_large, undrawn))
+    return context.queues.documents if large else context.queues.drawings
 
 
 def _made(
     context: Context,
-    maker: ThumbnailMaker,
+    draw: Callable[[Record, PictureQuery], Picture],
     found: SeenCollection,
     records: list[Record],
     asked: PictureQuery,
@@ -90,7 +104,7 @@ def _made(
     if not records:
         return context.render_worker.picture(_card(found, asked))
     part, takeovers = _of_part(asked, records), context.store.get().takeovers()
-    pictures = [maker.picture(one, part) for one in records]
+    pictures = [draw(one, part) for one in records]
     _check_shown(context, found, records)
     _check_no_takeover(context.store.get(), records, takeovers)
     if len(pictures) == 1:

@@ -16,7 +16,7 @@ from mapshelf.accounts.permissions import may_change
 from mapshelf.api.compression import also_compressed
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.documents import Documents, Kind, Make, document_response
+from mapshelf.api.documents import Documents, Kind, Make, MapOutline, document_response
 from mapshelf.api.former_outlines import FormerOutline, FormerOutlines
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
 from mapshelf.api.map_detail import encoded_outline
@@ -211,7 +211,9 @@ def _made(
 def _made_large(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response:
     # Read them again: holding them would use memory while the request waits in the queue.
     before, after = sides.before.encoded(store), sides.after.encoded(store)
-    return documents.of_outline(job.make, before, (EncodedOutline(after), *job.facts), job.kind)
+    owners = [side.found.record.owner for side in (sides.before, sides.after)]
+    outline = MapOutline(before, "\n".join(owners) if all(owners) else "")
+    return documents.of_outline(job.make, outline, (EncodedOutline(after), *job.facts), job.kind)
 
 
 def diff_json(before: Outline, after: EncodedOutline) -> bytes:

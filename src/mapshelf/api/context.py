@@ -125,6 +125,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     queues = Queues()
     documents = DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS)
     thumbnails = DiskCache(settings.thumbnails, THUMBNAILS_SIZE)
+    long_turn = partial(documents.turn, "long")
     return Context(
         settings=settings,
         base_url=settings.base_url.encode(),
@@ -135,16 +136,15 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         owners=Owners(sessions, address),
         bodies=Bodies(settings.data, address),
         queues=queues,
-        documents=Documents(
-            documents, queues.documents, documents.turn, partial(documents.turn, "long")
-        ),
-        # Most take a fraction of a second, the largest PNGs a few seconds: they do not wait for
-        # large documents, which take up to a minute.
-        small_drawings=Documents(documents, queues.map_drawings),
+        documents=Documents(documents, queues.documents, documents.turn, long_turn),
+        # Most take a fraction of a second: they do not wait for large documents.
+        small_drawings=Documents(documents, queues.map_drawings, long_turn=long_turn),
         exports=Exports(settings.exports),
         # Large documents and drawings of large maps take turns on a node: together they would
         # occupy a small machine.
-        render_worker=RenderWorker(thumbnails, documents.turn),
+        render_worker=RenderWorker(
+            thumbnails, documents.turn, partial(documents.turn, "long drawings")
+        ),
         image_worker=ImageWorker(thumbnails),
         formula_worker=FormulaWorker(thumbnails),
         upload_reader=PatientReader(),

@@ -56,13 +56,13 @@ class Deferred:
 
     Attributes:
         queue: where the response is made.
-        make: makes it.
+        make: makes it, or returns what remains for a third queue.
         lasting: whether this applies to every equal request until the next snapshot. So ``make``
             reads what it needs of the store itself.
     """
 
     queue: WorkQueue
-    make: Callable[[], Response]
+    make: "MakeResponse"
     lasting: bool = False
 
 
@@ -188,7 +188,7 @@ class CachedSnapshot:
         made: Response | Deferred | None = self._deferred.get(key)
         if made is None:
             made = await queue.result(place, make, request.disconnection, owner=request.owner)
-        if isinstance(made, Deferred):
+        while isinstance(made, Deferred):
             if made.lasting:  # the next equal request goes there directly
                 self._deferred.put(key, made)
             made = await made.queue.result(

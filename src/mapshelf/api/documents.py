@@ -20,7 +20,7 @@ from importlib.resources import files
 from itertools import chain
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import xxhash
 
@@ -33,6 +33,7 @@ from mapshelf.errors import NotFound, Overloaded
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline, damaged_file
 from mapshelf.sandbox.failures import TaskFailure, TaskFailures, cause_of
+from mapshelf.sandbox.long_tasks import LongTasks
 from mapshelf.sandbox.pool import (
     FAILURES,
     ConfinedChild,
@@ -103,6 +104,19 @@ class Kind:
     compress: bool = False
 
 
+class MapOutline(NamedTuple):
+    """What a document is made from.
+
+    Attributes:
+        encoded: the encoded outline.
+        owner: whose map it is, empty if nobody owns it: after a document that took long, others of
+            the same kind and owner count as such, too.
+    """
+
+    encoded: bytes
+    owner: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Task:
     """The input that the child needs to make a document."""
@@ -140,15 +154,16 @@ class Documents:
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
         self._quick_child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
         self._failures = TaskFailures(_TRIED_AGAIN_AFTER)
+        self._take_long = LongTasks()
 
     def of_outline(
-        self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
+        self, make: Make, outline: MapOutline, facts: tuple[object, ...], kind: Kind
     ) -> Response:
         """Return the document that ``make`` creates from an outline and ``facts``.
 
         Args:
             make: called with the ``Outline`` and the facts.
-            outline: the encoded outline.
+            outline: the outline.
             facts: equal facts must have equal ``repr``.
             kind: the kind of document.
 
@@ -156,21 +171,28 @@ class Documents:
             NotFound: it is too large to be made, or ``make`` raised this error.
             Overloaded: the machine was too busy to make it, or it was evicted from the cache
                 immediately.
-            TakesLong: it takes long, and this thread must be quick.
+            TakesLong: it takes long, as far as is known, and this thread must be quick.
             StoreUnavailable: the service is shutting down.
             StoreDamaged: the outline cannot be decoded.
         """
         quick = must_be_quick()
         name = f"{make.__module__}.{make.__qualname__}"
         digest = xxhash.xxh3_128(repr((version_of_code(), name, facts)).encode())
-        digest.update(outline)
+        digest.update(outline.encoded)
         seconds = QUICK_SECONDS if quick else CPU_SECONDS
-        task = _Task(digest.hexdigest(), make, outline, facts, kind.compress, seconds)
+        task = _Task(digest.hexdigest(), make, outline.encoded, facts, kind.compress, seconds)
         found = self._found(task.key, kind)
         if found is not None:
             return found
-        with self._turn() if quick else self._long_turn():
-            return self._found(task.key, kind) or self._made_by_child(task, kind)
+        group = (name, kind.media_type, outline.owner or xxhash.xxh3_128(outline.encoded).digest())
+        if quick and group in self._take_long:
+            raise TakesLong
+        try:
+            with self._turn() if quick else self._long_turn():
+                return self._found(task.key, kind) or self._made_by_child(task, kind)
+        except TakesLong:
+            self._take_long.add(group)
+            raise
 
     def of_file(self, file: KeptFile, content: Content, kind: Kind) -> Response:
         """Return a map file, unchanged. Its content is only read if it is not cached on disk.

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from mapshelf.api.content_disposition import inline
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.documents import TOO_LARGE, Documents, Kind
+from mapshelf.api.documents import TOO_LARGE, Documents, Kind, MapOutline
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
 from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
@@ -139,7 +139,8 @@ class DrawingMaker:
             most_bytes=MOST_PICTURE_BYTES,
             seconds=PICTURE_SECONDS,
         )
-        response = documents.of_outline(draw_map, outline, (drawing, pictures), kind)
+        source = MapOutline(outline, record.owner)
+        response = documents.of_outline(draw_map, source, (drawing, pictures), kind)
         response = with_missing_pictures(response, pictures.missing)
         return response if pictures.complete else provisional(response)
 

@@ -2,26 +2,19 @@
 
 Work begins in the quick queue. If it takes long, it is done again, from the beginning, in another
 queue, whose work waits only for its own kind. That work takes long is known only after seconds, in
-which the work of others waits. So for a while, all further work of the same owner is done in that
-other queue at once, even if it was waiting already.
+which the work of others waits. So it is remembered (``sandbox.long_tasks``): for documents, what
+their owner made takes long (``documents``); for uploads, those of the same user do.
 """
 
 import threading
 from collections.abc import Callable, Hashable
 from functools import partial
-from time import monotonic
 from typing import Final, TypeVar
 
 from mapshelf.api.work_queue import Disconnection, FindOwner, WorkQueue
-from mapshelf.lru_cache import LRUCache
+from mapshelf.sandbox.long_tasks import LongTasks
 
 T = TypeVar("T")
-
-PATIENT_FOR: Final = 300.0
-"""Seconds for which work of an owner counts as such that takes long, after some that did."""
-
-MOST_OWNERS: Final = 4096
-"""Maximum owners to remember."""
 
 
 class TakesLong(Exception):
@@ -46,7 +39,6 @@ class FeedbackQueue(WorkQueue):
         """
         super().__init__(name, threads, waiting)
         self._long_work = long_work
-        self._patient_until: LRUCache[Hashable, float] = LRUCache(MOST_OWNERS)
 
     async def result(
         self,
@@ -59,11 +51,36 @@ class FeedbackQueue(WorkQueue):
 
         If ``make`` raises ``TakesLong``, it is called again from the beginning.
         """
+        try:
+            return await super().result(key, partial(_quickly, make), disconnection, owner)
+        except TakesLong:
+            return await self._long_work.result(key, make, disconnection, owner)
+
+
+class OwnerFeedbackQueue(FeedbackQueue):
+    """Runs work. If some takes long, all further work of its owner is done in another queue.
+
+    That includes work that was waiting already.
+    """
+
+    def __init__(self, name: str, threads: int, waiting: int, long_work: WorkQueue) -> None:
+        """Create the queue; see ``FeedbackQueue``."""
+        super().__init__(name, threads, waiting, long_work)
+        self._take_long = LongTasks()
+
+    async def result(
+        self,
+        key: Hashable,
+        make: Callable[[], T],
+        disconnection: Disconnection | None = None,
+        owner: FindOwner | None = None,
+    ) -> T:
+        """Return the result of ``make``; see ``FeedbackQueue``."""
         whose = owner() if owner else None
-        while not self._takes_long(whose):
+        while whose not in self._take_long:
             try:
-                quickly = partial(self._quickly, make, whose)
-                return await super().result(key, quickly, disconnection, owner)
+                one_of_owner = partial(self._one_of_owner, make, whose)
+                return await WorkQueue.result(self, key, one_of_owner, disconnection, owner)
             except _OwnerTakesLong:
                 pass  # perhaps not this one, but whoever requested the same before
             except TakesLong:
@@ -72,29 +89,30 @@ class FeedbackQueue(WorkQueue):
 
     def check_room(self, owner: FindOwner | None = None) -> None:
         """Reject work early, before anything is prepared for it; see ``WorkQueue``."""
-        if owner and self._takes_long(owner()):
+        if owner and owner() in self._take_long:
             self._long_work.check_room(owner)
         else:
             super().check_room(owner)
 
-    def _quickly(self, make: Callable[[], T], owner: Hashable) -> T:
-        if self._takes_long(owner):  # other work of this owner did, while this waited
+    def _one_of_owner(self, make: Callable[[], T], owner: Hashable) -> T:
+        if owner in self._take_long:  # other work of this owner did, while this waited
             raise _OwnerTakesLong
-        _THREAD.is_quick = True
         try:
-            return make()
+            return _quickly(make)
         except TakesLong:
-            self._patient_until.put(owner, monotonic() + PATIENT_FOR)
+            self._take_long.add(owner)
             raise
-        finally:
-            _THREAD.is_quick = False
-
-    def _takes_long(self, owner: Hashable) -> bool:
-        until = self._patient_until.get(owner)
-        return until is not None and monotonic() < until
 
 
 _THREAD: Final = threading.local()
+
+
+def _quickly(make: Callable[[], T]) -> T:
+    _THREAD.is_quick = True
+    try:
+        return make()
+    finally:
+        _THREAD.is_quick = False
 
 
 def must_be_quick() -> bool:

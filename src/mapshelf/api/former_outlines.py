@@ -18,7 +18,7 @@ from typing import Final
 import xxhash
 
 from mapshelf.api.documents import version_of_code
-from mapshelf.api.feedback_queue import FeedbackQueue, must_be_quick
+from mapshelf.api.feedback_queue import OwnerFeedbackQueue, must_be_quick
 from mapshelf.api.http import Request
 from mapshelf.api.upload_reader import PatientReader
 from mapshelf.disk_cache import DiskCache
@@ -70,7 +70,7 @@ class FormerOutlines:
         reader: parses the files.
     """
 
-    def __init__(self, cache: DiskCache, queue: FeedbackQueue) -> None:
+    def __init__(self, cache: DiskCache, queue: OwnerFeedbackQueue) -> None:
         """Prepare to parse files.
 
         Args:

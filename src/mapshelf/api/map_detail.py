@@ -14,7 +14,7 @@ import orjson
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.documents import Documents, Kind
+from mapshelf.api.documents import Documents, Kind, MapOutline
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
     Request,
@@ -169,7 +169,7 @@ def original_file(store: Maps, record: Record, documents: Documents) -> Response
 
 def _deferred_outline(store: ReadMaps, record: Record, export: Export) -> Response:
     # Read it again: holding it would use memory while the request waits in the queue.
-    outline = encoded_outline(store, record)
+    outline = MapOutline(encoded_outline(store, record), record.owner)
     writer, facts = export.writer, export.facts(store, record)
     kind = _export_kind(record, writer)
     response = export.documents.of_outline(writer.write, outline, facts, kind)

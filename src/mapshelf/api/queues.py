@@ -5,7 +5,7 @@ second of work: a client that would wait longer gets an error and must try again
 take seconds, a client also gets this error if its task does not start in time (``WorkQueue``).
 """
 
-from mapshelf.api.feedback_queue import FeedbackQueue
+from mapshelf.api.feedback_queue import FeedbackQueue, OwnerFeedbackQueue
 from mapshelf.api.work_queue import WorkQueue
 
 
@@ -24,6 +24,7 @@ class Queues:
         pages: pages of the library and of small maps, and their assets.
         thumbnails: look-ups of cached thumbnails.
         drawings: thumbnails to draw, of small maps.
+        long_drawings: thumbnails of any map that take over three seconds of processor time.
         images: pictures in topics to convert; it holds as many as a map may have.
         documents: pages, files and thumbnails of large maps (``documents.py``).
         comparisons: comparisons of large maps, of which there are as many as pairs of maps.
@@ -46,22 +47,23 @@ class Queues:
         self.lookups = WorkQueue("lookups", threads=1, waiting=256)
         self.writing = WorkQueue("writing", threads=1, waiting=64)
         self.long_uploads = WorkQueue("long uploads", threads=1, waiting=8)
-        self.uploads = FeedbackQueue("uploads", 1, 16, self.long_uploads)
+        self.uploads = OwnerFeedbackQueue("uploads", 1, 16, self.long_uploads)
         self.own_maps = WorkQueue("own maps", threads=1, waiting=32)
         self.files = WorkQueue("files", threads=1, waiting=32)
         self.pages = WorkQueue("pages", threads=1, waiting=24)
         self.thumbnails = WorkQueue("thumbnails", threads=1, waiting=256)
         self.drawings = WorkQueue("drawings", threads=1, waiting=96)
+        self.long_drawings = WorkQueue("long drawings", threads=1, waiting=96)
         self.images = WorkQueue("images", threads=1, waiting=512)
         self.long_documents = WorkQueue("long documents", threads=1, waiting=8)
         self.documents = FeedbackQueue("documents", 1, 8, self.long_documents)
-        self.comparisons = FeedbackQueue("comparisons", 1, 8, self.long_documents)
+        self.comparisons = OwnerFeedbackQueue("comparisons", 1, 8, self.long_documents)
         self.long_versions = WorkQueue("long versions", threads=1, waiting=8)
-        self.former_versions = FeedbackQueue("former versions", 1, 8, self.long_versions)
+        self.former_versions = OwnerFeedbackQueue("former versions", 1, 8, self.long_versions)
         self.exports = WorkQueue("exports", threads=1, waiting=8)
         self.selections = WorkQueue("selections", threads=1, waiting=8)
         self.drawing_lookups = WorkQueue("drawing look-ups", threads=1, waiting=64)
-        self.map_drawings = WorkQueue("map drawings", threads=1, waiting=24, longest=30.0)
+        self.map_drawings = FeedbackQueue("map drawings", 1, 24, self.long_documents)
         self.passwords = WorkQueue("passwords", threads=2, waiting=48)
         self.accounts = WorkQueue("accounts", threads=1, waiting=256)
         self.providers = WorkQueue("providers", threads=2, waiting=32, longest=10.0)

@@ -25,10 +25,10 @@ from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound, StoreDamaged
 from mapshelf.formats.outline_lookup import outline_picture
 from mapshelf.formats.outline_size import is_large
-from mapshelf.model import SYSTEM_USER, UNCATEGORISED
+from mapshelf.model import UNCATEGORISED
 from mapshelf.query import read_parameters
 from mapshelf.render.render_request import WIDTHS, PreviewRequest, RenderRequest
-from mapshelf.render.render_worker import Picture
+from mapshelf.render.render_worker import DrawingTakesLong, Picture
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
@@ -90,9 +90,16 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
         cached = maker.cached(record, asked)
         if cached is not None:
             return cached
-        large = asked.source == DRAWN and maker.is_large(record)
+        if asked.source == FROM_FILE:
+            return Deferred(context.queues.drawings, partial(maker.made, record, asked))
+        later = Deferred(
+            context.queues.long_drawings, partial(maker.made, record, asked), lasting=True
+        )
+        if maker.takes_long(record, asked):
+            return later
+        large = maker.is_large(record)
         queue = context.queues.documents if large else context.queues.drawings
-        return Deferred(queue, partial(maker.made, record, asked), lasting=large)
+        return Deferred(queue, partial(maker.made_or, later, record, asked), lasting=large)
 
     usual = _query_string(asked)
     response = await found.response(request, context.queues.thumbnails, make, usual)
@@ -145,6 +152,10 @@ class ThumbnailMaker:
         except StoreDamaged:
             return False  # the picture is then that of a map without topics
 
+    def takes_long(self, record: Record, asked: PictureQuery) -> bool:
+        """Return whether drawing this picture would probably take long."""
+        return self._worker.takes_long(self._render_request(record, asked))
+
     def cached(self, record: Record, asked: PictureQuery) -> Response | None:
         """Return the picture of a map if it is cached.
 
@@ -165,11 +176,19 @@ class ThumbnailMaker:
         """
         return self._response(self.picture(record, asked), asked)
 
-    def picture(self, record: Record, asked: PictureQuery) -> Picture:
+    def made_or(self, later: Deferred, record: Record, asked: PictureQuery) -> Response | Deferred:
+        """Return the picture of a map, or ``later`` if drawing it takes long."""
+        try:
+            return self._response(self.picture(record, asked, quick=True), asked)
+        except DrawingTakesLong:
+            return later
+
+    def picture(self, record: Record, asked: PictureQuery, *, quick: bool = False) -> Picture:
         """Return the picture for ``made``, without response headers.
 
         Raises:
             NotFound: see ``cached``.
+            DrawingTakesLong: drawing it takes long, and ``quick`` was given.
         """
         if asked.source == FROM_FILE:
             return self._preview(record, asked)
@@ -183,7 +202,7 @@ class ThumbnailMaker:
                 seconds=PICTURE_SECONDS,
             )
         request = self._render_request(record, asked)
-        return self._worker.picture(request, pictures_of)
+        return self._worker.picture(request, pictures_of, quick=quick)
 
     def _preview(self, record: Record, asked: PictureQuery) -> Picture:
         request = self._preview_request(record, asked)
@@ -205,7 +224,7 @@ class ThumbnailMaker:
         return RenderRequest(
             outline=self._store.outline(record.file_id),
             title=found["Title"],
-            owner="" if found["Owner"] == SYSTEM_USER else found["Owner"],
+            owner=record.owner,
             category="" if found["Category"] == UNCATEGORISED else found["Category"],
             width=asked.width,
             theme=asked.theme,

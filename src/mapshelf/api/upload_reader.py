@@ -69,7 +69,7 @@ class UploadReader:
 
 
 class PatientReader:
-    """Parses two files at a time, for a ``FeedbackQueue``: one that takes long, and another one.
+    """Parses two files at a time, for a feedback queue: one that takes long, and another one.
 
     Attributes:
         quick: parses files that do not take long.

@@ -117,7 +117,7 @@ class FoundMap:
         made: Response | Deferred = await queue.result(
             place, checked, request.disconnection, owner=request.owner
         )
-        if isinstance(made, Deferred):
+        while isinstance(made, Deferred):
             made = await made.queue.result(
                 place, made.make, request.disconnection, owner=request.owner
             )
@@ -151,16 +151,19 @@ class FoundMap:
         def checked_make() -> Response | Deferred:
             takeovers = self.store().takeovers()
             made = make()
-            if isinstance(made, Deferred):
-                since = None if made.lasting else takeovers
-                return replace(made, make=partial(self._checked_response, made.make, since))
             return self._checked_response(lambda: made, takeovers)
 
         return checked_make
 
-    def _checked_response(self, make: Callable[[], Response], since: int | None) -> Response:
+    def _checked_later(self, rest: Deferred, takeovers: int) -> Deferred:
+        since = None if rest.lasting else takeovers
+        return replace(rest, make=partial(self._checked_response, rest.make, since))
+
+    def _checked_response(self, make: MakeResponse, since: int | None) -> Response | Deferred:
         takeovers = self.store().takeovers() if since is None else since
         response = make()
+        if isinstance(response, Deferred):
+            return self._checked_later(response, takeovers)
         if not self.is_open():
             raise _HiddenMeanwhileError(_NO_MAP)
         require_no_takeover(self.store(), takeovers)

@@ -8,6 +8,9 @@ untrusted. A map that exceeds a limit gets the card of a map without topics (``c
 one that the code of the child does not handle. This process does not try to draw it again, unless
 it exceeded only the wall-clock limit, because then the machine may have been busy. The same child
 decodes previews from map files.
+
+A few pictures take seconds. They are drawn again in a child of their own, so that others wait for
+them at most ``QUICK_SECONDS``, and for the next ones of the same owner not at all.
 """
 
 import logging
@@ -17,6 +20,8 @@ from dataclasses import replace
 from threading import Lock
 from time import monotonic
 from typing import Final, NamedTuple
+
+import xxhash
 
 from mapshelf.disk_cache import DiskCache, Turn
 from mapshelf.errors import (
@@ -36,12 +41,17 @@ from mapshelf.render.render_request import (
     height,
 )
 from mapshelf.sandbox.failures import TaskFailures, cause_of
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+from mapshelf.sandbox.long_tasks import LongTasks
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_out_of_time, processor_time
 
 MEMORY: Final = 768 << 20
 """Maximum memory for one picture, in bytes: mapped fonts count, and Chinese fonts are large."""
 
 CPU_SECONDS: Final = 10  # of CPU time for one picture
+QUICK_SECONDS: Final = 3
+"""Seconds of CPU time after which a picture takes long. A small machine needs as much for the first
+picture of a child, which opens fonts."""
+
 WALL_SECONDS: Final = 30.0  # of wall-clock time
 
 TRIED_AGAIN_AFTER: Final = 120.0
@@ -62,6 +72,10 @@ _FAILURES: Final = (*FAILURES, StoreDamaged)
 log = logging.getLogger(__name__)
 
 
+class DrawingTakesLong(Exception):
+    """A picture takes long, and is to be drawn where others do not wait for it."""
+
+
 class Picture(NamedTuple):
     """A picture, and the key of its request.
 
@@ -75,11 +89,31 @@ class Picture(NamedTuple):
     complete: bool = True
 
 
+class _Lane(NamedTuple):
+    """Where pictures of one kind are drawn, one after the other.
+
+    Attributes:
+        child: draws them.
+        lock: held meanwhile.
+        turn: entered meanwhile.
+        seconds: maximum CPU time for one picture.
+    """
+
+    child: ConfinedChild
+    lock: Lock
+    turn: Turn
+    seconds: int
+
+
 class RenderWorker:
     """Draws pictures and caches them. It is thread-safe."""
 
     def __init__(
-        self, cache: DiskCache, turn: Turn = nullcontext, now: Callable[[], float] = monotonic
+        self,
+        cache: DiskCache,
+        turn: Turn = nullcontext,
+        long_turn: Turn = nullcontext,
+        now: Callable[[], float] = monotonic,
     ) -> None:
         """Prepare to draw; the children start with the first picture.
 
@@ -87,15 +121,15 @@ class RenderWorker:
             cache: the cache for the pictures.
             turn: entered while a large map is drawn, which takes seconds. Other maps do not wait
                 for that, because large ones have a child of their own.
+            long_turn: entered while a picture is drawn that takes long.
             now: returns the time in seconds.
         """
         self._cache = cache
-        self._turn = turn
-        self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
-        self._large_child = ConfinedChild(MEMORY, _DESCRIPTORS)
-        self._drawing = Lock()
-        self._drawing_large = Lock()
+        self._small = _lane(nullcontext, QUICK_SECONDS)
+        self._large = _lane(turn, QUICK_SECONDS)
+        self._long = _lane(long_turn, CPU_SECONDS)
         self._failures = TaskFailures(TRIED_AGAIN_AFTER, now)
+        self._take_long = LongTasks(now)
 
     def cached(self, request: RenderRequest) -> Picture | None:
         """Return the picture from the cache, ``None`` if it is not there.
@@ -106,28 +140,36 @@ class RenderWorker:
         found = self._cached((replace(request, outline=None) if failure else request).key())
         return found and found._replace(complete=failure is None or not failure.is_temporary)
 
-    def picture(self, request: RenderRequest, pictures_of: PicturesOf | None = None) -> Picture:
+    def takes_long(self, request: RenderRequest) -> bool:
+        """Return whether the picture would probably take long, as others of the owner did."""
+        return _group(request) in self._take_long
+
+    def picture(
+        self, request: RenderRequest, pictures_of: PicturesOf | None = None, *, quick: bool = False
+    ) -> Picture:
         """Return the picture, from the cache or drawn now; if a map cannot be drawn, its card.
 
-        Calls wait for each other, so no picture is drawn twice. Large and other maps have separate
-        queues.
+        Calls wait for each other, so no picture is drawn twice. Large maps, others, and pictures
+        that take long have separate queues.
 
         Args:
             request: what to draw; with ``pictures_of``, its ``pictures`` are replaced.
             pictures_of: returns the images in topics that the thumbnail shows; ``None`` if the map
                 has no images.
+            quick: whether the caller must not wait for one that takes long.
 
         Raises:
+            DrawingTakesLong: it takes long, and ``quick`` was given.
             StoreUnavailable: this worker has been closed, or even the card took too long.
         """
         cached = self.cached(request)
         if cached is not None:
             return cached
-        if _is_large(request):
-            with self._drawing_large, self._turn():
-                return self._drawn_once(request, self._large_child, pictures_of)
-        with self._drawing:
-            return self._drawn_once(request, self._child, pictures_of)
+        lane = self._long
+        if quick:
+            lane = self._large if _is_large(request) else self._small
+        with lane.lock, lane.turn():
+            return self.cached(request) or self._drawn(request, lane, pictures_of)
 
     def has_refused(self, request: PreviewRequest) -> bool:
         """Return whether this preview is known to be unusable."""
@@ -146,12 +188,12 @@ class RenderWorker:
             StoreUnavailable: this worker has been closed, or the file has been replaced.
         """
         key = request.key()
-        with self._drawing:
+        with self._small.lock:
             cached = self._cached(key)
             if cached or self.has_refused(request):
                 return cached
             try:
-                body = self._child.call(_preview, (request, file), WALL_SECONDS)
+                body = self._small.child.call(_preview, (request, file), WALL_SECONDS)
                 picture = Picture(key, body)
             except PreviewChanged as error:
                 raise StoreUnavailable("the map is being replaced") from error
@@ -173,12 +215,12 @@ class RenderWorker:
             StoreUnavailable: this worker has been closed, or the child died or exceeded a limit.
         """
         key = request.key()
-        with self._drawing:
+        with self._small.lock:
             cached = self._cached(key)
             if cached:
                 return cached
             try:
-                body = self._child.call(_collage, (request,), WALL_SECONDS)
+                body = self._small.child.call(_collage, (request,), WALL_SECONDS)
             except _FAILURES as error:
                 log.warning("a picture of several maps cannot be made: %s", cause_of(error))
                 raise StoreUnavailable("the picture cannot be made now") from error
@@ -188,36 +230,34 @@ class RenderWorker:
 
     def close(self) -> None:
         """Kill the children without finishing their work, and reject further calls."""
-        self._child.close()
-        self._large_child.close()
+        for lane in (self._small, self._large, self._long):
+            lane.child.close()
 
     def _cached(self, key: str) -> Picture | None:
         body = self._cache.get(key)
         return None if body is None else Picture(key, body)
 
-    def _drawn_once(
-        self, request: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None
-    ) -> Picture:
-        return self.cached(request) or self._drawn(request, child, pictures_of)
-
     def _drawn(
-        self, asked: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None = None
+        self, asked: RenderRequest, lane: _Lane, pictures_of: PicturesOf | None = None
     ) -> Picture:
         before, complete = self._failures.get(asked.key()), True
         request = replace(asked, outline=None) if before else asked
         try:
             if pictures_of and request.outline is not None:
-                shown: list[str] = child.call(_shown, (request,), WALL_SECONDS)
+                shown: list[str] = lane.child.call(_shown, (request, lane.seconds), WALL_SECONDS)
                 pictures = pictures_of(shown[:MOST_PICTURES])
                 complete = pictures.complete
                 request = replace(request, pictures=tuple(pictures.items()))
-            body = child.call(draw, (request,), WALL_SECONDS)
+            body = lane.child.call(draw, (request, lane.seconds), WALL_SECONDS)
         except Exception as error:
             if request.outline is None and isinstance(error, _FAILURES):
                 log.warning("a thumbnail cannot be drawn: %s", cause_of(error))
                 raise StoreUnavailable("the picture cannot be drawn now") from error
             if request.outline is None or not _is_of_map(error):
                 raise
+            if is_out_of_time(error) and lane is not self._long:
+                self._take_long.add(_group(asked))
+                raise DrawingTakesLong from None
             failure = self._failures.add(asked.key(), error)
             bug = None if isinstance(error, _FAILURES) else error
             log.log(
@@ -227,11 +267,20 @@ class RenderWorker:
                 failure.reason,
                 exc_info=bug,
             )
-            card = self._drawn(replace(request, outline=None), child)
+            card = self._drawn(replace(request, outline=None), lane)
             return card._replace(complete=not failure.is_temporary)
         if complete:
             self._cache.put(request.key(), body)
         return Picture(request.key(), body, complete and not (before and before.is_temporary))
+
+
+def _lane(turn: Turn, seconds: int) -> _Lane:
+    return _Lane(ConfinedChild(MEMORY, _DESCRIPTORS), Lock(), turn, seconds)
+
+
+def _group(request: RenderRequest) -> str:
+    """Return what is the same for maps of one owner, or for pictures of one map without owner."""
+    return request.owner or xxhash.xxh3_128_hexdigest(request.outline or b"")
 
 
 def _is_large(request: RenderRequest) -> bool:
@@ -253,19 +302,19 @@ def _is_of_map(error: Exception) -> bool:
 # --- Code that runs in the child; only the child imports the drawing code -------------------------
 
 
-def _shown(request: RenderRequest) -> list[str]:
+def _shown(request: RenderRequest, seconds: int) -> list[str]:
     from mapshelf.render.thumbnail import shown_pictures  # noqa: PLC0415
 
-    with processor_time(CPU_SECONDS):
+    with processor_time(seconds):
         return shown_pictures(request)
 
 
-def draw(request: RenderRequest) -> bytes:
+def draw(request: RenderRequest, seconds: int = CPU_SECONDS) -> bytes:
     """Return the thumbnail of a map as PNG; the child does this."""
     from mapshelf.render.font_fallback import system_fonts  # noqa: PLC0415
     from mapshelf.render.thumbnail import thumbnail  # noqa: PLC0415
 
-    with processor_time(CPU_SECONDS):
+    with processor_time(seconds):
         return thumbnail(request, system_fonts())
 
 

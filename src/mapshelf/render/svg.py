@@ -32,6 +32,12 @@ ANCHORS: Final = {"start": 0.0, "middle": 0.5, "end": 1.0}
 """The position of each anchor (``Place.anchor``) in a line, as a share of its width."""
 
 
+MOST_RUNS: Final = 16
+"""Maximum runs of a line. If it has more, it is one run without formatting, and whoever draws it
+finds the fonts: resvg shapes the whole line again for each run, and in the line each change of the
+direction of writing separately. A topic with a change at every letter would take it 0.1 s."""
+
+
 class Run(NamedTuple):
     """A part of a line with one font and one formatting.
 
@@ -161,6 +167,8 @@ def text_line(line: str | Line, place: Place, size: float, style: Style, look: s
     if place.anchor != "start":
         look += f' text-anchor="{place.anchor}"'
     runs = _marked(font_runs.runs, parts)
+    if len(runs) > MOST_RUNS:
+        runs = (Run("".join(run.text for run in runs)),)
     if font_runs.fitted and (style.choose_fonts is any_font or len(runs) == 1):
         look += f' textLength="{number(place.width)}" lengthAdjust="spacingAndGlyphs"'
     return (

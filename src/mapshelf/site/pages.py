@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.documents import Kind
+from mapshelf.api.documents import Kind, MapOutline
 from mapshelf.api.http import Headers, Request, Response, provisional
 from mapshelf.api.map_detail import (
     FORMATS,
@@ -261,7 +261,9 @@ class Pages:
             if outline:
                 facts = (known, self._context.settings.base_url, self._common, embedded)
                 kind = Kind(HTML, headers, compress=True)
-                return self._context.documents.of_outline(large_map_body, outline, facts, kind)
+                return self._context.documents.of_outline(
+                    large_map_body, MapOutline(outline, record.owner), facts, kind
+                )
         except NotFound:
             pass  # too large even for that: the page shows only its facts
         return page_response(200, self._map_body(None, known, embedded), headers)
@@ -278,8 +280,8 @@ class Pages:
 
     def _large_map_data(self, record: Record) -> Response:
         kind = Kind(JSON, (FRESH,), compress=True)
-        encoded = encoded_outline(self._context.store.get(), record)
-        return self._context.documents.of_outline(large_map_data, encoded, (), kind)
+        outline = MapOutline(encoded_outline(self._context.store.get(), record), record.owner)
+        return self._context.documents.of_outline(large_map_data, outline, (), kind)
 
     # -- common ---------------------------------------------------------------------------
 

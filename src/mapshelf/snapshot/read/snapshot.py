@@ -14,6 +14,7 @@ import numpy as np
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.lru_cache import LRUCache
+from mapshelf.model import SYSTEM_USER
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.query_parser import parse_query_text
@@ -28,6 +29,7 @@ from mapshelf.snapshot.format.records import (
     Details,
     decode_details,
     record_ids,
+    record_owner,
     record_title,
     with_base_url,
 )
@@ -85,6 +87,12 @@ class Record:
     def title(self) -> str:
         """The map's title."""
         return record_title(self.body)
+
+    @property
+    def owner(self) -> str:
+        """The name of its owner, empty if nobody owns it."""
+        owner = record_owner(self.body)
+        return "" if owner == SYSTEM_USER else owner
 
 
 @dataclass(frozen=True, slots=True)
