@@ -23,12 +23,14 @@ class BackupStatus:
         size: its size in bytes.
         failing_since: when the first failed attempt after it was made, ``None`` if none failed.
         reason: why the last attempt failed.
+        folder: where the last daily backup was made, empty if there is none.
     """
 
     made: float | None = None
     size: int = 0
     failing_since: float | None = None
     reason: str = ""
+    folder: str = ""
 
 
 class BackupStatusFile:
@@ -47,12 +49,16 @@ class BackupStatusFile:
                 int(said["size"]),
                 None if since is None else float(since),
                 str(said["reason"]),
+                str(said.get("folder", "")),
             )
         return BackupStatus()
 
-    def note_success(self, size: int, made: float | None = None) -> None:
-        """Record a backup of ``size`` bytes, made now by default."""
-        self._write(BackupStatus(time.time() if made is None else made, size))
+    def note_success(
+        self, size: int, made: float | None = None, folder: Path | None = None
+    ) -> None:
+        """Record a backup of ``size`` bytes, made now by default, and the folder of a daily one."""
+        where = self.read().folder if folder is None else str(folder)
+        self._write(BackupStatus(time.time() if made is None else made, size, folder=where))
 
     def note_failure(self, reason: str) -> None:
         """Record a failed backup."""

@@ -236,9 +236,9 @@ def sqlite_url(data: Path) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return the URL of a database without its password."""
+    """Return the URL of a database, or another connection string, without its password."""
     url = re.sub(r"(?<=//)([^/?#@:]*):[^/?#]*@", r"\1@", url)
-    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", url)
+    return re.sub(r"([?&\s](?:ssl)?password\s*=\s*)('[^']*'|[^&\s]*)", r"\1...", f" {url}")[1:]
 
 
 def checked_network(text: str) -> IPv4Network | IPv6Network:

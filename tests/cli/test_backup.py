@@ -178,6 +178,14 @@ def test_a_name_that_sqlite_cannot_open_is_refused(
     assert restore(name, data) == 0
 
 
+def test_a_backup_is_made_in_a_folder_behind_a_link(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "disk" / "backups").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("disk")
+    file = tmp_path / "link" / "backups" / "file"
+    assert main(["backup", str(file), "--data", str(data)]) == 0
+    assert restore(file, data) == 0
+
+
 def test_two_backups_do_not_write_the_same_file(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

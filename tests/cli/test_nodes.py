@@ -10,7 +10,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from mapshelf.errors import InvalidSetting
 from mapshelf.settings import without_password
+from mapshelf.store import open_store
 from tests.cli.process import EXAMPLES, Mapshelf, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
 from tests.harness import Shelf
@@ -143,10 +145,31 @@ def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> 
         ("postgresql://h/d?password=p&a=b", "postgresql://h/d?password=...&a=b"),
         ("postgresql://u@h/d", "postgresql://u@h/d"),
         ("sqlite:///a@b:c", "sqlite:///a@b:c"),
+        ("password=p host=h", "password=... host=h"),
+        ("host=h password = 'p q' user=u", "host=h password = ... user=u"),
     ],
 )
 def test_urls_are_shown_without_passwords(url: str, shown: str) -> None:
     assert without_password(url) == shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:s3cret%zz@h/d",
+        "postgresql://u:s3cret\u2100@h/d",
+        "postgresql://u:s3cret@[h/d",
+        "postgresql:/u:s3cret@h/d",
+        "sqlite://u:s3cret@h/d",
+        "mysql://u:s3cret@h/d",
+        "host=h password=s3cret",
+    ],
+)
+def test_a_wrong_url_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        open_store(url)
+    assert "database" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
 
 
 def test_an_unreachable_server_is_reported_in_a_line(tmp_path: Path) -> None:

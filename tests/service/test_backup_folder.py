@@ -179,6 +179,69 @@ def test_a_failed_backup_is_retried_with_growing_delays(
     assert status.failing_since is not None
 
 
+@pytest.mark.parametrize("beneath", [True, False])
+def test_no_backups_are_made_where_their_disk_is_not_mounted(
+    database: Path, tmp_path: Path, beneath: bool
+) -> None:
+    folder, disk, file = tmp_path / "backups", tmp_path / "disk", BackupStatusFile(tmp_path)
+    plan = BackupPlan(folder, 2)
+    keep_backing_up(database, plan, Stop(1), file)
+    folder.rename(disk)
+    if beneath:
+        folder.mkdir()
+    keep_backing_up(database, plan, Stop(1), file)
+    assert "is their disk mounted?" in file.read().reason
+    assert not beneath or names(folder) == []
+    assert beneath or not folder.exists()
+
+    if beneath:
+        folder.rmdir()
+    disk.rename(folder)
+    keep_backing_up(database, plan, Stop(2), file)
+    assert len(names(folder)) == 2
+    assert file.read().failing_since is None
+
+
+class Unmounting(Stop):
+    """Moves a folder away before the second backup."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(2)
+        self._folder = folder
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if len(self.long) == 0 and timeout is not None and timeout > 1:
+            self._folder.rename(self._folder.with_name("disk"))
+            self._folder.mkdir()
+        return super().wait(timeout)
+
+
+def test_no_backups_are_made_after_their_disk_is_unmounted(database: Path, tmp_path: Path) -> None:
+    folder, file = tmp_path / "backups", BackupStatusFile(tmp_path)
+    keep_backing_up(database, BackupPlan(folder, 2), Unmounting(folder), file)
+    assert "is their disk mounted?" in file.read().reason
+    assert names(folder) == []
+    assert len(names(tmp_path / "disk")) == 1
+
+
+@pytest.mark.parametrize("kept", ["a backup", "the lock file", "another folder"])
+def test_backups_can_begin_in_another_folder(database: Path, tmp_path: Path, kept: str) -> None:
+    folder, disk, file = tmp_path / "backups", tmp_path / "disk", BackupStatusFile(tmp_path)
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(1), file)
+    folder.rename(disk)
+    folder.mkdir()
+    (backup,) = kept_backups(disk)
+    if kept == "a backup":
+        (folder / backup.path.name).write_bytes(backup.path.read_bytes())
+    elif kept == "the lock file":
+        (folder / ".mapshelf-lock").touch()
+    else:
+        folder = tmp_path / "elsewhere"
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(2), file)
+    assert file.read().failing_since is None
+    assert names(folder)
+
+
 def test_only_one_of_two_services_makes_backups(
     database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.durable import make_folder
-from mapshelf.errors import UnusableBackup
+from mapshelf.errors import CannotWrite, UnusableBackup
 from mapshelf.file_lock import locked_file
 from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.store.backup_file import opened_backup
@@ -26,6 +26,8 @@ INTERVAL: Final = 86_400.0
 
 _NAME: Final = re.compile(r"mapshelf-([0-9]{6,12})-([0-9-]{10}T[0-9]{6}Z)\.backup", re.ASCII)
 _TIME: Final = "%Y-%m-%dT%H%M%SZ"
+
+_LOCK: Final = ".mapshelf-lock"
 
 log = logging.getLogger(__name__)
 
@@ -124,5 +126,29 @@ def only_one(folder: Path) -> Iterator[bool]:
         OSError: the folder cannot be written.
     """
     make_folder(folder)
-    with locked_file(folder / ".mapshelf-lock") as alone:
+    with locked_file(folder / _LOCK) as alone:
         yield alone
+
+
+def require_used(folder: Path, before: str) -> None:
+    """Check that a folder is still the one of the earlier backups, which left a lock file in it.
+
+    Otherwise the disk of the backups may be gone, and backups would fill the disk beneath.
+
+    Args:
+        folder: the folder.
+        before: where the last daily backup was made, empty if there is none.
+
+    Raises:
+        CannotWrite: it is not.
+        OSError: the folder cannot be read.
+    """
+    if str(folder) != before or (folder / _LOCK).exists():
+        return
+    with suppress(FileNotFoundError):
+        if kept_backups(folder):
+            return
+    raise CannotWrite(
+        f"the earlier backups in {folder} are gone: is their disk mounted? If you want to begin"
+        f" with an empty folder, make the file {folder / _LOCK}"
+    )

@@ -22,6 +22,7 @@ from mapshelf.service.backup_folder import (
     kept_backups,
     next_path,
     only_one,
+    require_used,
     seconds_until_due,
 )
 from mapshelf.service.backup_plan import BackupPlan
@@ -59,6 +60,7 @@ def keep_backing_up(
     backoff = Backoff(FIRST_RETRY, LONGEST_RETRY)
     while not stop.is_set():
         try:
+            require_used(plan.folder, status.read().folder)
             with only_one(plan.folder) as alone:
                 if alone:
                     _back_up_daily(database, plan, stop, backoff, status)
@@ -100,11 +102,12 @@ def _back_up_daily(
     if (
         kept and pause and status.read().made is None
     ):  # lost in a power failure, or made before an update
-        status.note_success(kept[-1].path.stat().st_size, kept[-1].made)
+        status.note_success(kept[-1].path.stat().st_size, kept[-1].made, plan.folder)
     while not stop.wait(pause):
         began = time.monotonic()
+        require_used(plan.folder, status.read().folder)
         try:
-            status.note_success(_back_up(database, plan, stop))
+            status.note_success(_back_up(database, plan, stop), folder=plan.folder)
         except Ending:
             return
         backoff.reset()

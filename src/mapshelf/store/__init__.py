@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
 
 from mapshelf.errors import InvalidSetting
+from mapshelf.settings import without_password
 from mapshelf.store.contract import Store
 
 __all__ = ["Store", "open_store", "sqlite_path"]
@@ -32,13 +33,11 @@ def open_store(url: str, *, create: bool = True) -> Store:
         from mapshelf.store.sqlite.sqlite_store import SQLiteStore  # noqa: PLC0415
 
         return SQLiteStore(path, create=create)
-    if _parts(url).scheme in ("postgresql", "postgres"):
+    if url.startswith(("postgresql://", "postgres://")):
         from mapshelf.store.postgres.postgres_store import PostgresStore  # noqa: PLC0415
 
         return PostgresStore(url, create=create)
-    raise InvalidSetting(
-        f"a database URL must begin with sqlite: or postgresql:, not {_parts(url).scheme}:"
-    )
+    raise InvalidSetting("a database URL must begin with sqlite:/// or postgresql://")
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -52,7 +51,9 @@ def sqlite_path(url: str) -> Path | None:
         return None
     plain = not (parts.netloc or parts.query or parts.fragment)
     if not plain or not parts.path.startswith("/"):
-        raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url!r}")
+        raise InvalidSetting(
+            f"a SQLite database URL must be like sqlite:///path, not {without_password(url)!r}"
+        )
     return _path(parts.path)
 
 
@@ -60,7 +61,7 @@ def _parts(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise InvalidSetting(f"the database URL is invalid: {error}") from error
+        raise InvalidSetting("the database URL is invalid") from error  # it may quote a password
 
 
 def _path(quoted: str) -> Path:

@@ -175,7 +175,9 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
             target_session_attrs=target_session_attrs,
         )
     except psycopg.Error as error:
-        raise InvalidSetting(f"the database URL is invalid: {line_of(error)}") from error
+        # libpq quotes what it does not understand, which may be the password.
+        reason = line_of(error).partition(': "')[0]
+        raise InvalidSetting(f"the database URL is invalid: {reason}") from error
 
 
 def _check_ports(hosts: str, ports: str) -> None:

@@ -292,6 +292,7 @@ def _handed_on(database: apsw.Connection) -> Replaced:
 
 
 def _opened(path: Path) -> apsw.Connection:
+    path = path.parent.resolve() / path.name  # SQLite refuses links to the folder, too
     return apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
 
 
