@@ -449,10 +449,18 @@ def test_a_missing_database_is_unavailable(postgres: Server) -> None:
         open_store(postgres.url("nobody_made_this"))
 
 
-def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> None:
+@pytest.mark.parametrize("owned", ["database", "schema"])
+def test_an_ordinary_role_that_owns_its_database_or_schema_is_enough(
+    postgres: Server, owned: str
+) -> None:
     """As ``createuser`` and ``createdb --owner`` make it: no superuser, no grants."""
     postgres.execute("CREATE ROLE plain LOGIN")
-    postgres.execute("CREATE DATABASE plain OWNER plain")
+    postgres.execute(
+        f"CREATE DATABASE plain OWNER {'plain' if owned == 'database' else 'postgres'}"
+    )
+    if owned == "schema":
+        with session(postgres.url("plain")) as connection:
+            connection.execute("CREATE SCHEMA mapshelf AUTHORIZATION plain")
     store = open_store(postgres.url("plain").replace("postgres@", "plain@"))
     store.put_maps([MapDraft(title="t", id="t")])
     assert store.revision() == 1
@@ -462,6 +470,16 @@ def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> 
     store.close()
     postgres.execute("DROP DATABASE plain")
     postgres.execute("DROP ROLE plain")
+
+
+def test_old_rules_for_strings_as_a_default_do_not_matter(untouched: str) -> None:
+    name = untouched.rpartition("/")[2]
+    with session(untouched) as connection:
+        connection.execute(f'ALTER DATABASE "{name}" SET standard_conforming_strings TO off')
+    store = open_store(untouched)
+    store.add_token(SYSTEM_USER, b"digest", label="", scopes="", expires=None)
+    assert set(store.find_credentials([b"digest"])) == {b"digest"}
+    store.close()
 
 
 def test_both_url_schemes_and_url_options_are_accepted(url: str) -> None:

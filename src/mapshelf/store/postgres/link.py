@@ -34,6 +34,7 @@ LOOK_TIMEOUT: Final = 0.75
 SETTINGS: Final = {
     "search_path": "mapshelf",
     "default_transaction_isolation": r"read\ committed",
+    "standard_conforming_strings": "on",
     # A node that is stopped in the middle of a write must not hold up all others for long.
     "idle_in_transaction_session_timeout": "15s",
     # The database marks outlines of an older format (``postgres_0004.sql``).

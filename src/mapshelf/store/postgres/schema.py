@@ -152,7 +152,9 @@ def _check_version(link: Link) -> None:
 
 
 def _begin(link: Link) -> None:
-    link.execute("CREATE SCHEMA IF NOT EXISTS mapshelf")
+    # Even with IF NOT EXISTS, creating it needs a privilege that a role with a ready schema lacks.
+    if link.required_rows("SELECT to_regnamespace('mapshelf') IS NULL") == [(True,)]:
+        link.execute("CREATE SCHEMA IF NOT EXISTS mapshelf")
     link.execute(
         "CREATE TABLE migrations (number integer PRIMARY KEY, digest bytea NOT NULL,"
         " needs integer NOT NULL, applied bigint NOT NULL)"
