@@ -120,13 +120,15 @@ def binaries() -> Path:
 
 def _runs(folder: Path) -> bool:
     try:
-        subprocess.run([folder / "postgres", "--version"], check=True, capture_output=True, **_as())
+        subprocess.run(
+            [folder / "postgres", "--version"], check=True, capture_output=True, **unprivileged()
+        )
     except (OSError, subprocess.CalledProcessError):
         return False
     return True
 
 
-def _as() -> dict[str, Any]:
+def unprivileged() -> dict[str, Any]:
     """Return the options of ``subprocess`` that keep PostgreSQL from running as root."""
     if os.geteuid():
         return {"cwd": "/"}
@@ -150,7 +152,9 @@ class Server:
     def run(self, program: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs until it ends."""
         command = [str(binaries() / program), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, **_as())
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, **unprivileged()
+        )
         assert done.returncode == 0, f"{program}: {done.stderr or done.stdout}"
 
     def start(self) -> None:
@@ -160,7 +164,7 @@ class Server:
         command += [f"--{name}={value}" for name, value in settings.items()]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, start_new_session=True, **_as()
+                command, stdout=log, stderr=log, start_new_session=True, **unprivileged()
             )
         deadline = time.monotonic() + PATIENCE
         while not self.answers():

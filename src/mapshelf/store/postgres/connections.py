@@ -87,7 +87,7 @@ class Pool:
         settings["statement_timeout"] = f"{timeout * 1000:.0f}"
         self._make = partial(
             ConnectionPool[Link],
-            conninfo(url, target_session_attrs=sessions, settings=settings),
+            conninfo(url, target_session_attrs=sessions),
             connection_class=Link,
             kwargs={"autocommit": True},
             min_size=0,
@@ -97,7 +97,7 @@ class Pool:
             timeout=POOL_WAIT,
             reconnect_timeout=RECONNECT_TIMEOUT,
             num_workers=1,
-            configure=self._configure,
+            configure=lambda link: link.configure(settings),
             open=True,
         )
         self._pool = self._make()
@@ -165,14 +165,6 @@ class Pool:
                 return
             self._pool = self._make()
         pool.close(timeout=0)
-
-    @staticmethod
-    def _configure(link: Link) -> None:
-        # An acknowledged write must be on disk; stronger settings are left unchanged.
-        link.execute(
-            "SELECT set_config('synchronous_commit', 'on', false)"
-            " WHERE current_setting('synchronous_commit') = 'off'"
-        )
 
 
 class Connections:

@@ -4,7 +4,7 @@ Each step has a client-side time-out, because a stopped server, or a network tha
 sends nothing.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -33,7 +33,7 @@ LOOK_TIMEOUT: Final = 0.75
 
 SETTINGS: Final = {
     "search_path": "mapshelf",
-    "default_transaction_isolation": r"read\ committed",
+    "default_transaction_isolation": "read committed",
     "standard_conforming_strings": "on",
     # A node that is stopped in the middle of a write must not hold up all others for long.
     "idle_in_transaction_session_timeout": "15s",
@@ -51,6 +51,12 @@ DEFAULTS: Final = {
     "tcp_user_timeout": 10_000,
 }
 """libpq parameters that the URL may override."""
+
+# An acknowledged write must be on disk; stronger settings are left unchanged.
+_SYNCHRONOUS: Final = (
+    "CASE current_setting('synchronous_commit') WHEN 'off'"
+    " THEN set_config('synchronous_commit', 'on', false) END"
+)
 
 _STATE: Final = (
     "pg_is_in_recovery()",
@@ -95,6 +101,16 @@ class Link(psycopg.Connection[Row]):
         except psycopg.errors._WaitTimeout as error:
             self.close()  # or a late answer would be read as that of the next statement
             raise psycopg.OperationalError("the server does not answer") from error
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Give a new session the settings that each needs, and further ones.
+
+        They are no parameters of the connection, because PgBouncer refuses those.
+        """
+        given = {**SETTINGS, **settings}
+        columns = ["set_config(%s, %s, false)"] * len(given)
+        values = [part for pair in given.items() for part in pair]
+        self.execute(f"SELECT {', '.join([*columns, _SYNCHRONOUS])}", values)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run a statement and return its rows."""
@@ -152,12 +168,16 @@ class Link(psycopg.Connection[Row]):
 def connect(url: str, sessions: str) -> Link:
     """Open a connection outside of any pool."""
     with translated():
-        return Link.connect(
-            conninfo(url, target_session_attrs=sessions, settings={}), autocommit=True
-        )
+        link = Link.connect(conninfo(url, target_session_attrs=sessions), autocommit=True)
+        try:
+            link.configure({})
+        except BaseException:
+            link.close()
+            raise
+        return link
 
 
-def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -> str:
+def conninfo(url: str, *, target_session_attrs: str) -> str:
     """Return the connection string for ``url``.
 
     Raises:
@@ -166,12 +186,9 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
     try:
         given: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
         _check_ports(str(given.get("host", "")), str(given.get("port", "")))
-        own = " ".join(f"-c {name}={value}" for name, value in {**SETTINGS, **settings}.items())
-        options = f"{given.pop('options', '')} {own}".strip()
         return make_conninfo(
             "",
             **{**DEFAULTS, **given},
-            options=options,
             client_encoding="utf8",
             target_session_attrs=target_session_attrs,
         )
