@@ -681,6 +681,25 @@ def test_rotated_keys_are_loaded_at_most_once_a_minute(
     refused(enter(Person(open_site), provider), "failed")
 
 
+@pytest.mark.parametrize("header", [{"alg": "RS256"}, {"alg": "RS256", "kid": "first"}])
+def test_a_key_without_a_name_of_its_own_can_be_replaced(
+    open_site: Service, provider: SmallProvider, header: dict[str, str]
+) -> None:
+    def publish(key: RSAKey) -> None:
+        (shown,) = published(key)
+        named = {name: value for name, value in shown.items() if name != "kid"}
+        provider.published = [{**named, **({"kid": "first"} if "kid" in header else {})}]
+
+    provider.header = header
+    publish(first())
+    assert enter(Person(open_site), provider).status_code == 303
+    provider.key = second()
+    publish(second())
+    assert enter(Person(open_site), provider).status_code == 303
+    provider.key = third()
+    refused(enter(Person(open_site), provider), "failed")
+
+
 # -- a provider that is down or sends nonsense ---------------------------------------------
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from joserfc import jws, jwt
-from joserfc.errors import JoseError
+from joserfc.errors import BadSignatureError, JoseError
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey, import_key
 
 ALGORITHMS: Final = (
@@ -34,7 +34,7 @@ Key = RSAKey | ECKey | OKPKey
 
 
 class UnknownKey(Exception):
-    """The provider has no such key among those that we have loaded."""
+    """None of the provider's keys that we have loaded made the signature."""
 
 
 class WrongToken(Exception):
@@ -75,7 +75,8 @@ def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapp
     """Return the claims of an ID token.
 
     Raises:
-        UnknownKey: the token names none of ``keys``.
+        UnknownKey: the token names none of ``keys``, or one that did not sign it. The provider may
+            have replaced a key that has no name, or given its name to another.
         WrongToken: the token is invalid, expired, or not for us.
     """
     if len(token) > LONGEST:
@@ -94,6 +95,8 @@ def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapp
             exp={"essential": True},
             iat={"essential": True},
         ).validate(claims)
+    except BadSignatureError as error:
+        raise UnknownKey("the signature of the ID token is wrong") from error
     except (JoseError, ValueError, TypeError, RecursionError) as error:
         raise WrongToken(f"the ID token is not valid: {error}") from error
     _check_parties(claims, expected.client_id)
