@@ -70,6 +70,9 @@ def test_a_thumbnail_that_takes_long_does_not_delay_others(people: People, topic
         wait_for(people, "long_drawings", 1, long, other)
         for one in (ordinary, large):
             assert people.get(OWNER, f"/thumbnails/{one}.svg").status_code == 200
+        body = {"title": "Empty", "visibility": "published"}
+        empty = people.send(OTHER, "POST", "/collections", json=body).json()["id"]
+        assert people.get(OTHER, f"/collections/{empty}/picture.png").status_code == 200
         assert not long.done()
     assert statuses(people, long, other) == [200, 200]
 

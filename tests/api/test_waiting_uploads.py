@@ -196,7 +196,7 @@ class SlowFiles:
 def wait_for_long(people: People, queue: str, waiting: int, *sent: Sent) -> None:
     """Wait until a file that takes long is parsed, and so many wait for that."""
     found = context_of(people).queues.by_name()[queue]
-    people.service.wait_until(lambda: found.running == 1)
+    people.service.wait_until(lambda: found.running == 1, 4 * PATIENCE)  # children are nice
     wait_for(people, queue, waiting, *sent)
 
 

@@ -149,9 +149,13 @@ def test_a_picture_that_takes_long_is_drawn_where_others_do_not_wait(
     with pytest.raises(DrawingTakesLong):
         worker.picture(wanted, quick=True)
     assert list(map(worker.takes_long, [wanted, *others])) == [True, True, False, False]
+    monkeypatch.setattr(module, "draw", draw_nothing)
+    with pytest.raises(DrawingTakesLong):
+        worker.picture(others[0], quick=True)  # without trying
+    monkeypatch.setattr(module, "draw", draw_cards_quickly)
     assert worker.picture(wanted).body == b"picture of A title"
     assert worker.picture(wanted, quick=True).complete
-    assert worker.picture(render_request(None), quick=True).complete
+    assert worker.picture(replace(render_request(None), owner="An owner"), quick=True).complete
     clock.seconds += REMEMBERED_FOR
     assert not any(map(worker.takes_long, [wanted, *others]))
 

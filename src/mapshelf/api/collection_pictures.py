@@ -102,7 +102,7 @@ def _made(
     asked: PictureQuery,
 ) -> Picture:
     if not records:
-        return context.render_worker.picture(_card(found, asked))
+        return context.render_worker.picture(_card(found, asked), quick=True)
     part, takeovers = _of_part(asked, records), context.store.get().takeovers()
     pictures = [draw(one, part) for one in records]
     _check_shown(context, found, records)

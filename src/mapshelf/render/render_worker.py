@@ -142,7 +142,7 @@ class RenderWorker:
 
     def takes_long(self, request: RenderRequest) -> bool:
         """Return whether the picture would probably take long, as others of the owner did."""
-        return _group(request) in self._take_long
+        return request.outline is not None and _group(request) in self._take_long
 
     def picture(
         self, request: RenderRequest, pictures_of: PicturesOf | None = None, *, quick: bool = False
@@ -159,7 +159,7 @@ class RenderWorker:
             quick: whether the caller must not wait for one that takes long.
 
         Raises:
-            DrawingTakesLong: it takes long, and ``quick`` was given.
+            DrawingTakesLong: it takes long, as far as is known, and ``quick`` was given.
             StoreUnavailable: this worker has been closed, or even the card took too long.
         """
         cached = self.cached(request)
@@ -169,6 +169,8 @@ class RenderWorker:
         if quick:
             lane = self._large if _is_large(request) else self._small
         with lane.lock, lane.turn():
+            if quick and self.takes_long(request):  # others did, while this waited
+                raise DrawingTakesLong
             return self.cached(request) or self._drawn(request, lane, pictures_of)
 
     def has_refused(self, request: PreviewRequest) -> bool:
