@@ -11,8 +11,17 @@ from mapshelf.accounts.passwords import hash_password
 from mapshelf.accounts.sessions import Client
 from mapshelf.accounts.sign_in import sign_in
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, WrongCredentials
-from mapshelf.model import MINUTE, AuditEvent, MapsOfClosedAccount, PasswordRecord, Token, User
-from mapshelf.store import Store
+from mapshelf.model import (
+    MINUTE,
+    SYSTEM_USER,
+    AuditEvent,
+    MapDraft,
+    MapsOfClosedAccount,
+    PasswordRecord,
+    Token,
+    User,
+)
+from mapshelf.store import Store, account_deletion
 from tests.store.clock import Clock
 
 PASSWORD = "correct horse battery"
@@ -71,6 +80,25 @@ def test_a_password_chosen_meanwhile_prevents_deletion(
     with pytest.raises(WrongCredentials):
         delete_account(store, session, "", REMOVE, home)
     assert is_there(store, cat)
+
+
+def test_giving_the_maps_of_a_deleted_account_away_takes_a_bounded_time(
+    store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a slow database, each batch may take a second. The others follow in the background."""
+
+    def owners() -> set[str]:
+        return {one.owner for one in store.maps(0, 100)}
+
+    store.put_maps([MapDraft(title=str(number), owner="cat") for number in range(10)])
+    monkeypatch.setattr(account_deletion, "MAPS_AT_ONCE", 2)
+    monkeypatch.setattr(own_account, "SECONDS_AT_ONCE", 0.0)
+    delete_account(store, session, "", REMOVE, home)
+    assert not is_there(store, cat)
+    assert len(owners()) == 2
+    while store.finish_closing():
+        pass
+    assert owners() == {SYSTEM_USER}
 
 
 def test_a_recent_session_may_choose_a_first_password(

@@ -5,6 +5,7 @@ account. The proof is the password, or for users without one, a session that beg
 """
 
 from collections.abc import Collection
+from time import monotonic
 from typing import Final
 
 from mapshelf.accounts.audit import changing_password, done_by
@@ -33,7 +34,9 @@ YOUNG: Final = 15 * MINUTE
 """Maximum age of a session that counts as proof of identity."""
 
 PIECES_AT_ONCE: Final = 20
-"""Batches of an account deletion that run at once; the others follow in the background."""
+SECONDS_AT_ONCE: Final = 5.0
+"""Batches of an account deletion that run at once, and seconds after which no further one begins;
+the others follow in the background."""
 
 
 def change_password(  # noqa: PLR0913, PLR0917 - the facts of one change
@@ -133,8 +136,9 @@ def delete_account(
     except (NotFound, Conflict) as error:  # changed or deleted concurrently
         raise WrongCredentials from error
     remaining = store.acting_as(None)  # the session has ended with the account
+    began = monotonic()
     for _ in range(PIECES_AT_ONCE):
-        if not remaining.finish_closing():
+        if not remaining.finish_closing() or monotonic() - began > SECONDS_AT_ONCE:
             break
 
 
