@@ -138,9 +138,9 @@ def test_pictures_of_collections_do_not_show_it(
     collection = people.send(OWNER, "POST", "/collections", json=body).json()["id"]
     drawn = thumbnails.ThumbnailMaker.picture
 
-    def meanwhile(maker: thumbnails.ThumbnailMaker, *given: Any) -> Any:
+    def meanwhile(maker: thumbnails.ThumbnailMaker, *given: Any, **options: Any) -> Any:
         hide_and_replace(people.shelf.store, public_id)
-        return drawn(maker, *given)
+        return drawn(maker, *given, **options)
 
     path = f"/collections/{collection}/picture.png"
     with monkeypatch.context() as patch:

@@ -5,7 +5,7 @@ a private collection depends on its reader. An empty collection has the card of 
 topics. The same sandboxed child that draws ``thumbnails`` composes the picture.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -43,26 +43,16 @@ async def show_collection_picture(context: Context, request: Request) -> Respons
     asked = parse_picture(request.query_string, "png")
     asked = replace(asked, source=DRAWN)
     found = await find_collection(context, request)
-    maker = ThumbnailMaker(context)
     first = islice(_shown(found), MOST_PICTURES)
     records = [Record(one.file_id, map_object(one, context.base_url)) for one in first]
-    queue = await context.queues.thumbnails.result(
-        object(),
-        partial(_queue, context, maker, records, asked),
+    part, takeovers = _of_part(asked, records), context.store.get().takeovers()
+    drawn = [(one, await _drawn(context, request, one, part, takeovers)) for one in records]
+    picture = await context.queues.drawings.result(
+        ("collage", *records, found.collection, asked, takeovers),
+        partial(_put_together, context, found, drawn, asked, takeovers),
         request.disconnection,
         owner=request.owner,
     )
-    key = ("collage", *records, found.collection, asked)
-
-    async def made_in(queue: WorkQueue) -> Picture:
-        draw = partial(maker.picture, quick=queue is not context.queues.long_drawings)
-        make = partial(_made, context, draw, found, records, asked)
-        return await queue.result(key, make, request.disconnection, owner=request.owner)
-
-    try:
-        picture = await made_in(queue)
-    except DrawingTakesLong:
-        picture = await made_in(context.queues.long_drawings)
     caching = PRIVATE if context.settings.private else PUBLIC
     headers = [(b"etag", f'"{picture.key}"'.encode()), *caching]
     response = body_response(200, b"image/png", picture.body, headers)
@@ -82,29 +72,42 @@ def _of_part(asked: PictureQuery, records: list[Record]) -> PictureQuery:
     return replace(asked, width=width)
 
 
-def _queue(
-    context: Context, maker: ThumbnailMaker, records: list[Record], asked: PictureQuery
-) -> WorkQueue:
-    """Return where to make the picture; maps may have to be drawn first."""
-    part = _of_part(asked, records)
-    undrawn = [one for one in records if maker.cached(one, part) is None]
-    if any(maker.takes_long(one, part) for one in undrawn):
-        return context.queues.long_drawings
-    large = any(map(maker.is_large, undrawn))
-    return context.queues.documents if large else context.queues.drawings
-
-
-def _made(
-    context: Context,
-    draw: Callable[[Record, PictureQuery], Picture],
-    found: SeenCollection,
-    records: list[Record],
-    asked: PictureQuery,
+async def _drawn(
+    context: Context, request: Request, record: Record, asked: PictureQuery, takeovers: int
 ) -> Picture:
-    if not records:
+    """Return the thumbnail of a map. Each is drawn by itself, so that others get their turns."""
+    maker, queues = ThumbnailMaker(context), context.queues
+
+    def find() -> Picture | WorkQueue:
+        cached = maker.cached_picture(record, asked)
+        return cached or (queues.documents if maker.is_large(record) else queues.drawings)
+
+    found = await queues.thumbnails.result(
+        object(), find, request.disconnection, owner=request.owner
+    )
+    if isinstance(found, Picture):
+        return found
+    key, draw = (record, asked, takeovers), partial(maker.picture, record, asked)
+    try:
+        return await found.result(
+            key, partial(draw, quick=True), request.disconnection, owner=request.owner
+        )
+    except DrawingTakesLong:
+        return await queues.long_drawings.result(
+            key, draw, request.disconnection, owner=request.owner
+        )
+
+
+def _put_together(
+    context: Context,
+    found: SeenCollection,
+    drawn: list[tuple[Record, Picture]],
+    asked: PictureQuery,
+    takeovers: int,
+) -> Picture:
+    if not drawn:
         return context.render_worker.picture(_card(found, asked), quick=True)
-    part, takeovers = _of_part(asked, records), context.store.get().takeovers()
-    pictures = [draw(one, part) for one in records]
+    records, pictures = [one for one, _ in drawn], [picture for _, picture in drawn]
     _check_shown(context, found, records)
     _check_no_takeover(context.store.get(), records, takeovers)
     if len(pictures) == 1:

@@ -162,11 +162,18 @@ class ThumbnailMaker:
         Raises:
             NotFound: ``source=file``, and the file of the map has no preview.
         """
-        if asked.source == FROM_FILE:
-            cached = self._worker.cached_preview(self._preview_request(record, asked))
-        else:
-            cached = self._worker.cached(self._render_request(record, asked))
+        cached = self.cached_picture(record, asked)
         return None if cached is None else self._response(cached, asked)
+
+    def cached_picture(self, record: Record, asked: PictureQuery) -> Picture | None:
+        """Return the picture for ``cached``, without response headers.
+
+        Raises:
+            NotFound: see ``cached``.
+        """
+        if asked.source == FROM_FILE:
+            return self._worker.cached_preview(self._preview_request(record, asked))
+        return self._worker.cached(self._render_request(record, asked))
 
     def made(self, record: Record, asked: PictureQuery) -> Response:
         """Return the picture of a map, from the cache or drawn now.
