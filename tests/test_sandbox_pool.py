@@ -1,9 +1,11 @@
 """Child processes have a lower priority than the service, and closing them ends all waits."""
 
+import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import SpawnContext
 from pathlib import Path
 
 import pytest
@@ -145,3 +147,21 @@ def _is_running(process: int) -> bool:
 def _sleeps(seconds: float) -> float:
     time.sleep(seconds)
     return seconds
+
+
+def test_a_child_that_the_system_cannot_start_is_started_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its locks are files in ``/dev/shm``, which anybody may fill."""
+
+    def full(self: SpawnContext) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    child = ConfinedChild(1 << 30, 64)
+    with monkeypatch.context() as patched:
+        patched.setattr(SpawnContext, "RLock", full)
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match=r"No space left on device \(is /dev/shm"):
+                child.call(abs, (-1,), 30.0)
+    assert child.call(abs, (-1,), 30.0) == 1
+    child.close()

@@ -10,7 +10,7 @@ it exceeded only the wall-clock limit, because then the machine may have been bu
 decodes previews from map files.
 
 A few pictures take seconds. They are drawn again in a child of their own, so that others wait for
-them at most ``QUICK_SECONDS``, and for the next ones of the same owner not at all.
+them only for ``QUICK_SECONDS``, and for the next ones of the same owner not at all.
 """
 
 import logging
@@ -48,9 +48,13 @@ MEMORY: Final = 768 << 20
 """Maximum memory for one picture, in bytes: mapped fonts count, and Chinese fonts are large."""
 
 CPU_SECONDS: Final = 10  # of CPU time for one picture
-QUICK_SECONDS: Final = 3
-"""Seconds of CPU time after which a picture takes long. A small machine needs as much for the first
-picture of a child, which opens fonts."""
+QUICK_SECONDS: Final = 1
+LARGE_QUICK_SECONDS: Final = 3
+"""Seconds of CPU time after which a picture takes long, of a small or a large map."""
+
+OPENING_SECONDS: Final = 2
+"""Further seconds for the first picture of a child, which opens fonts: on a small machine, that may
+take longer than the picture."""
 
 WALL_SECONDS: Final = 30.0  # of wall-clock time
 
@@ -126,7 +130,7 @@ class RenderWorker:
         """
         self._cache = cache
         self._small = _lane(nullcontext, QUICK_SECONDS)
-        self._large = _lane(turn, QUICK_SECONDS)
+        self._large = _lane(turn, LARGE_QUICK_SECONDS)
         self._long = _lane(long_turn, CPU_SECONDS)
         self._failures = TaskFailures(TRIED_AGAIN_AFTER, now)
         self._take_long = LongTasks(now)
@@ -316,7 +320,8 @@ def draw(request: RenderRequest, seconds: int = CPU_SECONDS) -> bytes:
     from mapshelf.render.font_fallback import system_fonts  # noqa: PLC0415
     from mapshelf.render.thumbnail import thumbnail  # noqa: PLC0415
 
-    with processor_time(seconds):
+    opening = 0 if system_fonts.cache_info().currsize else OPENING_SECONDS
+    with processor_time(seconds + opening):
         return thumbnail(request, system_fonts())
 
 

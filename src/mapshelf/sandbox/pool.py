@@ -110,6 +110,9 @@ class ConfinedPool:
         """Call ``function`` in a child, which is killed after ``seconds``.
 
         ``result`` waits for the return value.
+
+        Raises:
+            StoreUnavailable: the system lacks what a child needs, such as room in ``/dev/shm``.
         """
         with self._changing:
             try:
@@ -199,7 +202,11 @@ class ConfinedPool:
             raise BrokenProcessPool("the pool has been closed")
         if self._pool is None or not self._pool.active:
             self._stop()
-            self._pool = self._start()
+            try:
+                self._pool = self._start()
+            except OSError as error:
+                reason = f"no child process can be started: {error.strerror or error}"
+                raise StoreUnavailable(f"{reason} (is /dev/shm full or read-only?)") from error
         return self._pool
 
     def _start(self) -> ProcessPool:

@@ -13,6 +13,7 @@ from threading import Timer
 from typing import Final, TextIO
 
 from mapshelf.plurals import noun
+from mapshelf.service.log_handler import UnblockedHandler
 
 LINES_PER_PERIOD: Final = 5
 """Lines of one kind in a period."""
@@ -37,7 +38,7 @@ class _Period:
     suppressed: int = 0
 
 
-class LimitedHandler(logging.StreamHandler[TextIO]):
+class LimitedHandler(UnblockedHandler):
     """Writes records to a stream, but only the first few similar ones of each period.
 
     At the end of a period it logs how many were suppressed. Records are similar if the same line of
