@@ -14,7 +14,7 @@ from benchmarks.overload.excess_table import excess_table
 from benchmarks.overload.load import offer
 from benchmarks.overload.open_loop import Load, Sender
 
-from tests.service.proxies import installed
+from tests.programs import installed
 
 pytestmark = [
     pytest.mark.process,

@@ -6,7 +6,6 @@ its tests are skipped.
 
 import getpass
 import os
-import shutil
 import ssl
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,23 +14,15 @@ from functools import cache
 from pathlib import Path
 
 import httpx
-import pytest
 import trustme
 
 from tests.cli.process import PATIENCE, REPOSITORY, free_port, wait_for
+from tests.programs import installed
 
 DEPLOYMENT = REPOSITORY / "docs" / "deployment"
 
 Proxy = Callable[[str, Path], AbstractContextManager[str]]
 """Runs a proxy before the service at an address, with its files in a folder; gives its own."""
-
-
-def installed(program: str) -> str:
-    """Return the path of a server program, or skip the test."""
-    found = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-    if found is None:
-        pytest.skip(f"{program} is not installed (apt-get install {program})")
-    return found
 
 
 def put(text: str, *changes: tuple[str, str]) -> str:

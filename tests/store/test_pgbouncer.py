@@ -14,7 +14,7 @@ import pytest
 from mapshelf.model import SYSTEM_USER, MapDraft
 from mapshelf.store import open_store
 from tests.postgres import Server, folder, free_port, unprivileged
-from tests.service.proxies import installed
+from tests.programs import installed
 from tests.store.test_postgres import listening, session, wait_until
 
 pytestmark = [pytest.mark.postgres, pytest.mark.process]
