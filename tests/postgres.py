@@ -61,7 +61,7 @@ CREATE TABLE untouched.counted AS
     SELECT sequencename AS name, start_value, last_value FROM pg_sequences
     WHERE schemaname = 'mapshelf';
 CREATE TABLE untouched.columns AS
-    SELECT attrelid, attnum, attname FROM pg_attribute JOIN pg_class ON oid = attrelid
+    SELECT attrelid, relname, attnum, attname FROM pg_attribute JOIN pg_class ON oid = attrelid
     WHERE relnamespace = 'mapshelf'::regnamespace AND NOT attisdropped;
 """
 """Keeps what is in an empty catalogue beside it."""
@@ -89,9 +89,11 @@ ALTERED: Final = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid();
 SELECT attname FROM (TABLE untouched.columns EXCEPT
-    SELECT attrelid, attnum, attname FROM pg_attribute WHERE NOT attisdropped) AS gone
+    SELECT attrelid, relname, attnum, attname FROM pg_attribute JOIN pg_class ON oid = attrelid
+    WHERE NOT attisdropped) AS gone
 """
-"""Ends the sessions of others, and returns the columns that a test has taken away."""
+"""Ends the sessions of others, and returns the columns that a test has renamed or
+taken away, by themselves or with their table."""
 
 _numbers = count(1)
 _ends = ExitStack()
