@@ -48,9 +48,7 @@ MEMORY: Final = 768 << 20
 """Maximum memory for one picture, in bytes: mapped fonts count, and Chinese fonts are large."""
 
 CPU_SECONDS: Final = 10  # of CPU time for one picture
-QUICK_SECONDS: Final = 1
-LARGE_QUICK_SECONDS: Final = 3
-"""Seconds of CPU time after which a picture takes long, of a small or a large map."""
+QUICK_SECONDS: Final = 1  # of CPU time, after which a picture takes long
 
 OPENING_SECONDS: Final = 2
 """Further seconds for the first picture of a child, which opens fonts: on a small machine, that may
@@ -130,7 +128,7 @@ class RenderWorker:
         """
         self._cache = cache
         self._small = _lane(nullcontext, QUICK_SECONDS)
-        self._large = _lane(turn, LARGE_QUICK_SECONDS)
+        self._large = _lane(turn, QUICK_SECONDS)
         self._long = _lane(long_turn, CPU_SECONDS)
         self._failures = TaskFailures(TRIED_AGAIN_AFTER, now)
         self._take_long = LongTasks(now)
