@@ -77,6 +77,24 @@ def test_a_long_line_that_is_read_is_whole(piped: Piped) -> None:
     assert "".join(found) == LONG
 
 
+def test_long_lines_of_several_processes_do_not_mix_in_a_file(tmp_path: Path) -> None:
+    """A file is written at once, however long the line."""
+    path = tmp_path / "log"
+    with path.open("a") as one, path.open("a") as other:
+        loggers = [logging.Logger("one"), logging.Logger("other")]
+        for logger, stream in zip(loggers, (one, other), strict=True):
+            logger.addHandler(UnblockedHandler(stream))
+        writers = [
+            threading.Thread(target=lambda logger=logger: [logger.info(LONG) for _ in range(50)])
+            for logger in loggers
+        ]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+    assert path.read_text().splitlines() == [LONG] * 100
+
+
 def test_a_stream_in_memory_is_written() -> None:
     stream = io.StringIO()
     logger = logging.Logger("memory")

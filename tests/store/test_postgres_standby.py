@@ -135,6 +135,18 @@ def test_the_feed_and_look_ups_are_read_from_the_standby(pair: Pair, store: Stor
     assert sessions(pair.primary, database) >= 1
 
 
+def test_a_standby_is_read_whatever_the_default_isolation(pair: Pair) -> None:
+    database = pair.url.rpartition("/")[2]
+    changed = f"ALTER DATABASE {database} SET default_transaction_isolation TO"
+    pair.primary.execute(f"{changed} serializable")
+    wait_until(pair.is_level)
+    store = open_store(pair.url)
+    store.changes(0, 1)
+    assert sessions(pair.standby, database) == 1
+    store.close()
+    pair.primary.execute(f"{changed} DEFAULT")
+
+
 def test_the_clock_of_a_primary_counts(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     right = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: right() + 90_000 * 10**9)

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 import xxhash
 
 from mapshelf.api.compression import compress, with_compressed
-from mapshelf.api.feedback_queue import TakesLong, must_be_quick
+from mapshelf.api.feedback_queue import TakesLong, WouldTakeLong, must_be_quick
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import CachedFile, DiskCache, Turn
@@ -186,7 +186,7 @@ class Documents:
             return found
         group = (name, kind.media_type, outline.owner or xxhash.xxh3_128(outline.encoded).digest())
         if quick and group in self._take_long:
-            raise TakesLong
+            raise WouldTakeLong
         try:
             with self._turn() if quick else self._long_turn():
                 return self._found(task.key, kind) or self._made_by_child(task, kind)

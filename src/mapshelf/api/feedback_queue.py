@@ -2,8 +2,9 @@
 
 Work begins in the quick queue. If it takes long, it is done again, from the beginning, in another
 queue, whose work waits only for its own kind. That work takes long is known only after seconds, in
-which the work of others waits. So it is remembered (``sandbox.long_tasks``): for documents, what
-their owner made takes long (``documents``); for uploads, those of the same user do.
+which the work of others waits. So it is remembered (``sandbox.long_tasks``). Documents that take
+long are held against the owner of the map (``documents``); uploads, former versions and
+comparisons, against the user who sent or requested them.
 """
 
 import threading
@@ -19,6 +20,10 @@ T = TypeVar("T")
 
 class TakesLong(Exception):
     """Work takes long, and is to be done where other work does not wait for it."""
+
+
+class WouldTakeLong(TakesLong):
+    """Work like this took long; it has not been tried."""
 
 
 class _OwnerTakesLong(TakesLong):
@@ -99,6 +104,8 @@ class OwnerFeedbackQueue(FeedbackQueue):
             raise _OwnerTakesLong
         try:
             return _quickly(make)
+        except WouldTakeLong:
+            raise
         except TakesLong:
             self._take_long.add(owner)
             raise

@@ -92,9 +92,7 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
             return cached
         if asked.source == FROM_FILE:
             return Deferred(context.queues.drawings, partial(maker.made, record, asked))
-        later = Deferred(
-            context.queues.long_drawings, partial(maker.made, record, asked), lasting=True
-        )
+        later = Deferred(context.queues.long_drawings, partial(maker.made, record, asked))
         if maker.takes_long(record, asked):
             return later
         large = maker.is_large(record)

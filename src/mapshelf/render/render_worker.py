@@ -252,7 +252,8 @@ class RenderWorker:
                 pictures = pictures_of(shown[:MOST_PICTURES])
                 complete = pictures.complete
                 request = replace(request, pictures=tuple(pictures.items()))
-            body = lane.child.call(draw, (request, lane.seconds), WALL_SECONDS)
+            seconds = CPU_SECONDS if request.outline is None else lane.seconds
+            body = lane.child.call(draw, (request, seconds), WALL_SECONDS)
         except Exception as error:
             if request.outline is None and isinstance(error, _FAILURES):
                 log.warning("a thumbnail cannot be drawn: %s", cause_of(error))

@@ -1,7 +1,7 @@
 """Writes log records to standard error, and does not wait for a reader that has stopped reading.
 
-A log collector may hang, or somebody may stop a terminal with Ctrl-S. Once a pipe to it is full,
-each write would block, and with it all requests. ``logging.handlers.QueueHandler`` would move the
+A log collector may hang. Once the pipe or socket to it is full, each write would block, and with it
+all requests. ``logging.handlers.QueueHandler`` would move the
 wait to a thread, whose queue grows until it drops records, too, and which may hold up the end of
 the process.
 """
@@ -9,6 +9,8 @@ the process.
 import logging
 import os
 import select
+import stat
+import sys
 from io import UnsupportedOperation
 from typing import Final, TextIO
 
@@ -30,8 +32,12 @@ class UnblockedHandler(logging.Handler):
         self._is_cut = False
         try:
             self._descriptor = stream.fileno()
+            is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         except UnsupportedOperation:  # it is in memory
-            self._descriptor = -1
+            self._descriptor, is_file = -1, False
+        # A pipe that can be written takes this much without blocking. Lines in files are written at
+        # once: those of several processes must not mix.
+        self._most = sys.maxsize if is_file else select.PIPE_BUF
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, or count it."""
@@ -61,8 +67,7 @@ class UnblockedHandler(logging.Handler):
         while rest:
             if not self._is_read():
                 return False
-            # A pipe that can be written takes this much without blocking.
-            rest = rest[os.write(self._descriptor, rest[: select.PIPE_BUF]) :]
+            rest = rest[os.write(self._descriptor, rest[: self._most]) :]
             self._is_cut = bool(rest)
         return True
 

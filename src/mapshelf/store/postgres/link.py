@@ -31,16 +31,17 @@ GRACE: Final = 0.5
 LOOK_TIMEOUT: Final = 0.75
 """Seconds for the check that a connection still works."""
 
+ISOLATION: Final = "read committed"
+
 SETTINGS: Final = {
     "search_path": "mapshelf",
-    "default_transaction_isolation": "read committed",
     "standard_conforming_strings": "on",
     # A node that is stopped in the middle of a write must not hold up all others for long.
     "idle_in_transaction_session_timeout": "15s",
     # The database marks outlines of an older format (``postgres_0004.sql``).
     "mapshelf.outline": str(FORMAT),
 }
-"""Settings that every session needs, whatever the defaults of the server."""
+"""Settings that every session needs besides, whatever the defaults of the server."""
 
 DEFAULTS: Final = {
     "application_name": "mapshelf",
@@ -107,6 +108,8 @@ class Link(psycopg.Connection[Row]):
 
         They are no parameters of the connection, because PgBouncer refuses those.
         """
+        # First and by itself: a standby refuses to read at the level serializable.
+        self.execute(f"SET default_transaction_isolation TO '{ISOLATION}'")
         given = {**SETTINGS, **settings}
         columns = ["set_config(%s, %s, false)"] * len(given)
         values = [part for pair in given.items() for part in pair]
