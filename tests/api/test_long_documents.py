@@ -31,6 +31,7 @@ def people(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[People]:
     monkeypatch.setattr(documents, "QUICK_SECONDS", 2)
     monkeypatch.setattr(documents, "CPU_SECONDS", 4)
     monkeypatch.setattr(render_worker, "QUICK_SECONDS", 0.5)
+    monkeypatch.setattr(render_worker, "OPENING_SECONDS", 0)
     with Service(shelf.settings, "") as service:
         yield People(shelf, service)
 

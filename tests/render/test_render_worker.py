@@ -53,7 +53,7 @@ def test_a_picture_is_drawn_once(worker: RenderWorker) -> None:
         worker.picture(replace(wanted, width=160))
 
 
-def draw_cards_only(request: RenderRequest, _seconds: int) -> bytes:
+def draw_cards_only(request: RenderRequest, _seconds: int, _opening: int) -> bytes:
     """Never finish a map; draw cards at once."""
     while request.outline is not None:
         time.sleep(0.01)
@@ -86,7 +86,7 @@ def test_a_slow_map_gets_a_card_and_is_retried_later(
     assert drawn.complete
 
 
-def draw_nothing(request: RenderRequest, _seconds: int) -> bytes:
+def draw_nothing(request: RenderRequest, _seconds: int, _opening: int) -> bytes:
     """Draw as slowly as on a machine that is much too busy."""
     time.sleep(60)
     return b""
@@ -106,7 +106,7 @@ def test_where_even_cards_take_too_long_nothing_is_kept(
     assert worker.picture(wanted).complete
 
 
-def draw_cards_with_a_bug(request: RenderRequest, _seconds: int) -> bytes:
+def draw_cards_with_a_bug(request: RenderRequest, _seconds: int, _opening: int) -> bytes:
     """Fail as the code that draws would with a map that it does not expect."""
     if request.outline is not None:
         raise TypeError("a bug that this map shows")
@@ -129,7 +129,7 @@ def test_a_map_that_shows_a_bug_gets_a_card_and_is_not_drawn_again(
     assert record.exc_info
 
 
-def draw_cards_quickly(request: RenderRequest, seconds: int) -> bytes:
+def draw_cards_quickly(request: RenderRequest, seconds: int, _opening: int) -> bytes:
     """Draw a map only where there is much time."""
     if request.outline is not None and seconds < module.CPU_SECONDS:
         with processor_time(1):

@@ -253,7 +253,7 @@ class RenderWorker:
                 complete = pictures.complete
                 request = replace(request, pictures=tuple(pictures.items()))
             seconds = CPU_SECONDS if request.outline is None else lane.seconds
-            body = lane.child.call(draw, (request, seconds), WALL_SECONDS)
+            body = lane.child.call(draw, (request, seconds, OPENING_SECONDS), WALL_SECONDS)
         except Exception as error:
             if request.outline is None and isinstance(error, _FAILURES):
                 log.warning("a thumbnail cannot be drawn: %s", cause_of(error))
@@ -314,13 +314,19 @@ def _shown(request: RenderRequest, seconds: int) -> list[str]:
         return shown_pictures(request)
 
 
-def draw(request: RenderRequest, seconds: int = CPU_SECONDS) -> bytes:
-    """Return the thumbnail of a map as PNG; the child does this."""
+def draw(request: RenderRequest, seconds: int = CPU_SECONDS, opening: int = 0) -> bytes:
+    """Return the thumbnail of a map as PNG; the child does this.
+
+    Args:
+        request: what to draw.
+        seconds: maximum CPU time.
+        opening: further seconds if this is the first picture of the child.
+    """
     from mapshelf.render.font_fallback import system_fonts  # noqa: PLC0415
     from mapshelf.render.thumbnail import thumbnail  # noqa: PLC0415
 
-    opening = 0 if system_fonts.cache_info().currsize else OPENING_SECONDS
-    with processor_time(seconds + opening):
+    is_first = not system_fonts.cache_info().currsize
+    with processor_time(seconds + opening * is_first):
         return thumbnail(request, system_fonts())
 
 

@@ -34,6 +34,7 @@ LOOK_TIMEOUT: Final = 0.75
 ISOLATION: Final = "read committed"
 
 SETTINGS: Final = {
+    "default_transaction_isolation": ISOLATION,
     "search_path": "mapshelf",
     "standard_conforming_strings": "on",
     # A node that is stopped in the middle of a write must not hold up all others for long.
@@ -41,7 +42,7 @@ SETTINGS: Final = {
     # The database marks outlines of an older format (``postgres_0004.sql``).
     "mapshelf.outline": str(FORMAT),
 }
-"""Settings that every session needs besides, whatever the defaults of the server."""
+"""Settings that every session needs, whatever the defaults of the server."""
 
 DEFAULTS: Final = {
     "application_name": "mapshelf",
@@ -108,12 +109,12 @@ class Link(psycopg.Connection[Row]):
 
         They are no parameters of the connection, because PgBouncer refuses those.
         """
-        # First and by itself: a standby refuses to read at the level serializable.
-        self.execute(f"SET default_transaction_isolation TO '{ISOLATION}'")
         given = {**SETTINGS, **settings}
-        columns = ["set_config(%s, %s, false)"] * len(given)
-        values = [part for pair in given.items() for part in pair]
-        self.execute(f"SELECT {', '.join([*columns, _SYNCHRONOUS])}", values)
+        columns = [f"set_config('{name}', '{value}', false)" for name, value in given.items()]
+        # A standby reads nothing at the level serializable, which may be the default. It is all one
+        # statement, because each takes the time to the server and back.
+        asked = ", ".join([*columns, _SYNCHRONOUS])
+        self.execute(f"BEGIN ISOLATION LEVEL {ISOLATION}; SELECT {asked}; COMMIT")
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run a statement and return its rows."""

@@ -110,7 +110,6 @@ def prepare(url: str, now: int, *, create: bool) -> None:
     """
     with connect(url, "any") as link, translated():
         _check_version(link)
-        link.rows("SELECT 1")
         had = _migrations_had(link)
         link.look()
     if had >= len(MIGRATIONS):
