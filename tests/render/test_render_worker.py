@@ -129,8 +129,8 @@ def test_a_map_that_shows_a_bug_gets_a_card_and_is_not_drawn_again(
     assert record.exc_info
 
 
-def draw_cards_quickly(request: RenderRequest, seconds: int, _opening: int) -> bytes:
-    """Draw a map only where there is much time."""
+def draw_maps_slowly(request: RenderRequest, seconds: int, _opening: int) -> bytes:
+    """Draw a map only where there is much time, and a card at once."""
     if request.outline is not None and seconds < module.CPU_SECONDS:
         with processor_time(1):
             while True:
@@ -142,7 +142,7 @@ def draw_cards_quickly(request: RenderRequest, seconds: int, _opening: int) -> b
 def test_a_picture_that_takes_long_is_drawn_where_others_do_not_wait(
     worker: RenderWorker, clock: Clock, monkeypatch: pytest.MonkeyPatch, topics: int
 ) -> None:
-    monkeypatch.setattr(module, "draw", draw_cards_quickly)
+    monkeypatch.setattr(module, "draw", draw_maps_slowly)
     wanted = replace(render_request(tree(topics)), owner="An owner")
     others = [replace(render_request(tree(2)), owner=name) for name in ("An owner", "Other", "")]
     assert not any(map(worker.takes_long, [wanted, *others]))
@@ -152,7 +152,7 @@ def test_a_picture_that_takes_long_is_drawn_where_others_do_not_wait(
     monkeypatch.setattr(module, "draw", draw_nothing)
     with pytest.raises(DrawingTakesLong):
         worker.picture(others[0], quick=True)  # without trying
-    monkeypatch.setattr(module, "draw", draw_cards_quickly)
+    monkeypatch.setattr(module, "draw", draw_maps_slowly)
     assert worker.picture(wanted).body == b"picture of A title"
     assert worker.picture(wanted, quick=True).complete
     assert worker.picture(replace(render_request(None), owner="An owner"), quick=True).complete
@@ -163,7 +163,7 @@ def test_a_picture_that_takes_long_is_drawn_where_others_do_not_wait(
 def test_of_maps_without_an_owner_only_the_same_one_takes_long(
     worker: RenderWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "draw", draw_cards_quickly)
+    monkeypatch.setattr(module, "draw", draw_maps_slowly)
     wanted, other = (replace(render_request(tree(size)), owner="") for size in (3, 2))
     with pytest.raises(DrawingTakesLong):
         worker.picture(wanted, quick=True)

@@ -77,7 +77,7 @@ def test_a_long_line_that_is_read_is_whole(piped: Piped) -> None:
     assert "".join(found) == LONG
 
 
-def test_long_lines_of_several_processes_do_not_mix_in_a_file(tmp_path: Path) -> None:
+def test_long_lines_of_two_writers_do_not_mix_in_a_file(tmp_path: Path) -> None:
     """A file is written at once, however long the line."""
     path = tmp_path / "log"
     with path.open("a") as one, path.open("a") as other:

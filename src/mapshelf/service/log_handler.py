@@ -1,9 +1,8 @@
 """Writes log records to standard error, and does not wait for a reader that has stopped reading.
 
 A log collector may hang. Once the pipe or socket to it is full, each write would block, and with it
-all requests. ``logging.handlers.QueueHandler`` would move the
-wait to a thread, whose queue grows until it drops records, too, and which may hold up the end of
-the process.
+all requests. ``logging.handlers.QueueHandler`` is no help: its thread would block instead, records
+would fill its queue, and the process could not end before the thread.
 """
 
 import logging
