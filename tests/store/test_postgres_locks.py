@@ -32,7 +32,7 @@ from tests.store.drafts import outline, source
 
 pytestmark = pytest.mark.postgres
 
-PATIENCE: Final = 20.0
+PATIENCE: Final = 60.0
 SOURCES: Final = (source("a.mm"), source("b.mm"), source("c.mm"))
 """The files of the three maps, which have the ids 1 to 3 and the names a, b and c."""
 

@@ -43,7 +43,7 @@ from tests.store.drafts import outline
 pytestmark = pytest.mark.postgres
 
 ALL = 1_000_000
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Pair(NamedTuple):
