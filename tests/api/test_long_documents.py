@@ -43,7 +43,7 @@ def expensive_map(people: People, name: str, topics: int = 200) -> str:
 
 
 def open_fonts(people: People, name: str) -> None:
-    """Draw a small map and a large one, so that the next ones get no extra time for opening fonts."""
+    """Draw a small map and a large one, so that the next get no extra time for opening fonts."""
     for topics in ([], LARGE):
         first = people.published(OWNER, plan(f"before {name}", *topics))
         assert people.get(OWNER, f"/thumbnails/{first}.svg").status_code == 200
