@@ -13,6 +13,7 @@ import pytest
 
 from mapshelf.service.log_handler import UnblockedHandler
 from tests.cli.process import EXAMPLES, Mapshelf, serving
+from tests.service.processes import descendants
 
 LONG: Final = "x" * 100_000
 
@@ -116,3 +117,16 @@ def test_a_service_whose_log_nobody_reads_answers_and_stops(tmp_path: Path) -> N
                     service.get("/maps")
     finally:
         os.close(reading)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("streams", ["2>/dev/full", "2>&-", "<&- >&- 2>&-"])
+def test_a_service_whose_log_cannot_be_written_answers(tmp_path: Path, streams: str) -> None:
+    under = ["sh", "-c", f'exec "$@" {streams}', "sh"]
+    with serving(Mapshelf(tmp_path), EXAMPLES, "--access-log", under=under) as service:
+        service.wait_until_ready()
+        assert service.get("/maps")
+        for process in (service.process.pid, *descendants(service.process.pid)):
+            for descriptor in range(3):
+                file = Path(f"/proc/{process}/fd/{descriptor}").readlink()
+                assert not file.is_relative_to(tmp_path), "the log would be written into it"

@@ -12,6 +12,7 @@ from mapshelf.service.worker_count import (
     WORKER_MEMORY,
     default_helpers,
     default_workers,
+    own_control_group,
 )
 
 OF_WORKER = 120 << 20
@@ -45,6 +46,34 @@ def test_container_memory_limits_workers(tmp_path: Path, memory: str, workers: i
 def test_container_processor_time_limits_workers(tmp_path: Path, limit: str, most: int) -> None:
     (tmp_path / "cpu.max").write_text(f"{limit}\n")
     assert default_workers(tmp_path) == min(most, default_workers(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("tasks", "workers"), [("max", 16), ("8192", 16), ("512", 7), ("130", 1), ("20", 1)]
+)
+def test_a_limit_of_threads_and_processes_limits_workers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tasks: str, workers: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(16), raising=False)
+    monkeypatch.setattr(os, "sysconf", lambda _: 1 << 20)
+    (tmp_path / "pids.max").write_text(f"{tasks}\n")
+    assert default_workers(tmp_path) == workers
+
+
+def test_the_limits_of_a_systemd_unit_are_those_of_its_own_group(tmp_path: Path) -> None:
+    groups, own = tmp_path / "groups", tmp_path / "cgroup"
+    unit = groups / "system.slice" / "mapshelf.service"
+    unit.mkdir(parents=True)
+    for content, found in (
+        ("0::/system.slice/mapshelf.service\n", unit),
+        ("8:pids:/elsewhere\n0::/system.slice/mapshelf.service\n", unit),
+        ("0::/\n", groups),
+        ("0::/not/shown/here\n", groups),
+        ("8:pids:/system.slice\n", groups),
+    ):
+        own.write_text(content)
+        assert own_control_group(groups, own) == found
+    assert own_control_group(groups, tmp_path / "missing") == groups
 
 
 def test_a_small_computer_gets_one_or_two_workers(

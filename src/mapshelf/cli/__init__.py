@@ -38,6 +38,7 @@ COMMANDS: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; ``arguments`` default to those of the process."""
+    _open_closed_streams()
     # Nothing here uses the threads that NumPy starts for linear algebra: they cost 0.1 s a process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # For child processes: with one arena for all threads, glibc reuses the memory of large arrays.
@@ -60,6 +61,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that are closed, or the next files would get their numbers.
+
+    Whatever is written to a stream would then be written into such a file.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115 it stays open
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def _discard_output() -> None:

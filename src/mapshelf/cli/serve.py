@@ -4,6 +4,7 @@ import argparse
 import logging
 import re
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -63,7 +64,8 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number(256),
         default=default_workers(),
-        help="worker processes; default: one per processor, if each can have 400 MB of memory",
+        help="worker processes; default: one per processor, if each can have 400 MB of memory and"
+        " 64 threads and processes",
     )
     add_base_url_option(parser)
     parser.add_argument(
@@ -281,5 +283,6 @@ def _announce(settings: Settings) -> None:
     said = f"Mapshelf answers at {settings.base_url}"
     if settings.log_format is LogFormat.JSON:
         logging.getLogger("mapshelf").info(said)
-    else:
+        return
+    with suppress(OSError):  # a full disk, where the log is, must not end the service
         print(f"{line_start()}{said}", file=sys.stderr, flush=True)
