@@ -369,6 +369,34 @@ def test_a_disk_is_reported_each_time_it_goes_away(
     assert {found.title for found in store.maps(0, 10)} == {"A"}
 
 
+def test_a_folder_that_may_not_be_read_is_reported_once(
+    store: Store,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Root may read every folder, so here the system only says that this one may not be read."""
+    old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        for times in (1, 2):
+            monkeypatch.setattr(os, "access", lambda *_: False)
+            for _ in range(2):
+                folder_sync.sync()
+                assert [one.path for one in store.refusals_below(str(folder), "", 9)] == [
+                    str(folder)
+                ]
+                assert len(store.maps(0, 9)) == 1
+            assert caplog.text.count(f"refused {folder}: this folder cannot be read") == times
+            monkeypatch.undo()
+            folder_sync.sync()
+            assert store.refusals_below(str(folder), "", 9) == []
+        shutil.rmtree(folder)
+        folder_sync.sync()
+        assert store.refusals_below(str(folder), "", 9) == []
+
+
 def test_a_folder_may_be_spelled_in_any_way(store: Store, folder: Path) -> None:
     path = old_map(folder / "a.mm", "A")
     old_map(folder / "b.mm", "B")

@@ -99,7 +99,7 @@ class FolderSync:
         Raises:
             StoreError: the store failed; the next run catches up.
         """
-        began, reachable = time.monotonic(), self._reachable()
+        began, (reachable, closed) = time.monotonic(), self._reachable()
         if self._are_changes_lost():
             self._imported = set()
         first, scanned = self._remembered is None, ImportReport()
@@ -108,6 +108,7 @@ class FolderSync:
                 progress.begin("Looking for maps")
             self._follow_links(reachable)
             present = set(scan(reachable, scanned))
+            _refuse(closed, scanned)
             complete = self._complete(present)
             lost = self._lost_files(present, reachable)
             again = self._retries.due()
@@ -121,7 +122,7 @@ class FolderSync:
         if len(complete) == len(present):
             self._finish_first_import(reachable)
         new = self._remember(reachable, scanned, {printable(one.path) for one in complete})
-        self._tell(report, new, first=first)
+        self._tell(report, scanned, new, first=first)
         self._last_scan = present
         self._imported = set()  # if the store fails now, it is not known what is to be read again
         gone = self._gone.find(reachable, lost)
@@ -145,8 +146,8 @@ class FolderSync:
         self._imported_as_of = (revision, self._store.lineage(revision), takeovers)
         return lost
 
-    def _reachable(self) -> list[Path]:
-        """Return the folders that can be read.
+    def _reachable(self) -> tuple[list[Path], list[Path]]:
+        """Return the folders that can be read, and those whose permissions do not allow it.
 
         A folder that was replaced by a link since this process began, or given as a link that leads
         somewhere else now, cannot: its files would have other paths, and count as others.
@@ -156,7 +157,8 @@ class FolderSync:
             self._log_moved(given)
         self._moved = moved
         staying = dict.fromkeys(place for one, place in self._given.items() if one not in moved)
-        return [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
+        reachable = [folder for folder in staying if os.access(folder, os.R_OK | os.X_OK)]
+        return reachable, [one for one in staying if one not in reachable and not _is_missing(one)]
 
     def _log_moved(self, given: Path) -> None:
         place = self._given[given]
@@ -283,7 +285,9 @@ class FolderSync:
         self._remembered = now
         return new
 
-    def _tell(self, report: ImportReport, new: list[Refusal], *, first: bool) -> None:
+    def _tell(
+        self, report: ImportReport, scanned: ImportReport, new: list[Refusal], *, first: bool
+    ) -> None:
         """Log the result of an import; the first import is always logged."""
         refused = [one for one in new if one.kind is RefusalKind.REFUSED]
         if not self._options.briefly:
@@ -299,12 +303,27 @@ class FolderSync:
             log.info(
                 "maps in the folders: %d; files refused: %d%s%s",
                 report.maps,
-                report.counts[Verdict.REFUSED],
+                report.counts[Verdict.REFUSED] + scanned.counts[Verdict.REFUSED],
                 "" if refused or report.complete else ", all known",
                 where,
             )
         elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
             log.info("imported: %s%s", report.summary(), where)
+
+
+def _is_missing(folder: Path) -> bool:
+    try:
+        os.stat(folder)
+    except OSError as error:
+        return not isinstance(error, PermissionError)
+    return False
+
+
+def _refuse(closed: list[Path], report: ImportReport) -> None:
+    """Record that folders may not be read, so that somebody sees why their maps are missing."""
+    for folder in closed:
+        reason = "this folder cannot be read: its permissions do not allow it"
+        report.note(Verdict.REFUSED, printable(str(folder)), reason)
 
 
 def _has_more(folders: list[Path], lost: LostFiles) -> bool:
