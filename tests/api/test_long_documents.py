@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 import pytest
 
-from mapshelf.api import documents
+from mapshelf.api import documents, topic_pictures
 from mapshelf.disk_cache import DiskCache
 from mapshelf.render import render_worker
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
+from tests.api.test_images import illustrated
 from tests.api.test_waiting_uploads import begin, context_of, statuses, wait_for, wait_for_long
 from tests.harness import Service, Shelf, shelf_with
 
@@ -144,3 +146,40 @@ def test_a_drawing_that_takes_longer_than_is_quick_is_made(
     drawing = people.get(OWNER, f"/maps/{ordinary}/drawing.svg")
     assert drawing.status_code == 200
     assert context_of(people).queues.long_documents.counts.done == done + 1
+
+
+def test_documents_whose_pictures_take_long_are_made_where_others_do(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a while, so are those with other pictures in maps of the same owner."""
+    kept = [
+        replace(illustrated(public_id, public_id, *names), owner=owner)
+        for public_id, owner, names in (
+            ("Heavy000", OWNER, ("png", "jpeg", "svg")),
+            ("Heavy001", OWNER, ("grey", "palette", "cmyk")),
+            ("Light000", OTHER, ("wide", "large")),
+        )
+    ]
+    people.shelf.store.put_maps(kept)
+    paths = ("/thumbnails/{}.svg", "/maps/{}/drawing.svg", "/maps/{}/outline.xmind")
+
+    def took_long(public_id: str) -> list[int]:
+        people.service.wait_until(
+            lambda: people.get(OWNER, f"/maps/{public_id}").status_code == 200
+        )
+        found = []
+        for path in paths:
+            queues = context_of(people).queues
+            before = queues.long_drawings.counts.done + queues.long_documents.counts.done
+            assert people.get(OWNER, path.format(public_id)).status_code == 200
+            found.append(
+                queues.long_drawings.counts.done + queues.long_documents.counts.done - before
+            )
+        return found
+
+    with monkeypatch.context() as hurried:
+        hurried.setattr(topic_pictures, "QUICK_SECONDS", 0.0)
+        assert took_long("Heavy000") == [1, 1, 1]
+    assert took_long("Heavy001") == [1, 1, 1]
+    monkeypatch.setattr(topic_pictures, "QUICK_SECONDS", 60.0)
+    assert took_long("Light000") == [0, 0, 0]

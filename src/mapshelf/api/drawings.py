@@ -15,6 +15,7 @@ from mapshelf.api.content_disposition import inline
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import TOO_LARGE, Documents, Kind, MapOutline
+from mapshelf.api.feedback_queue import must_be_quick
 from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
 from mapshelf.api.map_detail import encoded_outline
 from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
@@ -132,8 +133,9 @@ class DrawingMaker:
         )
         kind = _kind(drawing, caching)
         pictures = self._pictures.of_map(
-            record.file_id,
+            record,
             self._store.image_digests(record.file_id),
+            quick=must_be_quick(),
             most=MOST_PICTURES,
             width=PICTURE_WIDTH,
             most_bytes=MOST_PICTURE_BYTES,

@@ -15,6 +15,7 @@ from mapshelf.api.content_disposition import attachment
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind, MapOutline
+from mapshelf.api.feedback_queue import must_be_quick
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
     Request,
@@ -101,8 +102,9 @@ class Export:
         if self.writer.embeds_pictures:
             pictures = TopicPictures(store, self.image_worker)
             made = pictures.of_map(
-                record.file_id,
+                record,
                 store.image_digests(record.file_id),
+                quick=must_be_quick(),
                 most=MOST_PICTURES,
                 width=LARGEST_SIDE,
                 most_bytes=MOST_PICTURE_BYTES,

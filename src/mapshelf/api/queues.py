@@ -24,7 +24,7 @@ class Queues:
         pages: pages of the library and of small maps, and their assets.
         thumbnails: look-ups of cached thumbnails.
         drawings: thumbnails to draw, of small maps.
-        long_drawings: thumbnails that take over a second of processor time.
+        long_drawings: thumbnails that take over a second, or whose pictures do.
         images: pictures in topics to convert; it holds as many as a map may have.
         documents: pages, files and thumbnails of large maps (``documents.py``).
         comparisons: comparisons of large maps, of which there are as many as pairs of maps.

@@ -10,6 +10,7 @@ file, if there is one: decoded and encoded again, never the original bytes
 (``readers.parsing.pictures``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -20,14 +21,14 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.http import Headers, Request, Response, body_response, provisional
-from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.topic_pictures import PicturesTakeLong, TopicPictures
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound, StoreDamaged
 from mapshelf.formats.outline_lookup import outline_picture
 from mapshelf.formats.outline_size import is_large
 from mapshelf.model import UNCATEGORISED
 from mapshelf.query import read_parameters
-from mapshelf.render.render_request import WIDTHS, PreviewRequest, RenderRequest
+from mapshelf.render.render_request import WIDTHS, Pictures, PreviewRequest, RenderRequest
 from mapshelf.render.render_worker import DrawingTakesLong, Picture
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
@@ -199,15 +200,24 @@ class ThumbnailMaker:
             return self._preview(record, asked)
         pictures_of = None
         if self._store.image_digests(record.file_id):
-            pictures_of = partial(
-                self._pictures.of_map,
-                record.file_id,
+            pictures_of = partial(self._pictures_of, record, asked, quick)
+        request = self._render_request(record, asked)
+        return self._worker.picture(request, pictures_of, quick=quick)
+
+    def _pictures_of(
+        self, record: Record, asked: PictureQuery, quick: bool, digests: Sequence[str]
+    ) -> Pictures:
+        try:
+            return self._pictures.of_map(
+                record,
+                digests,
+                quick=quick,
                 width=min(asked.width, LARGEST_PICTURE),
                 most_bytes=MOST_PICTURE_BYTES,
                 seconds=PICTURE_SECONDS,
             )
-        request = self._render_request(record, asked)
-        return self._worker.picture(request, pictures_of, quick=quick)
+        except PicturesTakeLong:
+            raise DrawingTakesLong from None
 
     def _preview(self, record: Record, asked: PictureQuery) -> Picture:
         request = self._preview_request(record, asked)

@@ -2,17 +2,21 @@
 
 Clients never get the original bytes: each picture is encoded again (``render.image_worker``), at
 the size that is needed. Many pictures take time and memory, so there are limits. Finished pictures
-are cached, so a repeated request gets those that were missing for lack of time.
+are cached, so a repeated request gets those that were missing for lack of time. If those of a map
+take long, they are converted where others do not wait for them (``feedback_queue``), and so are
+those of other maps of the owner for a while.
 """
 
 from collections.abc import Sequence
 from time import monotonic
 from typing import Final
 
+from mapshelf.api.feedback_queue import TakesLong
 from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Overloaded
 from mapshelf.render.image_worker import ImageRequest, ImageWorker
 from mapshelf.render.render_request import Pictures
+from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
 
 MOST_PICTURES: Final = 200
@@ -25,6 +29,14 @@ Pictures beyond these limits are left out of exports, and become empty frames in
 """
 
 
+QUICK_SECONDS: Final = 1.0
+"""Seconds after which the pictures of a map take long: ordinary ones take some hundredths each."""
+
+
+class PicturesTakeLong(TakesLong):
+    """The pictures of a map take long, or did for another map of its owner."""
+
+
 class TopicPictures:
     """Returns the pictures of maps, from the cache or converted now."""
 
@@ -32,11 +44,12 @@ class TopicPictures:
         self._store = store
         self._worker = worker
 
-    def of_map(  # noqa: PLR0913 - which pictures, and four limits
+    def of_map(  # noqa: PLR0913 - which pictures, and five limits
         self,
-        file_id: int,
+        record: Record,
         digests: Sequence[str],
         *,
+        quick: bool,
         most: int | None = None,
         width: int,
         most_bytes: int,
@@ -48,22 +61,32 @@ class TopicPictures:
         ready in time (``Pictures.complete``); ``Pictures.missing`` counts them.
 
         Args:
-            file_id: the map.
+            record: the map.
             digests: the pictures, the most important ones first.
+            quick: whether the caller must not wait for pictures that take long.
             most: maximum number of pictures, if there is one.
             width: maximum width in pixels.
             most_bytes: maximum total size of all pictures.
             seconds: after this time, no further picture is converted.
+
+        Raises:
+            PicturesTakeLong: they take long, as far as is known, and ``quick`` was given.
         """
+        owner, file_id = record.owner or record.file_id, record.file_id
         chosen = digests[:most]
         pictures, left = Pictures(), most_bytes
         pictures.missing = len(digests) - len(chosen)
-        end = monotonic() + seconds
+        end = monotonic() + (min(seconds, QUICK_SECONDS) if quick else seconds)
         for at, digest in enumerate(chosen):
             asked = ImageRequest(digest, width)
+            if quick and owner in self._worker.take_long and not self._is_known(asked):
+                raise PicturesTakeLong
             try:
                 picture = self._picture(file_id, asked, end)
             except Overloaded:
+                if quick:
+                    self._worker.take_long.add(owner)
+                    raise PicturesTakeLong from None
                 pictures.complete = False
                 pictures.missing += 1
                 continue
@@ -79,6 +102,9 @@ class TopicPictures:
                 break
             pictures[digest] = picture
         return pictures
+
+    def _is_known(self, asked: ImageRequest) -> bool:
+        return self._worker.has_refused(asked) or self._worker.cached(asked) is not None
 
     def _picture(self, file_id: int, asked: ImageRequest, end: float) -> bytes | None:
         found = self._worker.cached(asked)

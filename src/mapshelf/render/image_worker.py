@@ -18,6 +18,7 @@ from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.render.slow_maps import SlowMaps
 from mapshelf.sandbox.failures import TaskFailures
+from mapshelf.sandbox.long_tasks import LongTasks
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
@@ -65,7 +66,11 @@ class ImageRequest:
 
 
 class ImageWorker:
-    """Re-encodes images and caches them. It is thread-safe."""
+    """Re-encodes images and caches them. It is thread-safe.
+
+    Attributes:
+        take_long: the owners of maps whose images took long together, for a while.
+    """
 
     def __init__(self, cache: DiskCache) -> None:
         self._cache = cache
@@ -73,6 +78,7 @@ class ImageWorker:
         self._making = Lock()
         self._failures = TaskFailures(TRIED_AGAIN_AFTER)  # by digest
         self._slow_maps = SlowMaps()
+        self.take_long = LongTasks()
 
     def cached(self, request: ImageRequest) -> CachedFile | bytes | None:
         """Return the image from the cache, ``None`` if it is not there; a large one as a file."""

@@ -301,7 +301,9 @@ def _is_of_map(error: Exception) -> bool:
     An unexpected error is a bug that only this map may show. Its list or collection must not fail
     because of it. Errors of the system are those of starting a child.
     """
-    return isinstance(error, _FAILURES) or not isinstance(error, MapshelfError | OSError)
+    return isinstance(error, _FAILURES) or not isinstance(
+        error, MapshelfError | OSError | DrawingTakesLong
+    )
 
 
 # --- Code that runs in the child; only the child imports the drawing code -------------------------
