@@ -76,16 +76,16 @@ class TopicPictures:
         chosen = digests[:most]
         pictures, left = Pictures(), most_bytes
         pictures.missing = len(digests) - len(chosen)
-        end = monotonic() + (min(seconds, QUICK_SECONDS) if quick else seconds)
+        if quick:
+            seconds = 0.0 if owner in self._worker.take_long else min(seconds, QUICK_SECONDS)
+        end = monotonic() + seconds
         for at, digest in enumerate(chosen):
             asked = ImageRequest(digest, width)
-            if quick and owner in self._worker.take_long and not self._is_known(asked):
-                raise PicturesTakeLong
             try:
                 picture = self._picture(file_id, asked, end)
             except Overloaded:
                 if quick:
-                    self._worker.take_long.add(owner)
+                    self._note_long(owner, seconds)
                     raise PicturesTakeLong from None
                 pictures.complete = False
                 pictures.missing += 1
@@ -103,8 +103,9 @@ class TopicPictures:
             pictures[digest] = picture
         return pictures
 
-    def _is_known(self, asked: ImageRequest) -> bool:
-        return self._worker.has_refused(asked) or self._worker.cached(asked) is not None
+    def _note_long(self, owner: str | int, seconds: float) -> None:
+        if seconds > 0:  # otherwise none were tried, because others of the owner took long
+            self._worker.take_long.add(owner)
 
     def _picture(self, file_id: int, asked: ImageRequest, end: float) -> bytes | None:
         found = self._worker.cached(asked)
