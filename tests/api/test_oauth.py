@@ -188,6 +188,15 @@ def test_rfc_9700_2_2_2_and_4_14_refresh_tokens_rotate_and_reuse_ends_the_grant(
     wait_until_refused(native, first["access_token"], second["access_token"])
 
 
+def test_a_copied_refresh_token_is_noticed_once_the_next_one_was_used(native: Asking) -> None:
+    first = native.tokens()
+    second = native.refresh(first["refresh_token"]).json()
+    third = native.refresh(second["refresh_token"]).json()
+    refused(native.refresh(first["refresh_token"]), "invalid_grant")
+    refused(native.refresh(third["refresh_token"]), "invalid_grant")
+    wait_until_refused(native, third["access_token"])
+
+
 def test_a_refresh_token_sent_twice_within_a_minute_does_no_harm(
     web: Asking, later: list[int]
 ) -> None:

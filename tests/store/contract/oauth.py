@@ -293,6 +293,21 @@ class GrantsContract(Suite):
         assert store.refreshed_grant(digest(102)) is None
         assert store.grants(friend.id, 5) == [other]
 
+    def test_a_refresh_token_repeated_after_the_next_one_was_used_ends_the_grant(
+        self, store: Store, friend: User
+    ) -> None:
+        """The program has received the next token, so somebody else repeats the request."""
+        let_in(store, friend, 1)
+        for number in (2, 3):
+            assert store.use_refresh_token(digest(101), tokens(number), 6, MINUTE)
+        assert store.use_refresh_token(digest(103), tokens(4), 8, MINUTE)
+        assert store.use_refresh_token(digest(103), tokens(5), 9, MINUTE), "its response was lost"
+        assert store.use_refresh_token(digest(102), tokens(6), 9, MINUTE), "so was its response"
+        assert known(store, *range(1, 7)) == [True] * 6
+        assert store.use_refresh_token(digest(101), tokens(7), 10, MINUTE) is None
+        assert known(store, *range(1, 8)) == [False] * 7
+        assert store.refreshed_grant(digest(106)) is None
+
     def test_a_refresh_token_used_in_the_future_is_not_repeated(
         self, store: Store, friend: User
     ) -> None:

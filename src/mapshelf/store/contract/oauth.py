@@ -88,12 +88,13 @@ class Grants(Protocol):
 
         The first use marks every unused refresh token of the grant as used. For ``grace``
         milliseconds after that, a token may be used again, because programs repeat a request when
-        the connection is lost.
+        the connection is lost, unless a token of the grant has been used since: then the program
+        has received what it requested.
 
         Returns:
-            The grant; ``None`` if the token is not valid at ``now``. Reuse after the grace period
-            means that the token was copied: the grant is deleted, with all its tokens (RFC 9700,
-            section 4.14.2). So is a grant with ``REFRESH_TOKENS_OF_GRANT`` unexpired tokens.
+            The grant; ``None`` if the token is not valid at ``now``. Any other reuse means that the
+            token was copied: the grant is deleted, with all its tokens (RFC 9700, section
+            4.14.2). So is a grant with ``REFRESH_TOKENS_OF_GRANT`` unexpired tokens.
         """
 
     def grants(self, user_id: int, now: int) -> list[Grant]:

@@ -11,10 +11,12 @@ from mapshelf.store.oauth import (
     FROM_GRANTS,
     GRANT,
     GRANTS_OF_USER,
+    LAST_USED,
     REFRESH_TOKENS_OF_GRANT,
     USED_CODES_KEPT,
     code_of_row,
     grant_of_row,
+    is_refresh_repeated,
     is_repeated,
     refuse_disabled,
     row_of_code,
@@ -82,13 +84,15 @@ class SQLiteGrants(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             row = database.execute(
-                "SELECT grant_id, expires, used FROM refresh_tokens WHERE digest = ?", (digest,)
+                f"SELECT grant_id, expires, used, {LAST_USED} FROM refresh_tokens AS r"
+                " WHERE digest = ?",
+                (digest,),
             ).fetchone()
             if row is None:
                 return None
-            grant_id, expires, used = row
+            grant_id, expires, used, last_used = row
             grant = _grant(database, grant_id)
-            if used is not None and not is_repeated(used, now, grace):
+            if used is not None and not is_refresh_repeated(used, last_used, now, grace):
                 delete_grants(database, "id = ?", (grant_id,))
                 return None
             if expires <= now or user_with_id(database, grant.user_id).disabled:
