@@ -5,16 +5,18 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from threading import Event
 from urllib.parse import quote
 
 import pytest
 from PIL import Image as Pillow
 
 from mapshelf.disk_cache import DiskCache
-from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, Overloaded, TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Image
 from mapshelf.readers import Limits
@@ -24,7 +26,7 @@ from mapshelf.readers.parsing.pictures import measure
 from mapshelf.readers.parsing.svg_pictures import safe_svg, svg_size
 from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
 from mapshelf.render import image_worker
-from mapshelf.render.image_worker import ImageRequest, ImageWorker
+from mapshelf.render.image_worker import ImageRequest, ImageTime, ImageWorker
 from mapshelf.render.slow_maps import FORGIVEN_AFTER
 from mapshelf.sandbox.pool import ConfinedChild
 from tests.readers.illustrated import illustrated, illustrated_readers, picture, within
@@ -436,6 +438,42 @@ def test_slow_pictures_of_a_map_share_a_time_limit(
     assert [made(number, b"quick", 2) for number in range(10, 210)] == [b"made"] * 200
     clock[0] += FORGIVEN_AFTER
     assert made(4, b"slow", 1) == b"made"
+    worker.close()
+
+
+def test_pictures_that_take_long_do_not_delay_quick_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = ImageWorker(DiskCache(tmp_path, 1 << 24))
+    started, over = Event(), Event()
+
+    def call(
+        self: ConfinedChild, _: object, arguments: tuple[bytes, int], __: float
+    ) -> tuple[bytes, float]:
+        if arguments[0] == b"slow":
+            started.set()
+            assert over.wait(60)
+        return arguments[0], 0.1
+
+    monkeypatch.setattr(ConfinedChild, "call", call)
+
+    def made(number: int, data: bytes, time: ImageTime | None) -> object:
+        return worker.image(ImageRequest(f"{number:064d}", 320), data, number, time)
+
+    with ThreadPoolExecutor(1) as threads:
+        long = threads.submit(made, 1, b"slow", None)
+        assert started.wait(60)
+        try:
+            quick = ImageTime(60, quick=True)
+            assert made(2, b"quick", quick) == b"quick"
+            assert 0 < quick.spent < 60
+            waited = ImageTime(0.01, quick=False)
+            with pytest.raises(Overloaded):
+                made(3, b"quick", waited)
+            assert not waited.spent
+        finally:
+            over.set()
+        assert long.result() == b"slow"
     worker.close()
 
 

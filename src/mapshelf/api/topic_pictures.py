@@ -8,13 +8,12 @@ those of other maps of the owner for a while.
 """
 
 from collections.abc import Sequence
-from time import monotonic
 from typing import Final
 
 from mapshelf.api.feedback_queue import TakesLong
 from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Overloaded
-from mapshelf.render.image_worker import ImageRequest, ImageWorker
+from mapshelf.render.image_worker import ImageRequest, ImageTime, ImageWorker
 from mapshelf.render.render_request import Pictures
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
@@ -31,6 +30,9 @@ Pictures beyond these limits are left out of exports, and become empty frames in
 
 QUICK_SECONDS: Final = 1.0
 """Seconds after which the pictures of a map take long: ordinary ones take some hundredths each."""
+
+_OWN_SHARE: Final = 0.5
+"""Part of this time from which it is not because of others that the pictures take long."""
 
 
 class PicturesTakeLong(TakesLong):
@@ -78,14 +80,14 @@ class TopicPictures:
         pictures.missing = len(digests) - len(chosen)
         if quick:
             seconds = 0.0 if owner in self._worker.take_long else min(seconds, QUICK_SECONDS)
-        end = monotonic() + seconds
+        time = ImageTime(seconds, quick=quick)
         for at, digest in enumerate(chosen):
             asked = ImageRequest(digest, width)
             try:
-                picture = self._picture(file_id, asked, end)
+                picture = self._picture(file_id, asked, time)
             except Overloaded:
                 if quick:
-                    self._note_long(owner, seconds)
+                    self._note(owner, time)
                     raise PicturesTakeLong from None
                 pictures.complete = False
                 pictures.missing += 1
@@ -101,21 +103,23 @@ class TopicPictures:
                 pictures.missing += len(chosen) - at
                 break
             pictures[digest] = picture
+        if not quick:
+            self._note(owner, time)
         return pictures
 
-    def _note_long(self, owner: str | int, seconds: float) -> None:
-        if seconds > 0:  # otherwise none were tried, because others of the owner took long
+    def _note(self, owner: str | int, time: ImageTime) -> None:
+        """Remember the owner if pictures took long, unless they waited for others."""
+        if time.spent > QUICK_SECONDS * _OWN_SHARE:
             self._worker.take_long.add(owner)
 
-    def _picture(self, file_id: int, asked: ImageRequest, end: float) -> bytes | None:
+    def _picture(self, file_id: int, asked: ImageRequest, time: ImageTime) -> bytes | None:
         found = self._worker.cached(asked)
         if found is None and not self._worker.has_refused(asked):
-            left = end - monotonic()
-            if left <= 0:
+            if time.left() <= 0:
                 raise Overloaded("there is no time for more pictures")
             data = self._store.image(file_id, asked.digest)
             if data is not None:
-                found = self._worker.image(asked, data, file_id, left)
+                found = self._worker.image(asked, data, file_id, time)
         if isinstance(found, CachedFile):
             with found.open() as file:
                 return file.read()

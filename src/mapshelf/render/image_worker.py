@@ -3,7 +3,8 @@
 Images in map files are untrusted, so their original bytes are never served. They are decoded and
 re-encoded under limits (``readers.parsing.pictures``); SVG is drawn without external resources
 (``readers.parsing.svg_pictures``). The child is separate from the one that draws maps, so that a
-map with hundreds of images does not delay thumbnails.
+map with hundreds of images does not delay thumbnails. A second child re-encodes images for
+documents whose images are expected to be quick, so that these do not wait for others.
 """
 
 import logging
@@ -65,6 +66,25 @@ class ImageRequest:
         return xxhash.xxh3_128_hexdigest(repr(facts).encode())
 
 
+class ImageTime:
+    """The time for the images of one document.
+
+    Attributes:
+        quick: whether the images are re-encoded where those that take long are not.
+        spent: the seconds that they took so far, without the wait for those of other documents.
+    """
+
+    def __init__(self, seconds: float, *, quick: bool) -> None:
+        """Start; no image is re-encoded after this many ``seconds``."""
+        self.quick = quick
+        self.spent = 0.0
+        self._end = monotonic() + seconds
+
+    def left(self) -> float:
+        """Return how many seconds are left; no more if it is not positive."""
+        return self._end - monotonic()
+
+
 class ImageWorker:
     """Re-encodes images and caches them. It is thread-safe.
 
@@ -74,8 +94,8 @@ class ImageWorker:
 
     def __init__(self, cache: DiskCache) -> None:
         self._cache = cache
-        self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
-        self._making = Lock()
+        self._any = _Lane()
+        self._quick = _Lane()
         self._failures = TaskFailures(TRIED_AGAIN_AFTER)  # by digest
         self._slow_maps = SlowMaps()
         self.take_long = LongTasks()
@@ -106,7 +126,7 @@ class ImageWorker:
         return self._slow_maps.has_spent_its_time(file_id, monotonic())
 
     def image(
-        self, request: ImageRequest, data: bytes, file_id: int, patience: float = -1
+        self, request: ImageRequest, data: bytes, file_id: int, time: ImageTime | None = None
     ) -> CachedFile | bytes | None:
         """Return the image, from the cache or rendered now from ``data``.
 
@@ -118,41 +138,57 @@ class ImageWorker:
             request: the image.
             data: its bytes in the file.
             file_id: the map.
-            patience: the seconds to wait while other images are rendered; -1 for no limit.
+            time: the time for the images of the document; without it, there is no limit.
 
         Raises:
-            Overloaded: other images took longer than ``patience``.
+            Overloaded: other images took longer than there is time.
             StoreUnavailable: this worker has been closed.
         """
-        if not self._making.acquire(timeout=patience):
+        lane = self._quick if time and time.quick else self._any
+        if not lane.turn.acquire(timeout=max(0.0, time.left()) if time else -1):
             raise Overloaded("other pictures take too long")
+        began = monotonic()
         try:
             cached = self.cached(request)
             if cached or self.has_refused(request) or self.has_spent_its_time(file_id):
                 return cached
-            began = monotonic()
-            try:
-                made, seconds = self._child.call(_image, (data, request.width), WALL_SECONDS)
-            except (*FAILURES, UnreadableFile) as error:
-                # The CPU time of a killed child is unknown.
-                self._note(file_id, min(monotonic() - began, CPU_SECONDS))
-                failure = self._failures.add(request.digest, error)
-                log.warning(
-                    "the picture %s cannot be shown: %s", request.digest[:16], failure.reason
-                )
-                return None
-            self._note(file_id, seconds)
-            self._cache.put(request.key(), made)
-            return self.cached(request) or made
+            return self._rendered(lane.child, request, data, file_id)
         finally:
-            self._making.release()
+            lane.turn.release()
+            if time:
+                time.spent += monotonic() - began
 
     def close(self) -> None:
-        """Kill the child, even if it is working, and reject further calls."""
-        self._child.close()
+        """Kill the children, even if they are working, and reject further calls."""
+        self._any.child.close()
+        self._quick.child.close()
+
+    def _rendered(
+        self, child: ConfinedChild, request: ImageRequest, data: bytes, file_id: int
+    ) -> CachedFile | bytes | None:
+        began = monotonic()
+        try:
+            made, seconds = child.call(_image, (data, request.width), WALL_SECONDS)
+        except (*FAILURES, UnreadableFile) as error:
+            # The CPU time of a killed child is unknown.
+            self._note(file_id, min(monotonic() - began, CPU_SECONDS))
+            failure = self._failures.add(request.digest, error)
+            log.warning("the picture %s cannot be shown: %s", request.digest[:16], failure.reason)
+            return None
+        self._note(file_id, seconds)
+        self._cache.put(request.key(), made)
+        return self.cached(request) or made
 
     def _note(self, file_id: int, seconds: float) -> None:
         self._slow_maps.note(file_id, seconds, monotonic())
+
+
+class _Lane:
+    """A child, and whose turn it is."""
+
+    def __init__(self) -> None:
+        self.child = ConfinedChild(MEMORY, _DESCRIPTORS)
+        self.turn = Lock()
 
 
 # --- Code that runs in the child; only the child imports the decoders -----------------------------
