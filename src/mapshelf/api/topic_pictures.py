@@ -31,8 +31,8 @@ Pictures beyond these limits are left out of exports, and become empty frames in
 QUICK_SECONDS: Final = 1.0
 """Seconds after which the pictures of a map take long: ordinary ones take some hundredths each."""
 
-_OWN_SHARE: Final = 0.5
-"""Part of this time from which it is not because of others that the pictures take long."""
+_LONG_CPU_TIME: Final = 0.5
+"""Part of this time that must be CPU time. Otherwise they take long because of others."""
 
 
 class PicturesTakeLong(TakesLong):
@@ -108,8 +108,8 @@ class TopicPictures:
         return pictures
 
     def _note(self, owner: str | int, time: ImageTime) -> None:
-        """Remember the owner if pictures took long, unless they waited for others."""
-        if time.spent > QUICK_SECONDS * _OWN_SHARE:
+        """Remember the owner if the pictures took long, and not because of others."""
+        if time.spent > QUICK_SECONDS * _LONG_CPU_TIME:
             self._worker.take_long.add(owner)
 
     def _picture(self, file_id: int, asked: ImageRequest, time: ImageTime) -> bytes | None:

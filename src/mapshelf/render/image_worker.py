@@ -71,7 +71,7 @@ class ImageTime:
 
     Attributes:
         quick: whether the images are re-encoded where those that take long are not.
-        spent: the seconds that they took so far, without the wait for those of other documents.
+        spent: the seconds of CPU time that they took so far.
     """
 
     def __init__(self, seconds: float, *, quick: bool) -> None:
@@ -147,16 +147,17 @@ class ImageWorker:
         lane = self._quick if time and time.quick else self._any
         if not lane.turn.acquire(timeout=max(0.0, time.left()) if time else -1):
             raise Overloaded("other pictures take too long")
-        began = monotonic()
         try:
             cached = self.cached(request)
             if cached or self.has_refused(request) or self.has_spent_its_time(file_id):
                 return cached
-            return self._rendered(lane.child, request, data, file_id)
+            made, seconds = self._rendered(lane.child, request, data)
+            self._slow_maps.note(file_id, seconds, monotonic())
+            if time:
+                time.spent += seconds
+            return self.cached(request) or made
         finally:
             lane.turn.release()
-            if time:
-                time.spent += monotonic() - began
 
     def close(self) -> None:
         """Kill the children, even if they are working, and reject further calls."""
@@ -164,23 +165,19 @@ class ImageWorker:
         self._quick.child.close()
 
     def _rendered(
-        self, child: ConfinedChild, request: ImageRequest, data: bytes, file_id: int
-    ) -> CachedFile | bytes | None:
+        self, child: ConfinedChild, request: ImageRequest, data: bytes
+    ) -> tuple[bytes | None, float]:
+        """Return the image, if it can be shown, and the seconds of CPU time that it took."""
         began = monotonic()
         try:
             made, seconds = child.call(_image, (data, request.width), WALL_SECONDS)
         except (*FAILURES, UnreadableFile) as error:
-            # The CPU time of a killed child is unknown.
-            self._note(file_id, min(monotonic() - began, CPU_SECONDS))
             failure = self._failures.add(request.digest, error)
             log.warning("the picture %s cannot be shown: %s", request.digest[:16], failure.reason)
-            return None
-        self._note(file_id, seconds)
+            # The CPU time of a killed child is unknown.
+            return None, min(monotonic() - began, CPU_SECONDS)
         self._cache.put(request.key(), made)
-        return self.cached(request) or made
-
-    def _note(self, file_id: int, seconds: float) -> None:
-        self._slow_maps.note(file_id, seconds, monotonic())
+        return made, seconds
 
 
 class _Lane:
