@@ -28,7 +28,7 @@ class Queues:
         images: pictures in topics to convert; it holds as many as a map may have.
         documents: pages, files and thumbnails of large maps (``documents.py``).
         comparisons: comparisons of large maps, of which there are as many as pairs of maps.
-        long_documents: pages, files and comparisons that take over five seconds of processor time.
+        long_documents: pages, files and comparisons that take over a second of processor time.
         former_versions: files of former versions to parse.
         long_versions: those of them that take over a second of processor time.
         exports: zips of all data of an account.
