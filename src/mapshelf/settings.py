@@ -237,8 +237,11 @@ def sqlite_url(data: Path) -> str:
 
 def without_password(url: str) -> str:
     """Return the URL of a database, or another connection string, without its password."""
-    url = re.sub(r"(?<=//)([^/?#@:]*):[^/?#]*@", r"\1@", url)
-    return re.sub(r"([?&\s](?:ssl)?password\s*=\s*)('[^']*'|[^&\s]*)", r"\1...", f" {url}")[1:]
+    # A password may contain what ends it in other URLs; libpq accepts some of it. So everything
+    # up to the last @ is taken for the password.
+    url = re.sub(r"(?<=//)([^/?#@:]*):.*@", r"\1@", url)
+    option = r"([?&\s](?:ssl)?password\s*=\s*)('[^']*'|[^&\s]*)"
+    return re.sub(option, r"\1...", f" {url}", flags=re.IGNORECASE)[1:]
 
 
 def checked_network(text: str) -> IPv4Network | IPv6Network:

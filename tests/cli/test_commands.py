@@ -662,6 +662,9 @@ def test_check_reports_store_faults_even_if_later_checks_fail(
         ["check", "--database", "sqlite:///x%00"],
         ["check", "--database", "sqlite:///%ff"],
         ["check", "--database", ""],
+        ["serve", ""],
+        ["serve", "--backup-dir", ""],
+        ["import", ""],
     ],
     ids=lambda words: ascii(" ".join(words)),
 )

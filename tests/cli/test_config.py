@@ -180,6 +180,7 @@ def test_other_commands_find_the_catalogue_through_the_file(
         "port = 1.5",
         "host = {}",
         "folders = [1.5]",
+        'folders = [""]',
         'data = "a\\u0000b"',
         'database = "sqlite:///\\u0000"',
         'folders = ["\\u0000"]',

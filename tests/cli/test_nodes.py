@@ -142,6 +142,8 @@ def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> 
     [
         ("postgresql://u:p@h/d", "postgresql://u@h/d"),
         ("postgresql://u:p@x@h:1,i:2/d?a=b", "postgresql://u@h:1,i:2/d?a=b"),
+        ("postgresql://u:p#q?r/s@h/d", "postgresql://u@h/d"),
+        ("postgresql://h/d?PASSWORD=p&a=b", "postgresql://h/d?PASSWORD=...&a=b"),
         ("postgresql://h/d?password=p&a=b", "postgresql://h/d?password=...&a=b"),
         ("postgresql://u@h/d", "postgresql://u@h/d"),
         ("sqlite:///a@b:c", "sqlite:///a@b:c"),

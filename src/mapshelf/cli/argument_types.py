@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 from mapshelf.model import is_user_name
 
@@ -27,6 +28,13 @@ def one_line(text: str) -> str:
     if not text.isprintable():
         raise argparse.ArgumentTypeError("must be one printable line")
     return text
+
+
+def named_path(text: str) -> Path:
+    """Accept a path that is not empty: an empty one would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    return Path(text)
 
 
 def whole_number(most: int, least: int = 1) -> Callable[[str], int]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from mapshelf.cli.argument_types import named_path
 from mapshelf.errors import InvalidSetting
 from mapshelf.store import Store, open_store, sqlite_path
 
@@ -18,7 +19,7 @@ def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="DIR",
-        type=_folder,
+        type=named_path,
         help="folder of the catalogue (or MAPSHELF_DATA; default: your data folder)",
     )
     parser.add_argument(
@@ -62,9 +63,3 @@ def sqlite_database(database: str, instead: str) -> Path:
             " (docs/operating.md, Backups)"
         )
     return path
-
-
-def _folder(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
-    return Path(text)

@@ -84,9 +84,12 @@ class ConfigFile:
         """Return the folders to serve.
 
         Raises:
-            InvalidSetting: a value is not a string, or names the home of an unknown user.
+            InvalidSetting: a value is not a string, is empty, or names the home of an unknown user.
         """
-        return [expanded(Path(text)) for text in self._texts(FOLDERS)]
+        names = list(self._texts(FOLDERS))
+        if "" in names:
+            raise InvalidSetting(f"{self.path}: a path in {FOLDERS} is empty")
+        return [expanded(Path(name)) for name in names]
 
     def check_keys(self, known: set[str]) -> None:
         """Check that all keys are in ``known``.

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, TextIO
 
+from mapshelf.cli.argument_types import named_path
 from mapshelf.cli.attribution_options import add_attribution_options, attribution_of
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.durable import open_private
@@ -34,7 +35,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        type=Path,
+        type=named_path,
         help=f"a folder, a map file, or a file of records ({RECORDS})",
     )
     add_attribution_options(parser)

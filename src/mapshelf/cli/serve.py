@@ -6,10 +6,9 @@ import re
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
-from mapshelf.cli.argument_types import listen_address, whole_number
+from mapshelf.cli.argument_types import listen_address, named_path, whole_number
 from mapshelf.cli.attribution_options import add_attribution_options, attribution_of
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import DUMP, add_catalogue_options, sqlite_database
@@ -51,7 +50,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         "folders",
         metavar="FOLDER",
         nargs="*",
-        type=Path,
+        type=named_path,
         help="a folder to import and keep in sync while serving",
     )
     add_attribution_options(parser)
@@ -174,7 +173,7 @@ def _add_backup_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backup-dir",
         metavar="DIR",
-        type=Path,
+        type=named_path,
         help="back up the catalogue to this folder every day (SQLite only)",
     )
     parser.add_argument(
