@@ -2,12 +2,14 @@
 
 import os
 import pickle
+import shutil
 import stat
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import xxhash
@@ -145,6 +147,23 @@ def test_an_unwritable_folder_is_logged_once(
     assert [record.message for record in caplog.records] == [
         f"cannot keep results in {tmp_path / 'file'}: Not a directory"
     ]
+
+
+@pytest.mark.parametrize("total", [5000, 100_000])
+def test_free_space_is_left_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int
+) -> None:
+    cache = DiskCache(tmp_path, SIZE, left_free=1000)
+    disk = SimpleNamespace(total=total, free=min(1000, total // 10))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    assert cache.put(KEY, b"picture")
+    disk.free -= 1
+    other = KEY[::-1]
+    assert not cache.put(other, b"picture")
+    assert not cache.put_pieces(other, iter([b"picture"]))
+    assert cache.get(KEY) == b"picture"
+    assert len(files(tmp_path)) == 1, "a partial file was left"
+    assert DiskCache(tmp_path, SIZE).put(other, b"picture")
 
 
 @pytest.mark.process

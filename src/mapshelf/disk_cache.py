@@ -10,10 +10,12 @@ that no process sees an incomplete one. Nothing is synced to disk, so each file 
 checksum; a file whose checksum is wrong is ignored.
 """
 
+import errno
 import fcntl
 import logging
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -42,6 +44,9 @@ _ABANDONED_AFTER: Final = 3600.0
 Turn = Callable[[], AbstractContextManager[None]]
 """Returns a context manager that only one of several processes can be in at a time, as
 ``DiskCache.turn`` does."""
+
+Piece = bytes | memoryview
+"""A part of a result."""
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +83,7 @@ class CachedFile:
 class DiskCache:
     """A folder of results with a limited size."""
 
-    def __init__(self, folder: Path, size: int, folders: int = 256) -> None:
+    def __init__(self, folder: Path, size: int, folders: int = 256, *, left_free: int = 0) -> None:
         """Use ``folder``, which is created with the first result.
 
         Args:
@@ -87,8 +92,11 @@ class DiskCache:
             folders: the number of folders (a power of two, at most 256) over which files are
                 distributed. Each has an equal share of ``size``, which must be far larger than any
                 result.
+            left_free: free bytes that results leave on the disk, at most a tenth of it. Files that
+                are sent to slow clients occupy the disk even after they have been removed.
         """
         self._folder = folder
+        self._left_free = left_free
         self._folders = folders
         self._share = size // folders
         self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
@@ -135,9 +143,10 @@ class DiskCache:
 
     def put(self, key: str, content: bytes) -> bool:
         """Store a result, and return whether that worked; only the first failure is logged."""
-        return self.put_pieces(key, (content,))
+        view = memoryview(content)
+        return self.put_pieces(key, (view[at : at + _PIECE] for at in range(0, len(view), _PIECE)))
 
-    def put_pieces(self, key: str, pieces: Iterable[bytes]) -> bool:
+    def put_pieces(self, key: str, pieces: Iterable[Piece]) -> bool:
         """Store a result that is produced in pieces, which are never all in memory.
 
         If producing a piece raises an exception, nothing is stored.
@@ -147,7 +156,7 @@ class DiskCache:
         try:
             self._make_folder()
             path.parent.mkdir(exist_ok=True)
-            _write(part, pieces)
+            _write(part, self._while_there_is_room(pieces))
             part.replace(path)
             self._make_room(path)
             return True
@@ -184,6 +193,18 @@ class DiskCache:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
+    def _while_there_is_room(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Yield ``pieces`` as long as the disk has enough free space.
+
+        Raises:
+            OSError: it has not.
+        """
+        for piece in pieces:
+            disk = shutil.disk_usage(self._folder)
+            if disk.free < min(self._left_free, disk.total // 10):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            yield piece
+
     def _make_folder(self) -> None:
         """Create the folder, readable only by the owner: it contains results of private maps."""
         with suppress(FileExistsError):  # if it is not a folder, the next step fails
@@ -210,7 +231,7 @@ class DiskCache:
                 total -= size
 
 
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
+def _write(path: Path, pieces: Iterable[Piece]) -> None:
     """Write a cache file: the checksum of its content, then its content."""
     digest = xxhash.xxh3_128()
     with path.open("wb") as file:

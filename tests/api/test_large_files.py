@@ -1,20 +1,32 @@
 """Large files are read from the store in chunks, and only once."""
 
 import random
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
 
-from mapshelf.api.documents import FILE_PIECE, LARGE_FILE, Content, Documents, Kind
+from mapshelf.api.documents import (
+    FILE_PIECE,
+    LARGE_FILE,
+    LARGEST,
+    MOST_IN_MEMORY,
+    Content,
+    Documents,
+    Kind,
+    MapOutline,
+)
 from mapshelf.api.streaming import open_body
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import DiskCache
-from mapshelf.errors import Overloaded, StoreDamaged
-from mapshelf.model import KeptFile
+from mapshelf.errors import NotFound, Overloaded, StoreDamaged
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.model import KeptFile, Outline, Topic, sheets_of
 
 KIND: Final = Kind(b"text/plain", ())
 LARGE: Final = random.Random(1).randbytes(3 * FILE_PIECE)
@@ -23,7 +35,9 @@ EASILY_PACKED: Final = bytes(20 * FILE_PIECE)
 
 @contextmanager
 def documents(folder: Path) -> Iterator[Documents]:
-    made = Documents(DiskCache(folder, 1 << 30, folders=1), WorkQueue("documents", 1, 1))
+    made = Documents(
+        DiskCache(folder, 1 << 30, folders=1, left_free=1 << 29), WorkQueue("documents", 1, 1)
+    )
     yield made
     made.close()
 
@@ -81,3 +95,38 @@ def test_a_file_replaced_while_it_is_read_can_be_requested_again(tmp_path: Path)
         with pytest.raises(Overloaded):
             made.of_file(file, replaced, KIND)
         assert made.of_file(file, content, KIND).size == len(LARGE)
+
+
+def test_a_file_is_sent_from_memory_while_the_disk_is_full_unless_it_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = SimpleNamespace(total=1 << 40, free=(1 << 29) - 1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    with documents(tmp_path) as made:
+        file, content, _ = kept(zlib.compress(LARGE))
+        assert made.of_file(file, content, KIND).body == LARGE
+        large = random.Random(2).randbytes(MOST_IN_MEMORY + 1)
+        for body in (large, EASILY_PACKED):
+            file, content, _ = kept(zlib.compress(body, 1))
+            with pytest.raises(Overloaded, match="disk"):
+                made.of_file(file, content, KIND)
+        disk.free += 1
+        assert made.of_file(file, content, KIND).file
+
+
+def largest(_: Outline, size: int) -> bytes:
+    return bytes(size)
+
+
+@pytest.mark.process
+def test_a_document_is_not_made_if_it_is_too_large(tmp_path: Path) -> None:
+    outline = MapOutline(encode_outline(Outline(sheets_of((Topic("Huge"),)))), "")
+    nowhere = tmp_path / "file"
+    nowhere.touch()
+    with documents(tmp_path / "documents") as made, documents(nowhere) as full:
+        with pytest.raises(NotFound, match="too large"):
+            made.of_outline(largest, outline, (LARGEST + 1,), KIND)
+        assert made.of_outline(largest, outline, (MOST_IN_MEMORY + 1,), KIND).file
+        assert full.of_outline(largest, outline, (MOST_IN_MEMORY,), KIND).body
+        with pytest.raises(Overloaded, match="disk"):
+            full.of_outline(largest, outline, (MOST_IN_MEMORY + 1,), KIND)

@@ -4,13 +4,17 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socket import SO_RCVBUF, SOL_SOCKET, socket
+from typing import Final
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.cli.process import PATIENCE
+from tests.cli.process import PATIENCE, wait_for
 from tests.service.proxies import documented_nginx, trust
 
 pytestmark = pytest.mark.process
@@ -21,8 +25,11 @@ ONE_EACH = (
 )
 
 
+LONG_LIST: Final = 3_000_000  # bytes
+
+
 class Slow(BaseHTTPRequestHandler):
-    """Answers lists only once ``going_on`` is set."""
+    """Answers lists only once ``going_on`` is set, and those of an owner at length."""
 
     going_on: threading.Event
     begun: threading.Semaphore
@@ -31,9 +38,13 @@ class Slow(BaseHTTPRequestHandler):
         if self.path == "/maps":
             self.begun.release()
             self.going_on.wait(PATIENCE)
+        body = bytes(LONG_LIST if "owner=" in self.path else 0)
         self.send_response(200)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
+        if body:
+            self.begun.release()
 
     def log_message(self, *_: object) -> None:
         """Write no log."""
@@ -57,6 +68,17 @@ def slow_service() -> Iterator[tuple[str, type[Slow]]]:
         server.server_close()
 
 
+def status_of_lists(address: str, client: str) -> int:
+    response = httpx.get(
+        f"{address}/maps",
+        headers={"X-Client": client},
+        verify=trust(),
+        timeout=PATIENCE,
+        trust_env=False,
+    )
+    return response.status_code
+
+
 @pytest.mark.parametrize(
     ("first", "same", "other"),
     [
@@ -74,18 +96,7 @@ def test_a_client_gets_a_part_of_the_connections_for_lists(
         documented_nginx(url, tmp_path, ONE_EACH) as address,
         ThreadPoolExecutor(2) as requests,
     ):
-
-        def status(client: str) -> int:
-            headers = {"X-Client": client}
-            asked = httpx.get(
-                f"{address}/maps",
-                headers=headers,
-                verify=trust(),
-                timeout=PATIENCE,
-                trust_env=False,
-            )
-            return asked.status_code
-
+        status = partial(status_of_lists, address)
         try:
             waiting = [requests.submit(status, first)]
             assert service.begun.acquire(timeout=PATIENCE)
@@ -95,3 +106,24 @@ def test_a_client_gets_a_part_of_the_connections_for_lists(
         finally:
             service.going_on.set()
         assert [one.result() for one in waiting] == [200, 200]
+
+
+def test_clients_that_do_not_read_occupy_no_connection_for_lists(tmp_path: Path) -> None:
+    changes = (
+        ("max_conns=64", "max_conns=1"),
+        (" ssl;", " ssl sndbuf=65536;"),  # otherwise the system keeps megabytes for the client
+    )
+    with slow_service() as (url, service), documented_nginx(url, tmp_path, *changes) as address:
+        where = urlsplit(address)
+        service.going_on.set()
+        with socket() as reader:
+            reader.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+            reader.settimeout(PATIENCE)
+            reader.connect((where.hostname, where.port))
+            with trust().wrap_socket(reader, server_hostname=where.hostname) as stalled:
+                stalled.sendall(b"GET /maps?owner=eve HTTP/1.1\r\nHost: maps.example.org\r\n\r\n")
+                assert service.begun.acquire(timeout=PATIENCE), "nginx has not read the list"
+                # It may not have read the end yet.
+                wait_for(lambda: status_of_lists(address, "other") == 200)
+                answer = stalled.makefile("rb").read(LONG_LIST)
+                assert len(answer) == LONG_LIST

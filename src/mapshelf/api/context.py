@@ -37,6 +37,9 @@ hundred thousand pictures of 320 pixels."""
 DOCUMENTS_SIZE: Final = 1 << 30
 """Maximum disk space for large documents, in bytes: about a hundred documents."""
 
+LEFT_FREE: Final = 512 << 20
+"""Free bytes that documents leave on the disk, which the store needs (``DiskCache``)."""
+
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""
 
@@ -123,7 +126,9 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     sessions = BrowserSessions(settings.base_url, store, proxy_user)
     address = partial(address_of, settings.trusted_proxies)
     queues = Queues()
-    documents = DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS)
+    documents = DiskCache(
+        settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS, left_free=LEFT_FREE
+    )
     thumbnails = DiskCache(settings.thumbnails, THUMBNAILS_SIZE)
     long_turn = partial(documents.turn, "long")
     return Context(

@@ -60,6 +60,13 @@ QUICK_SECONDS: Final = 1
 own, so that others do not wait for it (``feedback_queue``). Of those of the largest maps in our
 corpus, only a third of the PNGs take longer, and everything else at most 0.6 s."""
 
+LARGEST: Final = 128 << 20
+"""Maximum size of a document in bytes. A comparison of two maps of 2 MB could have 400 MB."""
+
+MOST_IN_MEMORY: Final = 8 << 20
+"""Maximum size in bytes of a document or file to be sent from memory, when the disk is full. A
+worker may send dozens at the same time."""
+
 CPU_SECONDS: Final = 20
 WALL_SECONDS: Final = 60.0
 """Maximum processor time and elapsed time for a document."""
@@ -68,6 +75,7 @@ TOO_LARGE: Final = "This map is too large to be shown so; its file can be downlo
 """What the client is told about a document that exceeds the limits."""
 
 _DESCRIPTORS: Final = 64
+_DISK_FULL: Final = "The disk of the service is full, so this cannot be sent now."
 _BUSY: Final = "The drawing or file could not be made in time."
 _TRIED_AGAIN_AFTER: Final = 120.0
 """Seconds after which a document is tried again if it failed because of the machine
@@ -169,8 +177,8 @@ class Documents:
 
         Raises:
             NotFound: it is too large to be made, or ``make`` raised this error.
-            Overloaded: the machine was too busy to make it, or it was evicted from the cache
-                immediately.
+            Overloaded: the machine was too busy to make it, it was evicted from the cache
+                immediately, or it is too large to be sent while the disk is full.
             TakesLong: it takes long, as far as is known, and this thread must be quick.
             StoreUnavailable: the service is shutting down.
             StoreDamaged: the outline cannot be decoded.
@@ -198,7 +206,8 @@ class Documents:
         """Return a map file, unchanged. Its content is only read if it is not cached on disk.
 
         Raises:
-            Overloaded: it was replaced meanwhile.
+            Overloaded: it was replaced meanwhile, or it is too large to be sent while the disk is
+                full.
             StoreDamaged: it cannot be decompressed.
         """
         key = xxhash.xxh3_128_hexdigest(b"file" + file.digest)
@@ -218,8 +227,7 @@ class Documents:
             found = self._found(key, kind)
             if found is None and self._cache.put_pieces(key, chain((beginning,), pieces)):
                 found = self._found(key, kind)
-        # On a full disk nothing can be cached, so send it from memory.
-        return found or document_response(kind, b"".join(_unpacked(file, content)), b"")
+        return found or document_response(kind, _in_memory(_unpacked(file, content)), b"")
 
     def prepare(self) -> None:
         """Compute the version of the code, which reads many files."""
@@ -293,12 +301,28 @@ def _make(task: _Task, cache: DiskCache) -> Bodies:
     with processor_time(task.cpu_seconds):
         decoded: Outline = decode_outline(task.outline)
         body = task.make(decoded, *task.facts)
+        if len(body) > LARGEST:
+            raise NotFound(TOO_LARGE)
         compressed = compress(body) if task.compress else b""
     if cache.put(task.key, body) and (
         not compressed or cache.put(_compressed_key(task.key), compressed)
     ):
         return b"", b""
+    _check_fits_in_memory(len(body))
     return body, compressed
+
+
+def _in_memory(pieces: Iterator[bytes]) -> bytes:
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        _check_fits_in_memory(len(body))
+    return bytes(body)
+
+
+def _check_fits_in_memory(size: int) -> None:
+    if size > MOST_IN_MEMORY:
+        raise Overloaded(_DISK_FULL)
 
 
 def _unpacked(file: KeptFile, content: Content) -> Iterator[bytes]:

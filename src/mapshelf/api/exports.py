@@ -10,10 +10,7 @@ free space of the disk, which the store needs.
 """
 
 import asyncio
-import errno
-import os
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -45,8 +42,10 @@ class Exports:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._accounts = DiskCache(folder, ROOM, folders=1)
-        self._selections = DiskCache(folder / SELECTIONS, ROOM_OF_SELECTIONS, folders=1)
+        self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE)
+        self._selections = DiskCache(
+            folder / SELECTIONS, ROOM_OF_SELECTIONS, folders=1, left_free=LEFT_FREE
+        )
 
     def account(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return the account export under ``key``, written now from ``pieces`` unless it is there.
@@ -64,7 +63,7 @@ class Exports:
             # Before the cache makes it as a parent, which gets the usual mode.
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = files.find(key)
-        if found is None and files.put_pieces(key, _while_there_is_room(self._folder, pieces)):
+        if found is None and files.put_pieces(key, pieces):
             found = files.find(key)
         return found
 
@@ -75,16 +74,3 @@ class Exports:
                 with suppress(OSError):  # a disk with errors: look again later
                     await asyncio.to_thread(files.remove_older_than, KEPT_FOR)
             await asyncio.sleep(CHECKED_EVERY)
-
-
-def _while_there_is_room(folder: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield ``pieces`` as long as the disk has more free space than ``LEFT_FREE``.
-
-    Raises:
-        OSError: it has not.
-    """
-    for piece in pieces:
-        disk = shutil.disk_usage(folder)
-        if disk.free < min(LEFT_FREE, disk.total // 10):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        yield piece
