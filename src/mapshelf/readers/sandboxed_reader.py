@@ -299,7 +299,7 @@ class SandboxedReader:
         try:
             return self._answer(task.path, future)
         except BrokenProcessPool:
-            return RefusedFile(task.path, "the process reading it crashed")
+            return RefusedFile(task.path, "the process reading it crashed", ReadingEnded)
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
         """Return the child's result or a refusal; raises only if the pool is broken."""

@@ -27,6 +27,7 @@ from mapshelf.service.listening import ListenAddress, bind_socket, listen, local
 from mapshelf.service.probe import Probe
 from mapshelf.service.service_manager import ServiceManager
 from mapshelf.service.supervisor import Child, Supervisor
+from mapshelf.service.worker_count import warn_of_few_tasks
 from mapshelf.service.workers import accept_queue_of, new_workers
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
@@ -108,6 +109,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
         listen(listener)
         clear_counts(settings.counts)
         startup = _Startup(settings, local_address(listener), announce_to_all)
+        warn_of_few_tasks(options.workers)
         workers = new_workers(settings, listener, options.workers)
         children = [*workers, *_other_children(options, startup.others_due)]
         if metrics_listener is not None:

@@ -2,14 +2,18 @@
 
 One worker per processor gives the highest throughput, but a small machine with many processors,
 such as a Raspberry Pi with 1 GB, lacks the memory for that. In a container or a systemd unit, the
-limits of its control group (version 2) apply, if there is one.
+limits of its control groups apply: those of version 2, and of version 1 on older systems.
 """
 
+import logging
 import os
 import sys
+from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 from typing import Final
+
+from mapshelf.plurals import noun
 
 WORKER_MEMORY: Final = 400 << 20
 """Bytes per worker: about 80 MB for itself, plus the child processes that render and pack for it.
@@ -22,68 +26,108 @@ MOST_HELPERS: Final = 4
 """Maximum number of helpers: more would wait for the builder, which writes what they prepare."""
 
 _CONTROL_GROUPS: Final = Path("/sys/fs/cgroup")
-_OWN_GROUP: Final = Path("/proc/self/cgroup")
+_OWN_GROUPS: Final = Path("/proc/self/cgroup")
+
+log = logging.getLogger(__name__)
 
 
-def own_control_group(groups: Path = _CONTROL_GROUPS, own: Path = _OWN_GROUP) -> Path:
-    """Return the cgroup folder with the limits of this process; it may lack them, or not exist.
+def own_control_groups(root: Path = _CONTROL_GROUPS, own: Path = _OWN_GROUPS) -> list[Path]:
+    """Return the cgroup folders whose limits apply to this process, those of parents included.
 
     Args:
-        groups: the folder of all groups. In a container, it is the own group.
-        own: names the group of this process.
+        root: the folder of all groups. In a container, it is the own group.
+        own: names the groups of this process, one for each hierarchy (``cgroups(7)``).
     """
-    for line in _limit(own).splitlines():
-        hierarchy, _, path = line.partition("::/")
-        if hierarchy == "0" and (groups / path).is_dir():
-            return groups / path
-    return groups
+    found = [root]
+    for line in _content(own).splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        version_2 = number == "0"
+        hierarchy = root / ("" if version_2 else controllers.removeprefix("name="))
+        group = hierarchy / path.lstrip("/")
+        found += [
+            one
+            for one in (group, *group.parents)
+            if one.is_relative_to(hierarchy) and one.is_dir() and one not in found
+        ]
+    return found
 
 
-def default_workers(control_group: Path | None = None) -> int:
+def default_workers(groups: Sequence[Path] | None = None) -> int:
     """Return one worker per processor, or as many as memory and tasks suffice for; at least one.
 
     Args:
-        control_group: the cgroup folder with the limits of this process.
+        groups: the cgroup folders with the limits of this process.
     """
-    group = control_group or own_control_group()
+    groups = own_control_groups() if groups is None else groups
     others = 1  # the builder, its helpers and the importer together need the tasks of one worker
-    most = _memory(group) // WORKER_MEMORY, _tasks(group) // WORKER_TASKS - others
-    return max(1, min(_processors(group), *most))
+    most = _memory(groups) // WORKER_MEMORY, _tasks(groups) // WORKER_TASKS - others
+    return max(1, min(_processors(groups), *most))
 
 
-def default_helpers(control_group: Path | None = None) -> int:
+def default_helpers(groups: Sequence[Path] | None = None) -> int:
     """Return how many processes help with a full build: as many as workers, none with one worker.
 
     Args:
-        control_group: the cgroup folder with the limits of this process.
+        groups: the cgroup folders with the limits of this process.
     """
-    workers = default_workers(control_group)
+    workers = default_workers(groups)
     return min(workers, MOST_HELPERS) if workers > 1 else 0
 
 
-def _processors(control_group: Path) -> int:
+def warn_of_few_tasks(workers: int, groups: Sequence[Path] | None = None) -> None:
+    """Log a warning if this process may have fewer tasks than so many workers need.
+
+    Args:
+        workers: the number of workers.
+        groups: the cgroup folders with the limits of this process.
+    """
+    allowed = _tasks(own_control_groups() if groups is None else groups)
+    needed = workers * WORKER_TASKS
+    if needed > allowed:
+        log.warning(
+            "%d %s may need %d threads and processes, but the control group allows %d:"
+            " requests may fail",
+            workers,
+            noun(workers, "worker"),
+            needed,
+            allowed,
+        )
+
+
+def _tasks(groups: Sequence[Path]) -> int:
+    """Return how many threads and processes this service may have at once."""
+    return _least(groups, "pids.max", sys.maxsize)
+
+
+def _processors(groups: Sequence[Path]) -> int:
     try:
         available = len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         available = os.cpu_count() or 1
-    quota, _, period = _limit(control_group / "cpu.max").partition(" ")
-    return min(available, ceil(int(quota) / int(period))) if quota.isdigit() else available
+    for group in groups:
+        quota, _, period = _content(group / "cpu.max").partition(" ")
+        if not quota:
+            quota = _content(group / "cpu.cfs_quota_us")
+            period = _content(group / "cpu.cfs_period_us")
+        if quota.isdigit():
+            available = min(available, ceil(int(quota) / int(period)))
+    return available
 
 
-def _memory(control_group: Path) -> int:
+def _memory(groups: Sequence[Path]) -> int:
     """Return the memory available to this service, in bytes."""
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = _limit(control_group / "memory.max")
-    return min(installed, int(limit)) if limit.isdigit() else installed
+    return _least(groups, "memory.max", _least(groups, "memory.limit_in_bytes", installed))
 
 
-def _tasks(control_group: Path) -> int:
-    """Return how many threads and processes this service may have at once."""
-    limit = _limit(control_group / "pids.max")
-    return int(limit) if limit.isdigit() else sys.maxsize
+def _least(groups: Sequence[Path], name: str, otherwise: int) -> int:
+    """Return the lowest limit in the files of this name, at most ``otherwise``."""
+    limits = (_content(group / name) for group in groups)
+    return min([int(limit) for limit in limits if limit.isdigit()] + [otherwise])
 
 
-def _limit(file: Path) -> str:
+def _content(file: Path) -> str:
     """Return the content of a file, such as numbers, or "max" for no limit."""
     try:
         return file.read_text("ascii").strip()
