@@ -4,11 +4,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from mapshelf.backup_status import BackupStatusFile
+from mapshelf.cli import main
 from mapshelf.service.backup_folder import (
     INTERVAL,
     KeptBackup,
@@ -251,6 +253,38 @@ def test_only_one_of_two_services_makes_backups(
         keep_backing_up(database, BackupPlan(folder, 2), stop, BackupStatusFile(tmp_path))
     assert names(folder) == []
     assert f"another service backs up to {folder}" in caplog.text
+
+
+def test_backups_of_another_catalogue_are_left_alone(database: Path, tmp_path: Path) -> None:
+    folder, other = tmp_path / "backups", tmp_path / "other"
+    other.mkdir()
+    SQLiteStore(other / "catalogue.db").close()
+    plan, status = BackupPlan(folder, 1), BackupStatusFile(other)
+    keep_backing_up(database, plan, Stop(1), BackupStatusFile(tmp_path))
+    before = names(folder)
+    for running in (nullcontext(), only_one(folder)):
+        with running:
+            keep_backing_up(other / "catalogue.db", plan, Stop(1), status)
+        assert "another catalogue backs up to" in status.read().reason
+        assert status.read().made is None
+    keep_backing_up(database, plan, Stop(1), BackupStatusFile(tmp_path))
+    assert names(folder) == before
+    assert BackupStatusFile(tmp_path).read().failing_since is None
+
+    (folder / ".mapshelf-lock").unlink()
+    keep_backing_up(other / "catalogue.db", plan, Stop(1), status)
+    assert status.read().failing_since is None
+    assert status.read().made is not None
+
+
+def test_backups_go_on_after_a_restore(database: Path, tmp_path: Path) -> None:
+    folder, status = tmp_path / "backups", BackupStatusFile(tmp_path)
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(1), status)
+    (backup,) = kept_backups(folder)
+    assert main(["restore", "--data", str(tmp_path), str(backup.path)]) == 0
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(2), status)
+    assert status.read().failing_since is None
+    assert len(names(folder)) == 2
 
 
 class Midway(threading.Event):

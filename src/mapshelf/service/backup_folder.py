@@ -130,6 +130,32 @@ def only_one(folder: Path) -> Iterator[bool]:
         yield alone
 
 
+def claim(folder: Path, identity: str, before: str) -> None:
+    """Note that a catalogue backs up to a folder, unless another one does.
+
+    The backups of the other one would be mistaken for its own, and be deleted in time.
+
+    Args:
+        folder: the folder.
+        identity: the identity of the catalogue. A restored one has a new identity.
+        before: where this service made its last daily backup, empty if there is none.
+
+    Raises:
+        CannotWrite: another catalogue does.
+        OSError: the folder cannot be read or written.
+    """
+    lock = folder / _LOCK
+    noted = lock.read_text("ascii", "replace")
+    if noted == identity:
+        return
+    if noted and str(folder) != before:
+        raise CannotWrite(
+            f"another catalogue backs up to {folder}: give each its own folder. If this catalogue"
+            f" replaces the other one, delete the file {lock}"
+        )
+    lock.write_text(identity, "ascii")
+
+
 def require_used(folder: Path, before: str) -> None:
     """Check that a folder is still the one of the earlier backups, which left a lock file in it.
 

@@ -17,6 +17,7 @@ from mapshelf.plurals import noun
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.backup_folder import (
     INTERVAL,
+    claim,
     delete_old,
     delete_unfinished,
     kept_backups,
@@ -30,7 +31,7 @@ from mapshelf.service.pauses import Pauses
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.settings import LogFormat
 from mapshelf.store.backup_file import write_backup
-from mapshelf.store.sqlite.copies import Progress
+from mapshelf.store.sqlite.copies import Progress, identity_of
 
 NICENESS: Final = 19
 """Priority below everything else that ``serve`` runs."""
@@ -62,6 +63,7 @@ def keep_backing_up(
         try:
             require_used(plan.folder, status.read().folder)
             with only_one(plan.folder) as alone:
+                claim(plan.folder, identity_of(database), status.read().folder)
                 if alone:
                     _back_up_daily(database, plan, stop, backoff, status)
                 reason = f"another service backs up to {plan.folder}"

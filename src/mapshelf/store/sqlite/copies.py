@@ -89,6 +89,20 @@ class Compared:
     files_known: bool
 
 
+def identity_of(database: Path) -> str:
+    """Return the identity of the catalogue in a database.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    with translated():
+        status_of(database)  # there must be one
+        with explained(database):
+            connection = Connection(database, create=False)
+        with closing(connection), connection.locked() as opened:
+            return str(opened.execute("SELECT identity FROM sequence").fetchall()[0][0])
+
+
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database into the empty file ``target``, while others may write to it.
 
