@@ -54,7 +54,7 @@ EVENTS: Final = {
 }
 """The audit event for each kind of decision."""
 
-DONE: Final = (*DecisionKind, "undo", "changed", "collection.hide", "collection.dismiss")
+DONE: Final = (*DecisionKind, "undo", "changed", "gone", "collection.hide", "collection.dismiss")
 """Actions that the next page confirms, as named in its URL."""
 
 
@@ -205,7 +205,9 @@ class ReportPages:
             work, done = partial(_decide, kind, file_id, user, address), str(kind)
         try:
             await self._personal.ask(request, work)
-        except (AlreadyDecided, NotFound, Conflict):
+        except NotFound:
+            done = "gone"
+        except (AlreadyDecided, Conflict):
             done = "changed"
         return see_other(f"{self._addresses.people.account('reports')}?done={done}")
 

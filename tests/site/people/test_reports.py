@@ -262,7 +262,25 @@ def test_a_second_decision_on_a_report_is_refused(
     for missing in ("hide:99", "delete:9007199254740992"):
         answer = root.send(form, decide=missing)
         assert answer.status_code == 303, (missing, answer.text)
-        assert answer.headers["Location"].endswith("?done=changed")
+        assert answer.headers["Location"].endswith("?done=gone")
+
+
+def test_reports_of_a_map_that_its_owner_removed_wait_until_it_is_restored(
+    shelf: Shelf, bob: Person, root: Person, public_id: str
+) -> None:
+    report(bob, public_id)
+    form = next(one for one in forms(root.get(PAGE)) if one.buttons)
+    (value,) = (own for _, own in form.buttons if own.startswith("hide"))
+    found = shelf.store.maps(0, 1)[0]
+    owner = next(one for one in shelf.store.users() if one.name == found.owner)
+    shelf.store.remove_map(found.file_id, owner.id)
+    answer = root.send(form, decide=value)
+    assert say("done.reports.gone") in root.get(answer.headers["Location"]).text
+    assert shelf.store.count_reported_maps() == 0
+    shelf.store.undo_removal(found.file_id)
+    assert shelf.store.count_reported_maps() == 1
+    root.send(form, decide=value)
+    assert shelf.store.is_hidden(found.file_id)
 
 
 def test_administrators_cannot_disable_themselves(shelf: Shelf, bob: Person, root: Person) -> None:
