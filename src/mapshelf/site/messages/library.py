@@ -153,7 +153,7 @@ LIBRARY: Final[Mapping[str, str]] = {
     "done.reports.collection.dismiss": "The reports have been dismissed.",
     "done.reports.undo": "The decision has been undone. The reports are open again.",
     "done.reports.changed": "Somebody else has already decided about this.",
-    "done.reports.gone": "The owner has removed this. If it is restored, its reports are open again.",
+    "done.reports.gone": "Its owner has removed it. Once restored, its reports are open again.",
     "done.imports.one": "The file has been dismissed.",
     "done.imports.all": "The files have been dismissed.",
     "done.registered": "Welcome! Your account is ready.",
