@@ -59,11 +59,13 @@ class CachedFile:
         path: its path; it may be removed at any time to free space.
         digest: the XXH3-128 checksum of its content, in hexadecimal.
         size: size of its content in bytes.
+        outlives_removal: whether it is sent to the end even if it is removed meanwhile.
     """
 
     path: Path
     digest: str
     size: int
+    outlives_removal: bool = False
 
     def open(self) -> BinaryIO:
         """Open the file at the beginning of its content.
@@ -83,7 +85,15 @@ class CachedFile:
 class DiskCache:
     """A folder of results with a limited size."""
 
-    def __init__(self, folder: Path, size: int, folders: int = 256, *, left_free: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        size: int,
+        folders: int = 256,
+        *,
+        left_free: int = 0,
+        outlive_removal: bool = False,
+    ) -> None:
         """Use ``folder``, which is created with the first result.
 
         Args:
@@ -94,9 +104,11 @@ class DiskCache:
                 result.
             left_free: free bytes that results leave on the disk, at most a tenth of it. Files that
                 are sent to slow clients occupy the disk even after they have been removed.
+            outlive_removal: see ``CachedFile``.
         """
         self._folder = folder
         self._left_free = left_free
+        self._outlive_removal = outlive_removal
         self._folders = folders
         self._share = size // folders
         self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
@@ -131,7 +143,7 @@ class DiskCache:
             state = status.st_ino, status.st_mtime_ns, status.st_size
             known, found = self._verified.get(path, (None, None))
             if known != state:
-                found = _verified(path)
+                found = _verified(path, self._outlive_removal)
             _note_use(path)
         except OSError:
             return None
@@ -243,7 +255,7 @@ def _write(path: Path, pieces: Iterable[Piece]) -> None:
         file.write(digest.digest())
 
 
-def _verified(path: Path) -> CachedFile | None:
+def _verified(path: Path, outlives_removal: bool) -> CachedFile | None:
     """Return a file if its content matches its checksum."""
     digest, size = xxhash.xxh3_128(), 0
     with path.open("rb") as file:
@@ -251,7 +263,9 @@ def _verified(path: Path) -> CachedFile | None:
         while piece := file.read(_PIECE):
             digest.update(piece)
             size += len(piece)
-    return CachedFile(path, digest.hexdigest(), size) if digest.digest() == expected else None
+    if digest.digest() != expected:
+        return None
+    return CachedFile(path, digest.hexdigest(), size, outlives_removal)
 
 
 def _note_use(path: Path) -> None:

@@ -7,12 +7,16 @@ import socket
 import time
 from collections.abc import Coroutine
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mapshelf.api import streaming
+from mapshelf.api.http import Response
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.streaming import MOST_BODIES, MOST_BODIES_OF_ONE, SLOW_AFTER, Stream, Streams
+from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded
 
 BODY = bytes(range(256)) * 4000
@@ -106,3 +110,37 @@ def test_a_stream_that_makes_room_is_cut_off() -> None:
         assert not await waiting
 
     run(test())
+
+
+def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that read the same file count once; those whose file is not removed, not at all."""
+    monkeypatch.setattr(streaming, "MOST_REMOVED", 250)
+    kept = DiskCache(tmp_path / "kept", 1 << 20)
+    lasting = DiskCache(tmp_path / "lasting", 1 << 20, outlive_removal=True)
+
+    def begin(cache: DiskCache, key: str) -> tuple[Stream, Path]:
+        if cache.find(key) is None:
+            cache.put(key, bytes(84))  # 100 bytes with their checksum
+        file = cache.find(key)
+        assert file is not None
+        stream = opened.enter_context(streams.sending("one"))
+        opened.enter_context(stream.opened(Response(200, (), file=file)))
+        return stream, file.path
+
+    async def goes_on(stream: Stream) -> bool:
+        return await stream.wait_until_taken(asyncio.sleep(0))
+
+    async def test() -> None:
+        sent = [begin(kept, key * 32) for key in "1223"]
+        others = [begin(lasting, "4" * 32), begin(kept, "5" * 32)]
+        for _, path in (*sent, others[0]):
+            path.unlink(missing_ok=True)
+        sent.append(begin(kept, "6" * 32))
+        assert [await goes_on(stream) for stream, _ in sent] == [False, *[True] * 4]
+        assert all([await goes_on(stream) for stream, _ in others])
+
+    with ExitStack() as opened:
+        streams = Streams()
+        run(test())

@@ -12,6 +12,7 @@ free space of the disk, which the store needs.
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -42,10 +43,10 @@ class Exports:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE)
-        self._selections = DiskCache(
-            folder / SELECTIONS, ROOM_OF_SELECTIONS, folders=1, left_free=LEFT_FREE
-        )
+        # Deleting them is no reason to break off downloads, which may take an hour.
+        files = partial(DiskCache, folders=1, left_free=LEFT_FREE, outlive_removal=True)
+        self._accounts = files(folder, ROOM)
+        self._selections = files(folder / SELECTIONS, ROOM_OF_SELECTIONS)
 
     def account(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return the account export under ``key``, written now from ``pieces`` unless it is there.

@@ -18,7 +18,7 @@ from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.owners import Owner
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.request_handler import count
-from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, open_body, whole_body
+from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, whole_body
 from mapshelf.api.work_queue import until_done
 from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
 
@@ -193,7 +193,7 @@ class RSGIApplication:
                 # First, because refusing must be cheap.
                 stream = opened.enter_context(self._application.sending(RSGISender(scope)))
                 await _turn_to_begin(stream, protocol)
-                body = opened.enter_context(open_body(response))
+                body = opened.enter_context(stream.opened(response))
                 pipe = opened.enter_context(Pipe())
             except (ClientDisconnected, Overloaded, OSError) as error:
                 self._refuse(protocol, error, own_headers)

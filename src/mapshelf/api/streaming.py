@@ -7,6 +7,7 @@ nothing for too long is disconnected; and the number of concurrent downloads is 
 
 import asyncio
 import io
+import os
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -35,6 +36,10 @@ is sent completely."""
 
 MOST_BODIES_OF_ONE: Final = 48
 """Most large bodies to one address at a time, so that one client cannot occupy all of them."""
+
+MOST_REMOVED: Final = 256 << 20
+"""Most bytes of removed files that a worker goes on sending. They occupy the disk, although they no
+longer count towards the size of their cache."""
 
 BYTES_OF_BEGINNING: Final = 8 * PIECE
 """Bytes of the allowance that starting a body costs, because opening it takes time. So if hundreds
@@ -67,6 +72,27 @@ class Stream:
         self._patience = patience
         self._piece: asyncio.Future[None] | None = None
         self._since = time.monotonic()
+        self._file: BinaryIO | None = None
+        self._is_cut_off = False
+
+    @contextmanager
+    def opened(self, response: Response) -> Iterator[BinaryIO]:
+        """Open the body of a response that this stream sends; see ``open_body``."""
+        with open_body(response) as body:
+            if response.file and not response.file.outlives_removal:
+                self._file = body
+            try:
+                yield body
+            finally:
+                self._file = None
+
+    def removed_file(self) -> tuple[int, int]:
+        """Return inode and size in bytes of the file that is sent, zeros unless it was removed."""
+        if self._file is not None:
+            status = os.fstat(self._file.fileno())
+            if not status.st_nlink:
+                return status.st_ino, status.st_size
+        return 0, 0
 
     def stalled(self) -> float:
         """Return for how many seconds the client has accepted nothing."""
@@ -79,6 +105,8 @@ class Stream:
         """
         self._since = time.monotonic()
         self._piece = asyncio.ensure_future(piece)
+        if self._is_cut_off:
+            self._piece.cancel()
         done, _ = await asyncio.wait({self._piece}, timeout=self._patience)
         if not done or self._piece.cancelled():
             self._piece.cancel()
@@ -94,6 +122,7 @@ class Stream:
 
     def cut_off(self) -> None:
         """Stop sending."""
+        self._is_cut_off = True
         if self._piece is not None:
             self._piece.cancel()
 
@@ -111,11 +140,13 @@ class Streams:
     def sending(self, address: str) -> Iterator[Stream]:
         """Count a large body to this address while in the context.
 
-        At the limit, the stream that has been stalled for longest is cut off.
+        At the limit, the stream that has been stalled for longest is cut off. So are those of files
+        that were removed, if they are too large together.
 
         Raises:
             Overloaded: the limit is reached, and no client is stalled.
         """
+        self._free_disk()
         self._make_room(self._streams, MOST_BODIES)
         self._make_room(
             [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
@@ -133,8 +164,25 @@ class Streams:
         slowest = max(streams, key=Stream.stalled)
         if slowest.stalled() < SLOW_AFTER:
             raise Overloaded("too many large answers are being sent")
-        slowest.cut_off()
-        self._streams.discard(slowest)
+        self._cut_off(slowest)
+
+    def _free_disk(self) -> None:
+        """Cut off clients that read removed files, the most stalled ones first."""
+        removed: dict[tuple[int, int], list[Stream]] = {}
+        for stream in self._streams:
+            removed.setdefault(stream.removed_file(), []).append(stream)
+        removed.pop((0, 0), None)
+        total = sum(size for _, size in removed)
+        for file in sorted(removed, key=lambda file: -max(map(Stream.stalled, removed[file]))):
+            if total <= MOST_REMOVED:
+                break
+            for stream in removed[file]:
+                self._cut_off(stream)
+            total -= file[1]
+
+    def _cut_off(self, stream: Stream) -> None:
+        stream.cut_off()
+        self._streams.discard(stream)
 
 
 def open_body(response: Response) -> BinaryIO:
@@ -168,7 +216,7 @@ async def send_body(response: Response, send: Send, stream: Stream | None) -> No
         await send({"type": "http.response.body", "body": whole_body(response)})
         return
     left = response.size
-    with open_body(response) as body:
+    with stream.opened(response) as body:
         while piece := body.read(PIECE):
             left -= len(piece)
             await stream.turn(len(piece))
