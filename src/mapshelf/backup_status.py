@@ -24,6 +24,7 @@ class BackupStatus:
         failing_since: when the first failed attempt after it was made, ``None`` if none failed.
         reason: why the last attempt failed.
         folder: where the last daily backup was made, empty if there is none.
+        identity: the identity of the catalogue that it is of; a restored one has a new identity.
     """
 
     made: float | None = None
@@ -31,6 +32,7 @@ class BackupStatus:
     failing_since: float | None = None
     reason: str = ""
     folder: str = ""
+    identity: str = ""
 
 
 class BackupStatusFile:
@@ -50,15 +52,24 @@ class BackupStatusFile:
                 None if since is None else float(since),
                 str(said["reason"]),
                 str(said.get("folder", "")),
+                str(said.get("identity", "")),
             )
         return BackupStatus()
 
     def note_success(
-        self, size: int, made: float | None = None, folder: Path | None = None
+        self, size: int, made: float | None = None, folder: Path | None = None, identity: str = ""
     ) -> None:
-        """Record a backup of ``size`` bytes, made now by default, and the folder of a daily one."""
-        where = self.read().folder if folder is None else str(folder)
-        self._write(BackupStatus(time.time() if made is None else made, size, folder=where))
+        """Record a backup of ``size`` bytes, made now by default.
+
+        Args:
+            size: its size.
+            made: when it was made.
+            folder: the folder of a daily backup.
+            identity: for a daily backup, the identity of the catalogue.
+        """
+        known = self.read()
+        where = (known.folder, known.identity) if folder is None else (str(folder), identity)
+        self._write(BackupStatus(time.time() if made is None else made, size, None, "", *where))
 
     def note_failure(self, reason: str) -> None:
         """Record a failed backup."""

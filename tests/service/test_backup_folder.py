@@ -271,10 +271,15 @@ def test_backups_of_another_catalogue_are_left_alone(database: Path, tmp_path: P
     assert names(folder) == before
     assert BackupStatusFile(tmp_path).read().failing_since is None
 
+    began = time.time()
     (folder / ".mapshelf-lock").unlink()
     keep_backing_up(other / "catalogue.db", plan, Stop(1), status)
     assert status.read().failing_since is None
-    assert status.read().made is not None
+    assert (status.read().made or 0) >= began, "the backup of the other catalogue counts as its own"
+    before = names(folder)
+    keep_backing_up(database, plan, Stop(1), BackupStatusFile(tmp_path))
+    assert "another catalogue backs up to" in BackupStatusFile(tmp_path).read().reason
+    assert names(folder) == before, "the replaced catalogue takes the folder back"
 
 
 def test_backups_go_on_after_a_restore(database: Path, tmp_path: Path) -> None:

@@ -103,6 +103,31 @@ def test_the_lowest_limit_of_all_groups_applies_also_in_version_1(
     assert default_workers([other, tmp_path]) == workers
 
 
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"cpu.max": "50000"},
+        {"cpu.max": "50000 0"},
+        {"cpu.max": "x y"},
+        {"cpu.cfs_quota_us": "50000"},
+        {"pids.max": "-1", "memory.max": "", "memory.limit_in_bytes": "x"},
+        {"pids.max": "\xb2"},
+    ],
+)
+def test_limits_that_cannot_be_read_are_ignored(tmp_path: Path, limits: dict[str, str]) -> None:
+    for name, limit in limits.items():
+        (tmp_path / name).write_text(f"{limit}\n", "latin-1")
+    assert default_workers([tmp_path]) == default_workers([])
+
+
+def test_a_group_may_have_any_name(tmp_path: Path) -> None:
+    root, own = tmp_path / "groups", tmp_path / "cgroup"
+    group = Path(os.fsdecode(os.fsencode(root) + b"/\xc3\xbc\xff"))
+    group.mkdir(parents=True)
+    own.write_bytes(b"0::/\xc3\xbc\xff\n3:garbage\n\n")
+    assert own_control_groups(root, own) == [root, group]
+
+
 def test_too_few_tasks_for_the_workers_are_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -130,30 +130,39 @@ def only_one(folder: Path) -> Iterator[bool]:
         yield alone
 
 
-def claim(folder: Path, identity: str, before: str) -> None:
-    """Note that a catalogue backs up to a folder, unless another one does.
-
-    The backups of the other one would be mistaken for its own, and be deleted in time.
+def require_own(folder: Path, identity: str, last: str) -> bool:
+    """Check that no other catalogue backs up to a folder: its backups would be deleted in time.
 
     Args:
         folder: the folder.
-        identity: the identity of the catalogue. A restored one has a new identity.
-        before: where this service made its last daily backup, empty if there is none.
+        identity: the identity of the catalogue.
+        last: its identity at the last daily backup; a restored catalogue gets a new one.
+
+    Returns:
+        Whether it is noted there that this catalogue does (``note_owner``).
 
     Raises:
         CannotWrite: another catalogue does.
-        OSError: the folder cannot be read or written.
+        OSError: the folder cannot be read.
     """
-    lock = folder / _LOCK
-    noted = lock.read_text("ascii", "replace")
-    if noted == identity:
-        return
-    if noted and str(folder) != before:
+    lock, noted = folder / _LOCK, ""
+    with suppress(FileNotFoundError):
+        noted = lock.read_text("ascii", "replace")
+    if noted and noted not in (identity, last):
         raise CannotWrite(
             f"another catalogue backs up to {folder}: give each its own folder. If this catalogue"
-            f" replaces the other one, delete the file {lock}"
+            f" replaces the other one, stop the other service and delete the file {lock}"
         )
-    lock.write_text(identity, "ascii")
+    return noted == identity
+
+
+def note_owner(folder: Path, identity: str) -> None:
+    """Note that the catalogue with this identity backs up to a folder.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    (folder / _LOCK).write_text(identity, "ascii")
 
 
 def require_used(folder: Path, before: str) -> None:

@@ -17,12 +17,13 @@ from mapshelf.plurals import noun
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.backup_folder import (
     INTERVAL,
-    claim,
     delete_old,
     delete_unfinished,
     kept_backups,
     next_path,
+    note_owner,
     only_one,
+    require_own,
     require_used,
     seconds_until_due,
 )
@@ -63,7 +64,7 @@ def keep_backing_up(
         try:
             require_used(plan.folder, status.read().folder)
             with only_one(plan.folder) as alone:
-                claim(plan.folder, identity_of(database), status.read().folder)
+                require_own(plan.folder, identity_of(database), status.read().identity)
                 if alone:
                     _back_up_daily(database, plan, stop, backoff, status)
                 reason = f"another service backs up to {plan.folder}"
@@ -98,18 +99,23 @@ def _back_up_daily(
         MapshelfError: a backup failed.
         OSError: the folder cannot be used.
     """
+    identity = identity_of(database)
     delete_unfinished(plan.folder)
-    kept = kept_backups(plan.folder)
-    pause = seconds_until_due(kept, time.time())
-    if (
-        kept and pause and status.read().made is None
-    ):  # lost in a power failure, or made before an update
-        status.note_success(kept[-1].path.stat().st_size, kept[-1].made, plan.folder)
+    pause = 0.0
+    if require_own(plan.folder, identity, status.read().identity):
+        kept = kept_backups(plan.folder)
+        pause = seconds_until_due(kept, time.time())
+        if kept and pause and status.read().made is None:  # lost in a power failure
+            last = kept[-1]
+            status.note_success(last.path.stat().st_size, last.made, plan.folder, identity)
     while not stop.wait(pause):
         began = time.monotonic()
         require_used(plan.folder, status.read().folder)
+        if not require_own(plan.folder, identity, status.read().identity):
+            note_owner(plan.folder, identity)
         try:
-            status.note_success(_back_up(database, plan, stop), folder=plan.folder)
+            size = _back_up(database, plan, stop)
+            status.note_success(size, folder=plan.folder, identity=identity)
         except Ending:
             return
         backoff.reset()

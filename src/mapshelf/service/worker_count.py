@@ -110,7 +110,7 @@ def _processors(groups: Sequence[Path]) -> int:
         if not quota:
             quota = _content(group / "cpu.cfs_quota_us")
             period = _content(group / "cpu.cfs_period_us")
-        if quota.isdigit():
+        if quota.isdigit() and period.isdigit() and int(period):
             available = min(available, ceil(int(quota) / int(period)))
     return available
 
@@ -130,6 +130,7 @@ def _least(groups: Sequence[Path], name: str, otherwise: int) -> int:
 def _content(file: Path) -> str:
     """Return the content of a file, such as numbers, or "max" for no limit."""
     try:
-        return file.read_text("ascii").strip()
-    except OSError:
+        text = os.fsdecode(file.read_bytes()).strip()
+    except (OSError, ValueError):  # a name with a NUL cannot exist
         return ""
+    return text
