@@ -124,6 +124,7 @@ def test_only_documents_like_one_that_took_long_are_made_where_others_do(
 ) -> None:
     """They are of the same kind and owner. Whoever requests them does not matter."""
     monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
+    monkeypatch.setattr(documents, "OWNER_SECONDS", 1)
     monkeypatch.setattr(documents, "CPU_SECONDS", 60)
     expensive = expensive_map(people, "blamed", 15)
     assert people.get(ADMINISTRATOR, f"/maps/{expensive}/drawing.png").status_code == 200
@@ -135,6 +136,23 @@ def test_only_documents_like_one_that_took_long_are_made_where_others_do(
         assert people.get(ADMINISTRATOR, path).status_code == 200
     assert counts.done == done
     assert people.get(OWNER, f"/maps/{ordinary[OTHER]}/drawing.png").status_code == 200
+    assert counts.done == done + 1
+
+
+def test_a_document_that_takes_long_says_nothing_about_others_of_its_owner(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless it takes very long: the PNGs of many maps in an ordinary gallery take long."""
+    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
+    monkeypatch.setattr(documents, "OWNER_SECONDS", 60)
+    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    counts = context_of(people).queues.long_documents.counts
+    done = counts.done
+    expensive = expensive_map(people, "not blamed", 15)
+    assert people.get(OTHER, f"/maps/{expensive}/drawing.png").status_code == 200
+    assert counts.done == done + 1
+    ordinary = people.published(OTHER, plan("not blamed either"))
+    assert people.get(OTHER, f"/maps/{ordinary}/drawing.png").status_code == 200
     assert counts.done == done + 1
 
 
@@ -159,15 +177,18 @@ def test_documents_whose_pictures_take_long_are_made_where_others_do(
         for public_id, owner, names in (
             ("Heavy000", OWNER, ("png", "jpeg", "svg")),
             ("Heavy001", OWNER, ("grey", "palette", "cmyk")),
-            ("Light000", OTHER, ("wide", "large")),
+            ("Ordinary", OTHER, ("wide",)),
+            ("Light000", OTHER, ("large",)),
         )
     ]
     people.shelf.store.put_maps(kept)
     with monkeypatch.context() as hurried:
         hurried.setattr(topic_pictures, "QUICK_SECONDS", 1e-9)
+        assert made_where_long(people, "Ordinary") == [1, 1, 1]
+        hurried.setattr(topic_pictures, "OWNER_SECONDS", 1e-9)
         assert made_where_long(people, "Heavy000") == [1, 1, 1]
-    assert made_where_long(people, "Heavy001") == [1, 1, 1]
     monkeypatch.setattr(topic_pictures, "QUICK_SECONDS", 60.0)
+    assert made_where_long(people, "Heavy001") == [1, 1, 1]
     assert made_where_long(people, "Light000") == [0, 0, 0]
 
 

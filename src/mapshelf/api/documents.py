@@ -12,7 +12,7 @@ do not wait for large documents.
 
 import logging
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +20,7 @@ from importlib.resources import files
 from itertools import chain
 from math import ceil
 from pathlib import Path
+from time import process_time
 from typing import Final, NamedTuple
 
 import xxhash
@@ -60,6 +61,11 @@ QUICK_SECONDS: Final = 1
 own, so that others do not wait for it (``feedback_queue``). Of those of the largest maps in our
 corpus, only a third of the PNGs take longer, and everything else at most 0.6 s."""
 
+OWNER_SECONDS: Final = 5
+"""Seconds of processor time from which a document speaks for its owner: others of the same kind
+from this owner count as long for a while. After quicker ones, only the same document does, because
+an ordinary gallery has some of them."""
+
 LARGEST: Final = 128 << 20
 """Maximum size of a document in bytes. A comparison of two maps of 2 MB could have 400 MB."""
 
@@ -85,8 +91,9 @@ Make = Callable[..., bytes]
 """Makes a document from an outline and further facts. It is sent to the child, so it must be a
 module-level function."""
 
-Bodies = tuple[bytes, bytes]
-"""A document, and its compressed form, empty if there is none."""
+Made = tuple[bytes, bytes, float]
+"""A document and its compressed form, empty if they were stored or there is none, and the seconds
+of processor time that they took."""
 
 Content = Callable[[int, int], bytes]
 """Reads the compressed content of a file, given an offset and a number of bytes."""
@@ -117,8 +124,8 @@ class MapOutline(NamedTuple):
 
     Attributes:
         encoded: the encoded outline.
-        owner: whose map it is, empty if nobody owns it: after a document that took long, others of
-            the same kind and owner count as such, too.
+        owner: whose map it is, empty if nobody owns it: after a document that took very long,
+            others of the same kind and owner count as long, too.
     """
 
     encoded: bytes
@@ -192,15 +199,13 @@ class Documents:
         found = self._found(task.key, kind)
         if found is not None:
             return found
-        group = (name, kind.media_type, outline.owner or xxhash.xxh3_128(outline.encoded).digest())
-        if quick and group in self._take_long:
+        what = (name, kind.media_type)
+        same = (*what, xxhash.xxh3_128(outline.encoded).digest())
+        of_owner = (*what, outline.owner) if outline.owner else same
+        if quick and (same in self._take_long or of_owner in self._take_long):
             raise WouldTakeLong
-        try:
-            with self._turn() if quick else self._long_turn():
-                return self._found(task.key, kind) or self._made_by_child(task, kind)
-        except TakesLong:
-            self._take_long.add(group)
-            raise
+        with self._turn() if quick else self._long_turn():
+            return self._found(task.key, kind) or self._made_by_child(task, kind, same, of_owner)
 
     def of_file(self, file: KeptFile, content: Content, kind: Kind) -> Response:
         """Return a map file, unchanged. Its content is only read if it is not cached on disk.
@@ -245,23 +250,29 @@ class Documents:
             return None
         return document_response(kind, found, compressed or b"")
 
-    def _made_by_child(self, task: _Task, kind: Kind) -> Response:
+    def _made_by_child(
+        self, task: _Task, kind: Kind, same: Hashable, of_owner: Hashable
+    ) -> Response:
         failure = self._failures.get(task.key)
         if failure is not None:
             raise _refusal(failure)
         quick = must_be_quick()
         child = self._quick_child if quick else self._child
         try:
-            whole, compressed = child.call(_make, (task, self._cache), WALL_SECONDS)
+            whole, compressed, spent = child.call(_make, (task, self._cache), WALL_SECONDS)
         except NotFound as error:
             self._failures.add(task.key, error)
             raise
         except FAILURES as error:
-            if quick and is_out_of_time(error):
-                raise TakesLong from None
+            if is_out_of_time(error):
+                self._take_long.add(same if quick else of_owner)
+                if quick:
+                    raise TakesLong from None
             log.warning("a document cannot be made (%s): %s", _described(kind), cause_of(error))
             reason = error if is_temporary(error) else NotFound(TOO_LARGE)
             raise _refusal(self._failures.add(task.key, reason)) from error
+        if spent >= OWNER_SECONDS:
+            self._take_long.add(of_owner)
         if whole:
             self._cache.put(task.key, whole)  # retried, because only this process can log why
             return document_response(kind, whole, compressed)
@@ -293,23 +304,25 @@ def version_of_code() -> str:
     return digest.hexdigest()
 
 
-def _make(task: _Task, cache: DiskCache) -> Bodies:
+def _make(task: _Task, cache: DiskCache) -> Made:
     """Make a document in the child, and store it; return it only if it cannot be stored.
 
     Passing many megabytes to a worker would delay all its other requests.
     """
+    began = process_time()
     with processor_time(task.cpu_seconds):
         decoded: Outline = decode_outline(task.outline)
         body = task.make(decoded, *task.facts)
         if len(body) > LARGEST:
             raise NotFound(TOO_LARGE)
         compressed = compress(body) if task.compress else b""
+    spent = process_time() - began
     if cache.put(task.key, body) and (
         not compressed or cache.put(_compressed_key(task.key), compressed)
     ):
-        return b"", b""
+        return b"", b"", spent
     _check_fits_in_memory(len(body))
-    return body, compressed
+    return body, compressed, spent
 
 
 def _in_memory(pieces: Iterator[bytes]) -> bytes:

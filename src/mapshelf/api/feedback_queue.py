@@ -3,8 +3,8 @@
 Work begins in the quick queue. If it takes long, it is done again, from the beginning, in another
 queue, whose work waits only for its own kind. That work takes long is known only after seconds, in
 which the work of others waits. So it is remembered (``sandbox.long_tasks``). Documents that take
-long are held against the owner of the map (``documents``); uploads, former versions and
-comparisons, against the user who sent or requested them.
+very long are held against the owner of the map (``documents``); uploads, former versions and
+comparisons that take long, against the user who sent or requested them.
 """
 
 import threading

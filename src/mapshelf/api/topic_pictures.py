@@ -4,7 +4,7 @@ Clients never get the original bytes: each picture is encoded again (``render.im
 the size that is needed. Many pictures take time and memory, so there are limits. Finished pictures
 are cached, so a repeated request gets those that were missing for lack of time. If those of a map
 take long, they are converted where others do not wait for them (``feedback_queue``), and so are
-those of other maps of the owner for a while.
+those of other maps of the owner for a while, if they take very long.
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,10 @@ QUICK_SECONDS: Final = 1.0
 
 _LONG_CPU_TIME: Final = 0.5
 """Part of this time that must be CPU time. Otherwise they take long because of others."""
+
+OWNER_SECONDS: Final = 4.0
+"""Seconds of CPU time from which pictures speak for their owner, as documents do
+(``documents.OWNER_SECONDS``)."""
 
 
 class PicturesTakeLong(TakesLong):
@@ -74,12 +78,14 @@ class TopicPictures:
         Raises:
             PicturesTakeLong: they take long, as far as is known, and ``quick`` was given.
         """
-        owner, file_id = record.owner or record.file_id, record.file_id
+        file_id = record.file_id
         chosen = digests[:most]
         pictures, left = Pictures(), most_bytes
         pictures.missing = len(digests) - len(chosen)
         if quick:
-            seconds = 0.0 if owner in self._worker.take_long else min(seconds, QUICK_SECONDS)
+            known = self._worker.take_long
+            is_long = record.owner in known or file_id in known
+            seconds = 0.0 if is_long else min(seconds, QUICK_SECONDS)
         time = ImageTime(seconds, quick=quick)
         for at, digest in enumerate(chosen):
             asked = ImageRequest(digest, width)
@@ -87,7 +93,7 @@ class TopicPictures:
                 picture = self._picture(file_id, asked, time)
             except Overloaded:
                 if quick:
-                    self._note(owner, time)
+                    self._note(record, time)
                     raise PicturesTakeLong from None
                 pictures.complete = False
                 pictures.missing += 1
@@ -104,13 +110,15 @@ class TopicPictures:
                 break
             pictures[digest] = picture
         if not quick:
-            self._note(owner, time)
+            self._note(record, time)
         return pictures
 
-    def _note(self, owner: str | int, time: ImageTime) -> None:
-        """Remember the owner if the pictures took long, and not because of others."""
+    def _note(self, record: Record, time: ImageTime) -> None:
+        """Remember the map if its pictures took long, and not because of others, or its owner."""
         if time.spent > QUICK_SECONDS * _LONG_CPU_TIME:
-            self._worker.take_long.add(owner)
+            self._worker.take_long.add(record.file_id)
+        if time.spent >= OWNER_SECONDS and record.owner:
+            self._worker.take_long.add(record.owner)
 
     def _picture(self, file_id: int, asked: ImageRequest, time: ImageTime) -> bytes | None:
         found = self._worker.cached(asked)

@@ -89,7 +89,8 @@ class ImageWorker:
     """Re-encodes images and caches them. It is thread-safe.
 
     Attributes:
-        take_long: the owners of maps whose images took long together, for a while.
+        take_long: the ids of maps whose images took long together, and the names of owners of such
+            as took very long, for a while.
     """
 
     def __init__(self, cache: DiskCache) -> None:
