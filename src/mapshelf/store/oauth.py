@@ -47,8 +47,13 @@ FRESH: Final = "SELECT count(*) < 2 FROM refresh_tokens WHERE grant_id = {grant}
 """Whether a used code may be used once more: its tokens have not been refreshed, and it has been
 used only once."""
 
-LAST_USED: Final = "(SELECT max(used) FROM refresh_tokens WHERE grant_id = r.grant_id)"
-"""When a refresh token of the same grant as ``r`` was last used for the first time."""
+SUPERSEDED: Final = (
+    "EXISTS (SELECT 1 FROM refresh_tokens AS n"
+    " WHERE n.grant_id = r.grant_id AND n.id > r.id AND n.used <> r.used)"
+)
+"""Whether a newer refresh token of the same grant was used after the used token ``r``. Each use
+marks all unused tokens with its time, so another time means another use. Which time is later says
+nothing: clocks are set back."""
 
 MOST_DEVICES: Final = 25_000
 """Maximum stored device requests: further ones replace the oldest."""
@@ -128,15 +133,6 @@ def is_repeated(used: int, now: int, grace: int) -> bool:
     If the first use was in the future, the clocks of nodes differ, and it may be long ago.
     """
     return bool(grace) and used - CLOCK_TOLERANCE <= now <= used + grace
-
-
-def is_refresh_repeated(used: int, last_used: int, now: int, grace: int) -> bool:
-    """Return whether a second use of a refresh token may be a repeated request.
-
-    If another token of the grant was used later, the program received it, so it has no reason to
-    repeat the request: somebody has copied the token.
-    """
-    return last_used <= used and is_repeated(used, now, grace)
 
 
 def refuse_disabled(user: User) -> User:

@@ -308,6 +308,16 @@ class GrantsContract(Suite):
         assert known(store, *range(1, 8)) == [False] * 7
         assert store.refreshed_grant(digest(106)) is None
 
+    def test_a_clock_that_is_set_back_takes_no_grace_from_repeated_requests(
+        self, store: Store, friend: User
+    ) -> None:
+        let_in(store, friend, 1)
+        assert store.use_refresh_token(digest(101), tokens(2), HOUR, MINUTE)
+        for number in (3, 4):
+            assert store.use_refresh_token(digest(102), tokens(number), 9, MINUTE)
+        assert store.use_refresh_token(digest(104), tokens(5), 10, MINUTE)
+        assert store.use_refresh_token(digest(102), tokens(6), 10, MINUTE) is None
+
     def test_a_refresh_token_used_in_the_future_is_not_repeated(
         self, store: Store, friend: User
     ) -> None:

@@ -13,12 +13,11 @@ from mapshelf.store.oauth import (
     FROM_GRANTS,
     GRANT,
     GRANTS_OF_USER,
-    LAST_USED,
     REFRESH_TOKENS_OF_GRANT,
+    SUPERSEDED,
     USED_CODES_KEPT,
     code_of_row,
     grant_of_row,
-    is_refresh_repeated,
     is_repeated,
     refuse_disabled,
     row_of_code,
@@ -92,15 +91,16 @@ class PostgresGrants(DatabaseUser):
                 return None
             user = user_with_id(link, owner, CHANGING)
             rows = link.rows(
-                f"SELECT g.id, r.expires, r.used, {LAST_USED} FROM grants AS g"
+                f"SELECT g.id, r.expires, r.used, {SUPERSEDED} FROM grants AS g"
                 " JOIN refresh_tokens AS r ON r.grant_id = g.id WHERE r.digest = %s"
                 " FOR UPDATE OF g",
                 (digest,),
             )
             if not rows:
                 return None
-            grant_id, expires, used, last_used = rows[0]
-            if used is not None and not is_refresh_repeated(used, last_used, now, grace):
+            grant_id, expires, used, superseded = rows[0]
+            # A program that has received the next token has no reason to repeat its request.
+            if used is not None and (superseded or not is_repeated(used, now, grace)):
                 delete_grants(link, "id = %s", (grant_id,))
                 return None
             if expires <= now or user.disabled:

@@ -11,12 +11,11 @@ from mapshelf.store.oauth import (
     FROM_GRANTS,
     GRANT,
     GRANTS_OF_USER,
-    LAST_USED,
     REFRESH_TOKENS_OF_GRANT,
+    SUPERSEDED,
     USED_CODES_KEPT,
     code_of_row,
     grant_of_row,
-    is_refresh_repeated,
     is_repeated,
     refuse_disabled,
     row_of_code,
@@ -84,15 +83,16 @@ class SQLiteGrants(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             row = database.execute(
-                f"SELECT grant_id, expires, used, {LAST_USED} FROM refresh_tokens AS r"
+                f"SELECT grant_id, expires, used, {SUPERSEDED} FROM refresh_tokens AS r"
                 " WHERE digest = ?",
                 (digest,),
             ).fetchone()
             if row is None:
                 return None
-            grant_id, expires, used, last_used = row
+            grant_id, expires, used, superseded = row
             grant = _grant(database, grant_id)
-            if used is not None and not is_refresh_repeated(used, last_used, now, grace):
+            # A program that has received the next token has no reason to repeat its request.
+            if used is not None and (superseded or not is_repeated(used, now, grace)):
                 delete_grants(database, "id = ?", (grant_id,))
                 return None
             if expires <= now or user_with_id(database, grant.user_id).disabled:
