@@ -30,6 +30,15 @@ _BASE_URL: Final = re.compile(
 )
 """A URL (RFC 3986) without user, password, query and fragment."""
 
+_PLAIN_USER: Final = re.compile("[A-Za-z0-9._%+-]*")
+_PLAIN_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[A-Za-z0-9._%-]*)(:[0-9]*)?")
+_HARMLESS: Final = (
+    *("host", "hostaddr", "port", "dbname", "user", "service", "sslmode", "sslrootcert"),
+    *("application_name", "connect_timeout", "target_session_attrs"),
+)
+"""Parts of a database URL that contain no password: a user name, a host with its port, and the
+names of parameters."""
+
 
 class Registration(StrEnum):
     """Who may register an account: nobody, people with an invitation, or everybody."""
@@ -236,12 +245,29 @@ def sqlite_url(data: Path) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return the URL of a database, or another connection string, without its password."""
-    # A password may contain what ends it in other URLs; libpq accepts some of it. So everything
-    # up to the last @ is taken for the password.
-    url = re.sub(r"(?<=//)([^/?#@:]*):.*@", r"\1@", url)
-    option = r"([?&\s](?:ssl)?password\s*=\s*)('[^']*'|[^&\s]*)"
-    return re.sub(option, r"\1...", f" {url}", flags=re.IGNORECASE)[1:]
+    """Return the URL of a database, shortened so that it shows no password.
+
+    A password may contain what ends it in other URLs, and libpq accepts some of it. So this shows
+    only what cannot be one: of the part before the last @ a plain user name, hosts, ports and the
+    database, and the values of harmless parameters. Of a text that is no URL it shows nothing.
+    """
+    scheme, separator, rest = url.partition("://")
+    if url.startswith("sqlite:///"):
+        return url
+    if not separator:
+        return "..."
+    user, at, rest = rest.rpartition("@")
+    user = user.partition(":")[0]
+    beginning = f"{scheme}://{user if _PLAIN_USER.fullmatch(user) else '...'}{at}"
+    place, question_mark, query = rest.partition("?")
+    if not all(map(_PLAIN_HOST.fullmatch, place.partition("/")[0].split(","))):
+        return f"{beginning}..."
+    parameters = (one.partition("=") for one in query.split("&"))
+    shown = (
+        f"{key}{equals}{value if key in _HARMLESS else equals and '...'}"
+        for key, equals, value in parameters
+    )
+    return f"{beginning}{place}{question_mark}{'&'.join(shown)}"
 
 
 def checked_network(text: str) -> IPv4Network | IPv6Network:

@@ -141,14 +141,23 @@ def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> 
     ("url", "shown"),
     [
         ("postgresql://u:p@h/d", "postgresql://u@h/d"),
-        ("postgresql://u:p@x@h:1,i:2/d?a=b", "postgresql://u@h:1,i:2/d?a=b"),
+        ("postgresql://u:p@x@h:1,i:2/d?port=1", "postgresql://u@h:1,i:2/d?port=1"),
         ("postgresql://u:p#q?r/s@h/d", "postgresql://u@h/d"),
-        ("postgresql://h/d?PASSWORD=p&a=b", "postgresql://h/d?PASSWORD=...&a=b"),
-        ("postgresql://h/d?password=p&a=b", "postgresql://h/d?password=...&a=b"),
+        ("postgresql://u:p\nq@[::1]:5/d", "postgresql://u@[::1]:5/d"),
+        ("postgresql://u?r:p@h/d", "postgresql://...@h/d"),
+        ("postgresql://u:p", "postgresql://..."),
+        ("postgresql://u:p/q", "postgresql://..."),
+        ("postgresql://h/d?PASSWORD=p&host=b", "postgresql://h/d?PASSWORD=...&host=b"),
+        ("postgresql://h/d?pass%77ord=p&user=u", "postgresql://h/d?pass%77ord=...&user=u"),
+        ("postgresql://h/d?password=p\nq", "postgresql://h/d?password=..."),
+        ("postgresql://h/d?scram_client_key=p", "postgresql://h/d?scram_client_key=..."),
         ("postgresql://u@h/d", "postgresql://u@h/d"),
+        ("postgresql:///d", "postgresql:///d"),
+        ("postgresql://h/d?", "postgresql://h/d?"),
         ("sqlite:///a@b:c", "sqlite:///a@b:c"),
-        ("password=p host=h", "password=... host=h"),
-        ("host=h password = 'p q' user=u", "host=h password = ... user=u"),
+        ("sqlite://u:p@h/d", "sqlite://u@h/d"),
+        ("password=p host=h", "..."),
+        ("host=h password = 'p q' user=u", "..."),
     ],
 )
 def test_urls_are_shown_without_passwords(url: str, shown: str) -> None:
@@ -165,6 +174,8 @@ def test_urls_are_shown_without_passwords(url: str, shown: str) -> None:
         "sqlite://u:s3cret@h/d",
         "mysql://u:s3cret@h/d",
         "host=h password=s3cret",
+        "postgresql://u:x@s3cret@h/d",
+        "postgresql://u:x@h,s3cret@i/d",
     ],
 )
 def test_a_wrong_url_is_refused_without_its_password(url: str) -> None:

@@ -156,7 +156,7 @@ def find_config(arguments: Sequence[str]) -> ConfigFile:
     This searches the command line before it is parsed, because the file adds arguments to it.
 
     Raises:
-        InvalidSetting: the file cannot be read, or is not TOML.
+        InvalidSetting: its name is empty, it cannot be read, or it is not TOML.
     """
     found = os.environ.get(VARIABLE) or ""
     for place, word in enumerate(arguments):
@@ -166,6 +166,8 @@ def find_config(arguments: Sequence[str]) -> ConfigFile:
         # argparse accepts an abbreviated name, too, unless it is ambiguous.
         if len(name) > len("--") and _OPTION.startswith(name):
             found = value if separate else "".join(arguments[place + 1 : place + 2])
+            if not found and (separate or arguments[place + 1 :]):
+                raise InvalidSetting("the name of the configuration file is empty")
     if not found:
         return ConfigFile()
     path = Path(found)

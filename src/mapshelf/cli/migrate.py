@@ -1,9 +1,11 @@
 """``mapshelf migrate``: copy the catalogue to another database, for example to PostgreSQL."""
 
 import argparse
+import re
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from mapshelf.cli.home_folders import expanded
 from mapshelf.importer.progress_bar import ProgressBar
@@ -11,6 +13,9 @@ from mapshelf.plurals import noun
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
+
+_PARAMETERS: Final = re.compile(r"\b(host|hostaddr|dbname|user|password|service)\s*=")
+"""A connection string of libpq that is no URL; as a folder, it would contain the password."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +33,8 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _url(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the name of the catalogue is empty")
+    if "://" not in text and _PARAMETERS.search(text):
+        raise argparse.ArgumentTypeError("use a URL: postgresql://user@host/database")
     return text if "://" in text else sqlite_url(expanded(Path(text)))
 
 

@@ -189,7 +189,9 @@ def conninfo(url: str, *, target_session_attrs: str) -> str:
     """
     try:
         given: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
-        _check_ports(str(given.get("host", "")), str(given.get("port", "")))
+        hosts = str(given.get("host", ""))
+        _check_hosts(hosts)
+        _check_ports(hosts, str(given.get("port", "")))
         return make_conninfo(
             "",
             **{**DEFAULTS, **given},
@@ -200,6 +202,12 @@ def conninfo(url: str, *, target_session_attrs: str) -> str:
         # libpq quotes what it does not understand, which may be the password.
         reason = line_of(error).partition(': "')[0]
         raise InvalidSetting(f"the database URL is invalid: {reason}") from error
+
+
+def _check_hosts(hosts: str) -> None:
+    """Reject hosts with an @: they contain a part of the password, which errors would show."""
+    if any("@" in host[1:] for host in hosts.split(",")):  # a socket's name may begin with one
+        raise InvalidSetting("the database URL has an @ too many: write it as %40 in a password")
 
 
 def _check_ports(hosts: str, ports: str) -> None:
