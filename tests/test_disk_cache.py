@@ -149,6 +149,15 @@ def test_an_unwritable_folder_is_logged_once(
     ]
 
 
+def test_folders_of_a_cache_with_more_of_them_are_removed(tmp_path: Path) -> None:
+    for cache in (DiskCache(tmp_path, SIZE), DiskCache(tmp_path, SIZE, folders=64)):
+        for key in ("3f" + KEY[2:], "40" + KEY[2:]):
+            cache.put(key, b"picture")
+    assert len(files(tmp_path)) == 3
+    cache.remove_unused_folders()
+    assert sorted(path.parent.name for path in files(tmp_path)) == ["00", "3f"]
+
+
 @pytest.mark.parametrize("total", [5000, 100_000])
 def test_free_space_is_left_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int

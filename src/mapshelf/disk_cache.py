@@ -181,6 +181,11 @@ class DiskCache:
             with suppress(OSError):  # missing if it was renamed
                 part.unlink()
 
+    def remove_unused_folders(self) -> None:
+        """Remove folders that this cache does not use: an earlier version used more of them."""
+        for number in range(self._folders, 256):
+            shutil.rmtree(self._folder / f"{number:02x}", ignore_errors=True)
+
     def remove_older_than(self, seconds: float) -> None:
         """Remove results that were last stored or used more than ``seconds`` ago.
 

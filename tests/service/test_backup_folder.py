@@ -282,6 +282,19 @@ def test_backups_of_another_catalogue_are_left_alone(database: Path, tmp_path: P
     assert names(folder) == before, "the replaced catalogue takes the folder back"
 
 
+def test_a_failure_is_over_when_the_folder_can_be_used_again(
+    database: Path, tmp_path: Path
+) -> None:
+    folder, status = tmp_path / "backups", BackupStatusFile(tmp_path)
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(1), status)
+    made = status.read().made
+    status.note_failure("the folder cannot be used")
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(1), status)
+    assert status.read().failing_since is None
+    assert abs((status.read().made or 0) - (made or 0)) <= 1
+    assert len(names(folder)) == 1
+
+
 def test_backups_go_on_after_a_restore(database: Path, tmp_path: Path) -> None:
     folder, status = tmp_path / "backups", BackupStatusFile(tmp_path)
     keep_backing_up(database, BackupPlan(folder, 2), Stop(1), status)

@@ -34,11 +34,17 @@ THUMBNAILS_SIZE: Final = 1 << 30
 """Maximum disk space for thumbnails, and for pictures and formulas in topics, in bytes: about a
 hundred thousand pictures of 320 pixels."""
 
+THUMBNAILS_FOLDERS: Final = 64
+"""Folders that they are distributed over: each has room for the largest, a picture of 10 MB."""
+
 DOCUMENTS_SIZE: Final = 1 << 30
 """Maximum disk space for large documents, in bytes: about a hundred documents."""
 
 LEFT_FREE: Final = 512 << 20
 """Free bytes that documents leave on the disk, which the store needs (``DiskCache``)."""
+
+LEFT_FREE_BY_THUMBNAILS: Final = 64 << 20
+"""The same for thumbnails, which are more useful and smaller."""
 
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""
@@ -94,7 +100,7 @@ class Context:
     preparations: list[Callable[[], None]] = field(default_factory=list)
 
     def prepare(self) -> None:
-        """Load in advance what would delay the first requests that need it."""
+        """Do what would delay the first requests, such as loading what they need."""
         for prepare in (self.documents.prepare, *self.preparations):
             prepare()
 
@@ -129,7 +135,9 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     documents = DiskCache(
         settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS, left_free=LEFT_FREE
     )
-    thumbnails = DiskCache(settings.thumbnails, THUMBNAILS_SIZE)
+    thumbnails = DiskCache(
+        settings.thumbnails, THUMBNAILS_SIZE, THUMBNAILS_FOLDERS, left_free=LEFT_FREE_BY_THUMBNAILS
+    )
     long_turn = partial(documents.turn, "long")
     return Context(
         settings=settings,
@@ -156,6 +164,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         former_outlines=FormerOutlines(documents, queues.former_versions),
         visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
         health=NodeHealth(snapshot, settings, store),
+        preparations=[thumbnails.remove_unused_folders],
     )
 
 

@@ -105,7 +105,9 @@ def _back_up_daily(
     if require_own(plan.folder, identity, status.read().identity):
         kept = kept_backups(plan.folder)
         pause = seconds_until_due(kept, time.time())
-        if kept and pause and status.read().made is None:  # lost in a power failure
+        known = status.read()
+        # It was lost in a power failure, or the folder could not be used for a while.
+        if kept and pause and (known.made is None or known.failing_since is not None):
             last = kept[-1]
             status.note_success(last.path.stat().st_size, last.made, plan.folder, identity)
     while not stop.wait(pause):
