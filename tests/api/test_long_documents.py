@@ -10,10 +10,10 @@ import pytest
 from mapshelf.api import documents, topic_pictures
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded
-from mapshelf.render import render_worker
+from mapshelf.render import image_worker, render_worker
 from mapshelf.render.image_worker import ImageRequest, ImageTime, ImageWorker
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
-from tests.api.test_images import illustrated
+from tests.api.test_images import digest_of, illustrated
 from tests.api.test_waiting_uploads import begin, context_of, statuses, wait_for, wait_for_long
 from tests.harness import Service, Shelf, shelf_with
 
@@ -213,6 +213,36 @@ def test_pictures_that_only_waited_for_others_are_not_held_against_their_owner(
         others.setattr(ImageWorker, "image", busy)
         assert made_where_long(people, "Waited00") == [1, 1, 1]
     assert made_where_long(people, "Waited01") == [0, 0, 0]
+
+
+def test_a_picture_that_takes_long_is_converted_where_others_do_not_wait(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So are other pictures in maps of this owner, for a while."""
+    kept = [
+        replace(illustrated(public_id, public_id, name), owner=owner)
+        for public_id, owner, name in (
+            ("Costly00", OTHER, "noise"),
+            ("Costly01", OTHER, "bmp"),
+            ("Quick000", OWNER, "tiff"),
+        )
+    ]
+    people.shelf.store.put_maps(kept)
+    people.service.wait_until(lambda: people.get(OWNER, "/maps/Quick000").status_code == 200)
+    counts = context_of(people).queues.long_images.counts
+
+    def is_made_where_long(public_id: str, name: str, width: int) -> bool:
+        before = counts.done
+        path = f"/maps/{public_id}/images/{digest_of(name)}.png?w={width}"
+        assert people.get(ADMINISTRATOR, path).status_code == 200
+        return counts.done > before
+
+    with monkeypatch.context() as hurried:
+        hurried.setattr(image_worker, "QUICK_SECONDS", 0.01)
+        assert is_made_where_long("Costly00", "noise", 160)
+    monkeypatch.setattr(image_worker, "QUICK_SECONDS", 60)
+    assert is_made_where_long("Costly01", "bmp", 160)
+    assert not is_made_where_long("Quick000", "tiff", 160)
 
 
 def made_where_long(people: People, public_id: str) -> list[int]:

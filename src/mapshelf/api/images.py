@@ -12,17 +12,27 @@ from urllib.parse import urlencode
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Body, Kind, document_response
+from mapshelf.api.feedback_queue import TakesLong, must_be_quick
 from mapshelf.api.http import Headers, Request, Response
 from mapshelf.api.thumbnails import PRIVATE, PUBLIC
 from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.query import read_parameters
-from mapshelf.render.image_worker import LARGEST_SIDE, ImageRequest, ImageWorker
+from mapshelf.render.image_worker import (
+    LARGEST_SIDE,
+    ImageRequest,
+    ImageTakesLong,
+    ImageTime,
+    ImageWorker,
+)
 from mapshelf.render.render_request import WIDTHS
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
 
 PARAMETERS: Final = ("w",)
+
+PATIENCE: Final = 60.0
+"""Seconds to wait while pictures for documents are converted."""
 
 IMAGE_WIDTHS: Final = (*WIDTHS, LARGEST_SIDE)
 
@@ -82,9 +92,19 @@ def make_image(
 
     Raises:
         NotFound: see ``cached_image``.
+        TakesLong: it takes long, as far as is known, and this thread must be quick.
     """
-    data = store.image(record.file_id, asked.digest)
-    picture = worker.image(asked, data, record.file_id) if data is not None else None
+    owner, file_id = record.owner, record.file_id
+    quick = must_be_quick()
+    if quick and worker.takes_long(owner, file_id):
+        raise TakesLong
+    data = store.image(file_id, asked.digest)
+    try:
+        time = ImageTime(PATIENCE, quick=quick)
+        picture = worker.image(asked, data, file_id, time) if data is not None else None
+    except ImageTakesLong:
+        worker.note_long(owner, file_id)
+        raise TakesLong from None
     if picture is None:
         raise _no_image()
     return _response(picture, caching)

@@ -26,6 +26,7 @@ class Queues:
         drawings: thumbnails to draw, of small maps.
         long_drawings: thumbnails that take over a second, or whose pictures do.
         images: pictures in topics to convert; it holds as many as a map may have.
+        long_images: those of them that take over a second of processor time.
         documents: pages, files and thumbnails of large maps (``documents.py``).
         comparisons: comparisons of large maps, of which there are as many as pairs of maps.
         long_documents: pages, files and comparisons that take over a second of processor time.
@@ -54,7 +55,8 @@ class Queues:
         self.thumbnails = WorkQueue("thumbnails", threads=1, waiting=256)
         self.drawings = WorkQueue("drawings", threads=1, waiting=96)
         self.long_drawings = WorkQueue("long drawings", threads=1, waiting=96)
-        self.images = WorkQueue("images", threads=1, waiting=512)
+        self.long_images = WorkQueue("long images", threads=1, waiting=512)
+        self.images = FeedbackQueue("images", 1, 512, self.long_images)
         self.long_documents = WorkQueue("long documents", threads=1, waiting=8)
         self.documents = FeedbackQueue("documents", 1, 8, self.long_documents)
         self.comparisons = OwnerFeedbackQueue("comparisons", 1, 8, self.long_documents)

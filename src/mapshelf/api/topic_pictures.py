@@ -13,7 +13,7 @@ from typing import Final
 from mapshelf.api.feedback_queue import TakesLong
 from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import Overloaded
-from mapshelf.render.image_worker import ImageRequest, ImageTime, ImageWorker
+from mapshelf.render.image_worker import ImageRequest, ImageTakesLong, ImageTime, ImageWorker
 from mapshelf.render.render_request import Pictures
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
@@ -83,14 +83,16 @@ class TopicPictures:
         pictures, left = Pictures(), most_bytes
         pictures.missing = len(digests) - len(chosen)
         if quick:
-            known = self._worker.take_long
-            is_long = record.owner in known or file_id in known
+            is_long = self._worker.takes_long(record.owner, file_id)
             seconds = 0.0 if is_long else min(seconds, QUICK_SECONDS)
         time = ImageTime(seconds, quick=quick)
         for at, digest in enumerate(chosen):
             asked = ImageRequest(digest, width)
             try:
                 picture = self._picture(file_id, asked, time)
+            except ImageTakesLong:
+                self._worker.note_long(record.owner, file_id)
+                raise PicturesTakeLong from None
             except Overloaded:
                 if quick:
                     self._note(record, time)
@@ -115,10 +117,10 @@ class TopicPictures:
 
     def _note(self, record: Record, time: ImageTime) -> None:
         """Remember the map if its pictures took long, and not because of others, or its owner."""
-        if time.spent > QUICK_SECONDS * _LONG_CPU_TIME:
+        if time.spent >= OWNER_SECONDS:
+            self._worker.note_long(record.owner, record.file_id)
+        elif time.spent > QUICK_SECONDS * _LONG_CPU_TIME:
             self._worker.take_long.add(record.file_id)
-        if time.spent >= OWNER_SECONDS and record.owner:
-            self._worker.take_long.add(record.owner)
 
     def _picture(self, file_id: int, asked: ImageRequest, time: ImageTime) -> bytes | None:
         found = self._worker.cached(asked)

@@ -20,13 +20,17 @@ from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.render.slow_maps import SlowMaps
 from mapshelf.sandbox.failures import TaskFailures
 from mapshelf.sandbox.long_tasks import LongTasks
-from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, is_out_of_time, processor_time
 
 MEMORY: Final = 768 << 20
 """Maximum memory for one image, in bytes. The largest image that is decoded takes 64 MiB, and as
 much again while it is scaled."""
 
 CPU_SECONDS: Final = 3  # of CPU time for one image
+QUICK_SECONDS: Final = 1
+"""Seconds of CPU time after which an image takes long, where others wait for it. Ordinary ones take
+some hundredths."""
+
 WALL_SECONDS: Final = 20.0  # of wall-clock time, for a busy machine; then the child is killed
 
 TRIED_AGAIN_AFTER: Final = 600.0
@@ -66,6 +70,10 @@ class ImageRequest:
         return xxhash.xxh3_128_hexdigest(repr(facts).encode())
 
 
+class ImageTakesLong(Exception):
+    """An image takes long, so it is to be re-encoded where others do not wait for it."""
+
+
 class ImageTime:
     """The time for the images of one document.
 
@@ -89,8 +97,8 @@ class ImageWorker:
     """Re-encodes images and caches them. It is thread-safe.
 
     Attributes:
-        take_long: the ids of maps whose images took long together, and the names of owners of such
-            as took very long, for a while.
+        take_long: the ids of maps whose images took long together, and the names of owners of very
+            long ones (``note_long``), for a while.
     """
 
     def __init__(self, cache: DiskCache) -> None:
@@ -142,17 +150,19 @@ class ImageWorker:
             time: the time for the images of the document; without it, there is no limit.
 
         Raises:
+            ImageTakesLong: it takes long, and ``time`` says that it is to be quick.
             Overloaded: other images took longer than there is time.
             StoreUnavailable: this worker has been closed.
         """
-        lane = self._quick if time and time.quick else self._any
+        quick = time is not None and time.quick
+        lane = self._quick if quick else self._any
         if not lane.turn.acquire(timeout=max(0.0, time.left()) if time else -1):
             raise Overloaded("other pictures take too long")
         try:
             cached = self.cached(request)
             if cached or self.has_refused(request) or self.has_spent_its_time(file_id):
                 return cached
-            made, seconds = self._rendered(lane.child, request, data)
+            made, seconds = self._rendered(lane.child, request, data, quick=quick)
             self._slow_maps.note(file_id, seconds, monotonic())
             if time:
                 time.spent += seconds
@@ -160,19 +170,32 @@ class ImageWorker:
         finally:
             lane.turn.release()
 
+    def takes_long(self, owner: str, file_id: int) -> bool:
+        """Return whether images of this map probably take long."""
+        return owner in self.take_long or file_id in self.take_long
+
+    def note_long(self, owner: str, file_id: int) -> None:
+        """Remember for a while that images of this map, and so of this owner, take very long."""
+        self.take_long.add(file_id)
+        if owner:
+            self.take_long.add(owner)
+
     def close(self) -> None:
         """Kill the children, even if they are working, and reject further calls."""
         self._any.child.close()
         self._quick.child.close()
 
     def _rendered(
-        self, child: ConfinedChild, request: ImageRequest, data: bytes
+        self, child: ConfinedChild, request: ImageRequest, data: bytes, *, quick: bool
     ) -> tuple[bytes | None, float]:
         """Return the image, if it can be shown, and the seconds of CPU time that it took."""
         began = monotonic()
+        arguments = (data, request.width, QUICK_SECONDS if quick else CPU_SECONDS)
         try:
-            made, seconds = child.call(_image, (data, request.width), WALL_SECONDS)
+            made, seconds = child.call(_image, arguments, WALL_SECONDS)
         except (*FAILURES, UnreadableFile) as error:
+            if quick and is_out_of_time(error):
+                raise ImageTakesLong from None
             failure = self._failures.add(request.digest, error)
             log.warning("the picture %s cannot be shown: %s", request.digest[:16], failure.reason)
             # The CPU time of a killed child is unknown.
@@ -192,10 +215,10 @@ class _Lane:
 # --- Code that runs in the child; only the child imports the decoders -----------------------------
 
 
-def _image(data: bytes, width: int) -> tuple[bytes, float]:
-    """Return the image, and the seconds of CPU time that it took."""
+def _image(data: bytes, width: int, cpu_seconds: int) -> tuple[bytes, float]:
+    """Return the image, and the seconds of CPU time that it took, at most ``cpu_seconds``."""
     began = process_time()
-    with processor_time(CPU_SECONDS):
+    with processor_time(cpu_seconds):
         return image_in_topic(data, width), process_time() - began
 
 

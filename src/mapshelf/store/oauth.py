@@ -48,12 +48,13 @@ FRESH: Final = "SELECT count(*) < 2 FROM refresh_tokens WHERE grant_id = {grant}
 used only once."""
 
 SUPERSEDED: Final = (
-    "EXISTS (SELECT 1 FROM refresh_tokens AS n"
-    " WHERE n.grant_id = r.grant_id AND n.id > r.id AND n.used <> r.used)"
+    "EXISTS (SELECT 1 FROM refresh_tokens AS n WHERE n.grant_id = r.grant_id"
+    " AND n.id > r.id AND n.used <> r.used AND n.used < {now})"
 )
-"""Whether a newer refresh token of the same grant was used after the used token ``r``. Each use
-marks all unused tokens with its time, so another time means another use. Which time is later says
-nothing: clocks are set back."""
+"""Whether a newer refresh token of the same grant was used after the used token ``r``, and before
+this request. Each use marks all unused tokens with its time, so another time means another use.
+Which time is later says nothing, because clocks are set back. A request that arrived earlier may
+have waited for the database while its program repeated it and went on."""
 
 MOST_DEVICES: Final = 25_000
 """Maximum stored device requests: further ones replace the oldest."""

@@ -316,7 +316,19 @@ class GrantsContract(Suite):
         for number in (3, 4):
             assert store.use_refresh_token(digest(102), tokens(number), 9, MINUTE)
         assert store.use_refresh_token(digest(104), tokens(5), 10, MINUTE)
-        assert store.use_refresh_token(digest(102), tokens(6), 10, MINUTE) is None
+        assert store.use_refresh_token(digest(102), tokens(6), 11, MINUTE) is None
+
+    def test_a_request_that_waited_for_the_database_does_not_end_the_grant(
+        self, store: Store, friend: User
+    ) -> None:
+        """Meanwhile, the program repeated it and used the next token."""
+        let_in(store, friend, 1)
+        assert store.use_refresh_token(digest(101), tokens(2), 2_000, MINUTE)
+        assert store.use_refresh_token(digest(102), tokens(3), 5_000, MINUTE)
+        for number, arrived in ((5, 1_000), (6, 5_000)):
+            assert store.use_refresh_token(digest(101), tokens(number), arrived, MINUTE)
+        assert known(store, 1, 2, 3) == [True] * 3
+        assert store.use_refresh_token(digest(101), tokens(4), 5_001, MINUTE) is None
 
     def test_a_refresh_token_used_in_the_future_is_not_repeated(
         self, store: Store, friend: User

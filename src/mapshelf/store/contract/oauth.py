@@ -88,8 +88,8 @@ class Grants(Protocol):
 
         The first use marks every unused refresh token of the grant as used. For ``grace``
         milliseconds after that, a token may be used again, because programs repeat a request when
-        the connection is lost, unless a token of the grant has been used since: then the program
-        has received what it requested.
+        the connection is lost, unless a newer token of the grant was used before ``now``: then the
+        program has received what it requested.
 
         Returns:
             The grant; ``None`` if the token is not valid at ``now``. Any other reuse means that the

@@ -91,10 +91,10 @@ class PostgresGrants(DatabaseUser):
                 return None
             user = user_with_id(link, owner, CHANGING)
             rows = link.rows(
-                f"SELECT g.id, r.expires, r.used, {SUPERSEDED} FROM grants AS g"
+                f"SELECT g.id, r.expires, r.used, {SUPERSEDED.format(now='%s')} FROM grants AS g"
                 " JOIN refresh_tokens AS r ON r.grant_id = g.id WHERE r.digest = %s"
                 " FOR UPDATE OF g",
-                (digest,),
+                (now, digest),
             )
             if not rows:
                 return None

@@ -83,9 +83,9 @@ class SQLiteGrants(DatabaseUser):
         """See ``Store``."""
         with self._database.writing() as database:
             row = database.execute(
-                f"SELECT grant_id, expires, used, {SUPERSEDED} FROM refresh_tokens AS r"
-                " WHERE digest = ?",
-                (digest,),
+                f"SELECT grant_id, expires, used, {SUPERSEDED.format(now='?')}"
+                " FROM refresh_tokens AS r WHERE digest = ?",
+                (now, digest),
             ).fetchone()
             if row is None:
                 return None
