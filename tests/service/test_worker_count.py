@@ -112,6 +112,7 @@ def test_the_lowest_limit_of_all_groups_applies_also_in_version_1(
         {"cpu.cfs_quota_us": "50000"},
         {"pids.max": "-1", "memory.max": "", "memory.limit_in_bytes": "x"},
         {"pids.max": "\xb2"},
+        {"pids.max": "\xc2\xb2", "memory.max": "9" * 5000},
     ],
 )
 def test_limits_that_cannot_be_read_are_ignored(tmp_path: Path, limits: dict[str, str]) -> None:

@@ -110,7 +110,7 @@ def _processors(groups: Sequence[Path]) -> int:
         if not quota:
             quota = _content(group / "cpu.cfs_quota_us")
             period = _content(group / "cpu.cfs_period_us")
-        if quota.isdigit() and period.isdigit() and int(period):
+        if _is_number(quota) and _is_number(period) and int(period):
             available = min(available, ceil(int(quota) / int(period)))
     return available
 
@@ -124,7 +124,11 @@ def _memory(groups: Sequence[Path]) -> int:
 def _least(groups: Sequence[Path], name: str, otherwise: int) -> int:
     """Return the lowest limit in the files of this name, at most ``otherwise``."""
     limits = (_content(group / name) for group in groups)
-    return min([int(limit) for limit in limits if limit.isdigit()] + [otherwise])
+    return min([int(limit) for limit in limits if _is_number(limit)] + [otherwise])
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < len(str(2**64))
 
 
 def _content(file: Path) -> str:

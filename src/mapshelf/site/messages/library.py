@@ -153,7 +153,7 @@ LIBRARY: Final[Mapping[str, str]] = {
     "done.reports.collection.dismiss": "The reports have been dismissed.",
     "done.reports.undo": "The decision has been undone. The reports are open again.",
     "done.reports.changed": "Somebody else has already decided about this.",
-    "done.reports.gone": "Its owner has removed it. Once restored, its reports are open again.",
+    "done.reports.gone": "It has been removed. If its owner restores it, the reports reopen.",
     "done.imports.one": "The file has been dismissed.",
     "done.imports.all": "The files have been dismissed.",
     "done.registered": "Welcome! Your account is ready.",
