@@ -42,6 +42,13 @@ def people(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[People]:
         yield People(shelf, service)
 
 
+def limit(monkeypatch: pytest.MonkeyPatch, quick: float, owner: float) -> None:
+    """Set the seconds after which a document takes long, and very long."""
+    monkeypatch.setattr(documents, "QUICK_SECONDS", quick)
+    monkeypatch.setattr(documents, "OWNER_SECONDS", owner)
+    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+
+
 def expensive_map(people: People, name: str, topics: int = 200) -> str:
     return people.published(OTHER, plan(name, *(f"{number} {MIXED}" for number in range(topics))))
 
@@ -107,8 +114,7 @@ def test_a_collection_with_a_map_that_takes_long_has_a_picture(people: People) -
 def test_a_complete_drawing_of_a_small_map_that_takes_long_does_not_delay_others(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
-    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    limit(monkeypatch, quick=1, owner=60)
     ordinary = people.published(OTHER, plan("ordinary"))
     expensive = expensive_map(people, "complete", 15)
     with long_work(people, "long"):
@@ -123,9 +129,7 @@ def test_only_documents_like_one_that_took_long_are_made_where_others_do(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are of the same kind and owner. Whoever requests them does not matter."""
-    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
-    monkeypatch.setattr(documents, "OWNER_SECONDS", 1)
-    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    limit(monkeypatch, quick=1, owner=1)
     expensive = expensive_map(people, "blamed", 15)
     assert people.get(ADMINISTRATOR, f"/maps/{expensive}/drawing.png").status_code == 200
     ordinary = {name: people.published(name, plan(f"of {name}")) for name in (OWNER, OTHER)}
@@ -143,9 +147,7 @@ def test_a_document_that_takes_long_says_nothing_about_others_of_its_owner(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless it takes very long: the PNGs of many maps in an ordinary gallery take long."""
-    monkeypatch.setattr(documents, "QUICK_SECONDS", 1)
-    monkeypatch.setattr(documents, "OWNER_SECONDS", 60)
-    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    limit(monkeypatch, quick=1, owner=60)
     counts = context_of(people).queues.long_documents.counts
     done = counts.done
     expensive = expensive_map(people, "not blamed", 15)
@@ -159,8 +161,7 @@ def test_a_document_that_takes_long_says_nothing_about_others_of_its_owner(
 def test_a_drawing_that_takes_longer_than_is_quick_is_made(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "QUICK_SECONDS", 0.01)
-    monkeypatch.setattr(documents, "CPU_SECONDS", 60)
+    limit(monkeypatch, quick=0.01, owner=60)
     ordinary = people.published(OTHER, plan("slow machine", *ORDINARY))
     done = context_of(people).queues.long_documents.counts.done
     drawing = people.get(OWNER, f"/maps/{ordinary}/drawing.svg")

@@ -273,7 +273,9 @@ MAPS = count(1)
 
 def shown(worker: ImageWorker, data: bytes) -> object:
     # Each picture is in its own map, because all pictures of a map share a time limit.
-    return worker.image(ImageRequest(sha256(data).hexdigest(), 1600), data, next(MAPS))
+    return worker.image(
+        ImageRequest(sha256(data).hexdigest(), 1600), data, next(MAPS), ImageTime(600, quick=False)
+    )
 
 
 def copies() -> bytes:
@@ -428,7 +430,9 @@ def test_slow_pictures_of_a_map_share_a_time_limit(
     monkeypatch.setattr(image_worker, "monotonic", lambda: clock[0])
 
     def made(number: int, data: bytes, file_id: int) -> object:
-        return worker.image(ImageRequest(f"{number:064d}", 320), data, file_id)
+        return worker.image(
+            ImageRequest(f"{number:064d}", 320), data, file_id, ImageTime(600, quick=False)
+        )
 
     assert [made(number, b"slow", 1) for number in range(6)] == [b"made"] * 3 + [None] * 3
     assert len(calls) == 3
@@ -457,11 +461,11 @@ def test_pictures_that_take_long_do_not_delay_quick_ones(
 
     monkeypatch.setattr(ConfinedChild, "call", call)
 
-    def made(number: int, data: bytes, time: ImageTime | None) -> object:
+    def made(number: int, data: bytes, time: ImageTime) -> object:
         return worker.image(ImageRequest(f"{number:064d}", 320), data, number, time)
 
     with ThreadPoolExecutor(1) as threads:
-        long = threads.submit(made, 1, b"slow", None)
+        long = threads.submit(made, 1, b"slow", ImageTime(60, quick=False))
         assert started.wait(60)
         try:
             quick = ImageTime(60, quick=True)
@@ -488,7 +492,7 @@ def test_a_refusal_holds_for_every_width(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(ConfinedChild, "call", too_long)
     for width in (320, 640, 1600):
         request = ImageRequest("d" * 64, width)
-        assert worker.image(request, b"x", 1) is None
+        assert worker.image(request, b"x", 1, ImageTime(600, quick=False)) is None
         assert worker.has_refused(request)
     assert calls == [320]
     assert worker.may_be_shown_later(

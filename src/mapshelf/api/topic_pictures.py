@@ -31,7 +31,7 @@ Pictures beyond these limits are left out of exports, and become empty frames in
 QUICK_SECONDS: Final = 1.0
 """Seconds after which the pictures of a map take long: ordinary ones take some hundredths each."""
 
-_LONG_CPU_TIME: Final = 0.5
+_CPU_SHARE: Final = 0.5
 """Part of this time that must be CPU time. Otherwise they take long because of others."""
 
 OWNER_SECONDS: Final = 4.0
@@ -119,7 +119,7 @@ class TopicPictures:
         """Remember the map if its pictures took long, and not because of others, or its owner."""
         if time.spent >= OWNER_SECONDS:
             self._worker.note_long(record.owner, record.file_id)
-        elif time.spent > QUICK_SECONDS * _LONG_CPU_TIME:
+        elif time.spent > QUICK_SECONDS * _CPU_SHARE:
             self._worker.take_long.add(record.file_id)
 
     def _picture(self, file_id: int, asked: ImageRequest, time: ImageTime) -> bytes | None:

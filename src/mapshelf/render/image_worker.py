@@ -135,7 +135,7 @@ class ImageWorker:
         return self._slow_maps.has_spent_its_time(file_id, monotonic())
 
     def image(
-        self, request: ImageRequest, data: bytes, file_id: int, time: ImageTime | None = None
+        self, request: ImageRequest, data: bytes, file_id: int, time: ImageTime
     ) -> CachedFile | bytes | None:
         """Return the image, from the cache or rendered now from ``data``.
 
@@ -147,25 +147,23 @@ class ImageWorker:
             request: the image.
             data: its bytes in the file.
             file_id: the map.
-            time: the time for the images of the document; without it, there is no limit.
+            time: the time for the images of the document.
 
         Raises:
             ImageTakesLong: it takes long, and ``time`` says that it is to be quick.
             Overloaded: other images took longer than there is time.
             StoreUnavailable: this worker has been closed.
         """
-        quick = time is not None and time.quick
-        lane = self._quick if quick else self._any
-        if not lane.turn.acquire(timeout=max(0.0, time.left()) if time else -1):
+        lane = self._quick if time.quick else self._any
+        if not lane.turn.acquire(timeout=max(0.0, time.left())):
             raise Overloaded("other pictures take too long")
         try:
             cached = self.cached(request)
             if cached or self.has_refused(request) or self.has_spent_its_time(file_id):
                 return cached
-            made, seconds = self._rendered(lane.child, request, data, quick=quick)
+            made, seconds = self._rendered(lane.child, request, data, quick=time.quick)
             self._slow_maps.note(file_id, seconds, monotonic())
-            if time:
-                time.spent += seconds
+            time.spent += seconds
             return self.cached(request) or made
         finally:
             lane.turn.release()
