@@ -24,7 +24,8 @@ class BackupStatus:
         failing_since: when the first failed attempt after it was made, ``None`` if none failed.
         reason: why the last attempt failed.
         folder: where the last daily backup was made, empty if there is none.
-        identity: the identity of the catalogue that it is of; a restored one has a new identity.
+        mark: what the lock file of a backup folder calls this catalogue, empty before the first
+            daily backup. It stays the same when another state is restored.
     """
 
     made: float | None = None
@@ -32,7 +33,7 @@ class BackupStatus:
     failing_since: float | None = None
     reason: str = ""
     folder: str = ""
-    identity: str = ""
+    mark: str = ""
 
 
 class BackupStatusFile:
@@ -52,12 +53,16 @@ class BackupStatusFile:
                 None if since is None else float(since),
                 str(said["reason"]),
                 str(said.get("folder", "")),
-                str(said.get("identity", "")),
+                str(said.get("mark", "")),
             )
         return BackupStatus()
 
+    def note_mark(self, mark: str) -> None:
+        """Record the mark of this catalogue."""
+        self._write(replace(self.read(), mark=mark))
+
     def note_success(
-        self, size: int, made: float | None = None, folder: Path | None = None, identity: str = ""
+        self, size: int, made: float | None = None, folder: Path | None = None
     ) -> None:
         """Record a backup of ``size`` bytes, made now by default.
 
@@ -65,11 +70,11 @@ class BackupStatusFile:
             size: its size.
             made: when it was made.
             folder: the folder of a daily backup.
-            identity: for a daily backup, the identity of the catalogue.
         """
         known = self.read()
-        where = (known.folder, known.identity) if folder is None else (str(folder), identity)
-        self._write(BackupStatus(time.time() if made is None else made, size, None, "", *where))
+        where = known.folder if folder is None else str(folder)
+        when = time.time() if made is None else made
+        self._write(BackupStatus(when, size, folder=where, mark=known.mark))
 
     def note_failure(self, reason: str) -> None:
         """Record a failed backup."""

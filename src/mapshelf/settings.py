@@ -249,7 +249,8 @@ def without_password(url: str) -> str:
 
     A password may contain what ends it in other URLs, and libpq accepts some of it. So this shows
     only what cannot be one: of the part before the last @ a plain user name, hosts, ports and the
-    database, and the values of harmless parameters. Of a text that is no URL it shows nothing.
+    database, and harmless parameters. Of a text that is no URL it shows nothing, and of one with a
+    question mark before the last @ only the scheme, because either may belong to a password.
     """
     scheme, separator, rest = url.partition("://")
     if url.startswith("sqlite:///"):
@@ -257,15 +258,15 @@ def without_password(url: str) -> str:
     if not separator:
         return "..."
     user, at, rest = rest.rpartition("@")
+    if "?" in user:
+        return f"{scheme}://..."
     user = user.partition(":")[0]
     beginning = f"{scheme}://{user if _PLAIN_USER.fullmatch(user) else '...'}{at}"
     place, question_mark, query = rest.partition("?")
     if not all(map(_PLAIN_HOST.fullmatch, place.partition("/")[0].split(","))):
         return f"{beginning}..."
-    parameters = (one.partition("=") for one in query.split("&"))
     shown = (
-        f"{key}{equals}{value if key in _HARMLESS else equals and '...'}"
-        for key, equals, value in parameters
+        one if not one or one.partition("=")[0] in _HARMLESS else "..." for one in query.split("&")
     )
     return f"{beginning}{place}{question_mark}{'&'.join(shown)}"
 

@@ -130,13 +130,12 @@ def only_one(folder: Path) -> Iterator[bool]:
         yield alone
 
 
-def require_own(folder: Path, identity: str, last: str) -> bool:
+def require_own(folder: Path, mark: str) -> bool:
     """Check that no other catalogue backs up to a folder: its backups would be deleted in time.
 
     Args:
         folder: the folder.
-        identity: the identity of the catalogue.
-        last: its identity at the last daily backup; a restored catalogue gets a new one.
+        mark: the mark of the catalogue (``BackupStatus.mark``).
 
     Returns:
         Whether it is noted there that this catalogue does (``note_owner``).
@@ -148,21 +147,21 @@ def require_own(folder: Path, identity: str, last: str) -> bool:
     lock, noted = folder / _LOCK, ""
     with suppress(FileNotFoundError):
         noted = lock.read_text("ascii", "replace")
-    if noted and noted not in (identity, last):
+    if noted not in ("", mark):
         raise CannotWrite(
             f"another catalogue backs up to {folder}: give each its own folder. If this catalogue"
             f" replaces the other one, stop the other service and delete the file {lock}"
         )
-    return noted == identity
+    return noted == mark
 
 
-def note_owner(folder: Path, identity: str) -> None:
-    """Note that the catalogue with this identity backs up to a folder.
+def note_owner(folder: Path, mark: str) -> None:
+    """Note that the catalogue with this mark backs up to a folder.
 
     Raises:
         OSError: the folder cannot be written.
     """
-    (folder / _LOCK).write_text(identity, "ascii")
+    (folder / _LOCK).write_text(mark, "ascii")
 
 
 def require_used(folder: Path, before: str) -> None:

@@ -64,7 +64,7 @@ def keep_backing_up(
         try:
             require_used(plan.folder, status.read().folder)
             with only_one(plan.folder) as alone:
-                require_own(plan.folder, identity_of(database), status.read().identity)
+                require_own(plan.folder, _mark(database, status))
                 if alone:
                     _back_up_daily(database, plan, stop, backoff, status)
                 reason = f"another service backs up to {plan.folder}"
@@ -77,6 +77,19 @@ def keep_backing_up(
             text = "the backup will be retried in %d %s: %s"
             log.warning(text, minutes, noun(minutes, "minute"), reason)
             stop.wait(pause)
+
+
+def _mark(database: Path, status: BackupStatusFile) -> str:
+    """Return the mark of the catalogue: its identity when it was first needed.
+
+    Raises:
+        MapshelfError: the database cannot be read.
+    """
+    mark = status.read().mark
+    if not mark:
+        mark = identity_of(database)
+        status.note_mark(mark)
+    return mark
 
 
 def _reason(error: MapshelfError | OSError, folder: Path) -> str:
@@ -99,25 +112,24 @@ def _back_up_daily(
         MapshelfError: a backup failed.
         OSError: the folder cannot be used.
     """
-    identity = identity_of(database)
+    mark = _mark(database, status)
     delete_unfinished(plan.folder)
     pause = 0.0
-    if require_own(plan.folder, identity, status.read().identity):
+    if require_own(plan.folder, mark):
         kept = kept_backups(plan.folder)
         pause = seconds_until_due(kept, time.time())
         known = status.read()
         # It was lost in a power failure, or the folder could not be used for a while.
         if kept and pause and (known.made is None or known.failing_since is not None):
             last = kept[-1]
-            status.note_success(last.path.stat().st_size, last.made, plan.folder, identity)
+            status.note_success(last.path.stat().st_size, last.made, plan.folder)
     while not stop.wait(pause):
         began = time.monotonic()
         require_used(plan.folder, status.read().folder)
-        if not require_own(plan.folder, identity, status.read().identity):
-            note_owner(plan.folder, identity)
+        if not require_own(plan.folder, mark):
+            note_owner(plan.folder, mark)
         try:
-            size = _back_up(database, plan, stop)
-            status.note_success(size, folder=plan.folder, identity=identity)
+            status.note_success(_back_up(database, plan, stop), folder=plan.folder)
         except Ending:
             return
         backoff.reset()
