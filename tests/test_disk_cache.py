@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 import xxhash
 
-from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_cache import DiskCache, Reserve
 
 KEY = "ab" + "0" * 30
 SIZE = 1 << 20
@@ -162,17 +162,54 @@ def test_folders_of_a_cache_with_more_of_them_are_removed(tmp_path: Path) -> Non
 def test_free_space_is_left_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int
 ) -> None:
-    cache = DiskCache(tmp_path, SIZE, left_free=1000)
+    cache = DiskCache(tmp_path, SIZE, left_free=Reserve(1000, 0.1))
     disk = SimpleNamespace(total=total, free=min(1000, total // 10))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
     assert cache.put(KEY, b"picture")
-    disk.free -= 1
+    disk.free -= 100
     other = KEY[::-1]
     assert not cache.put(other, b"picture")
     assert not cache.put_pieces(other, iter([b"picture"]))
     assert cache.get(KEY) == b"picture"
     assert len(files(tmp_path)) == 1, "a partial file was left"
     assert DiskCache(tmp_path, SIZE).put(other, b"picture")
+
+
+def test_on_a_full_disk_the_least_recently_used_results_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = DiskCache(tmp_path, SIZE, folders=2, left_free=Reserve(1000, 0.1))
+
+    def disk(_: Path) -> SimpleNamespace:
+        used = sum(path.stat().st_size for path in files(tmp_path))
+        return SimpleNamespace(total=100_000, free=1000 + left - used)
+
+    def stored() -> list[str]:
+        return [key for key in keys if any(tmp_path.glob(f"*/{key[2:]}"))]
+
+    monkeypatch.setattr(shutil, "disk_usage", disk)
+    left, keys = 400, [f"0{number}" * 16 for number in range(1, 7)]
+    for age, key in enumerate(keys):  # three in each folder
+        assert cache.put(key, bytes(84))  # 100 bytes with their checksum
+        (path,) = tmp_path.glob(f"*/{key[2:]}")
+        os.utime(path, (1_000_000_000 + age,) * 2)
+    assert stored() == [keys[0], *keys[2:]]
+    left = 100
+    assert cache.put(KEY, b"picture"), "only its own folder makes room"
+    assert stored() == keys[5:]
+    left = -500
+    assert not cache.put(KEY[::-1], b"picture")
+    assert len(files(tmp_path)) == 2, "files were removed although that is not enough"
+
+
+def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = DiskCache(tmp_path, SIZE, left_free=Reserve(1000, 0.1))
+    assert cache.put(KEY, b"picture")
+    unfinished = tmp_path / KEY[:2] / "result.of another process"
+    unfinished.write_bytes(bytes(100))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9999, free=950))
+    assert not cache.put(KEY, b"another picture")
+    assert sorted(files(tmp_path)) == sorted([tmp_path / KEY[:2] / KEY[2:], unfinished])
 
 
 @pytest.mark.process

@@ -20,8 +20,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import xxhash
 
@@ -49,6 +50,25 @@ Piece = bytes | memoryview
 """A part of a result."""
 
 log = logging.getLogger(__name__)
+
+
+class Reserve(NamedTuple):
+    """Free space that results leave on the disk.
+
+    Attributes:
+        size: bytes.
+        share: the share of the disk, if that is less.
+    """
+
+    size: int
+    share: float
+
+    def of(self, total: int) -> float:
+        """Return the bytes to leave on a disk of ``total`` bytes."""
+        return min(self.size, total * self.share)
+
+
+NOTHING: Final = Reserve(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +111,7 @@ class DiskCache:
         size: int,
         folders: int = 256,
         *,
-        left_free: int = 0,
+        left_free: Reserve = NOTHING,
         outlive_removal: bool = False,
     ) -> None:
         """Use ``folder``, which is created with the first result.
@@ -102,8 +122,8 @@ class DiskCache:
             folders: the number of folders (a power of two, at most 256) over which files are
                 distributed. Each has an equal share of ``size``, which must be far larger than any
                 result.
-            left_free: free bytes that results leave on the disk, at most a tenth of it. Files that
-                are sent to slow clients occupy the disk even after they have been removed.
+            left_free: free space that results leave on the disk: for a new result, others are
+                removed. Files that are sent to slow clients occupy the disk even after that.
             outlive_removal: see ``CachedFile``.
         """
         self._folder = folder
@@ -168,7 +188,7 @@ class DiskCache:
         try:
             self._make_folder()
             path.parent.mkdir(exist_ok=True)
-            _write(part, self._while_there_is_room(pieces))
+            _write(part, self._while_there_is_room(pieces, path.parent))
             part.replace(path)
             self._make_room(path)
             return True
@@ -210,42 +230,91 @@ class DiskCache:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _while_there_is_room(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """Yield ``pieces`` as long as the disk has enough free space.
+    def _while_there_is_room(self, pieces: Iterable[Piece], folder: Path) -> Iterator[Piece]:
+        """Yield ``pieces`` as long as the disk has enough free space, or results can make it free.
 
         Raises:
             OSError: it has not.
         """
         for piece in pieces:
-            disk = shutil.disk_usage(self._folder)
-            if disk.free < min(self._left_free, disk.total // 10):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            missing = self._missing_on_disk()
+            if missing > 0:
+                self._free_disk(missing, folder)
+                if self._missing_on_disk() > 0:  # somebody reads the removed files
+                    raise _disk_full()
             yield piece
+
+    def _free_disk(self, missing: float, folder: Path) -> None:
+        """Remove the least recently used files with ``missing`` bytes, in one folder if possible.
+
+        Raises:
+            OSError: there are not so many bytes. Nothing is removed.
+        """
+        found = _finished(folder)
+        if _total(found) < missing:
+            found = sorted(chain.from_iterable(map(_finished, self._all_folders())))
+        if _total(found) < missing:
+            raise _disk_full()
+        for _, size, path in found:
+            if missing > 0:
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+                missing -= size
+
+    def _missing_on_disk(self) -> float:
+        disk = shutil.disk_usage(self._folder)
+        return self._left_free.of(disk.total) - disk.free
 
     def _make_folder(self) -> None:
         """Create the folder, readable only by the owner: it contains results of private maps."""
         with suppress(FileExistsError):  # if it is not a folder, the next step fails
             self._folder.mkdir(mode=0o700, parents=True)
 
+    def _all_folders(self) -> list[Path]:
+        folders = [self._folder / f"{number:02x}" for number in range(self._folders)]
+        return [folder for folder in folders if folder.is_dir()]
+
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
 
     def _make_room(self, fresh: Path) -> None:
         """If the folder is too large, remove the least recently used files, except ``fresh``."""
-        found = []
-        with os.scandir(fresh.parent) as entries:
-            for entry in entries:
-                with suppress(FileNotFoundError):  # another process removed it
-                    status = entry.stat()
-                    found.append((status.st_mtime, status.st_size, entry.path))
-        total = sum(size for _, size, _ in found)
+        found = _least_recently_used(fresh.parent)
+        total = _total(found)
         now = time.time()
-        for used, size, path in sorted(found):
-            abandoned = "." in os.path.basename(path) and now - used > _ABANDONED_AFTER
+        for used, size, path in found:
+            abandoned = _is_being_written(path) and now - used > _ABANDONED_AFTER
             if (total > self._share and path != str(fresh)) or abandoned:
                 with suppress(FileNotFoundError):
                     os.unlink(path)
                 total -= size
+
+
+def _least_recently_used(folder: Path) -> list[tuple[float, int, str]]:
+    """Return the files of a folder: when each was last used, its size, and its path."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # another process removed it
+                status = entry.stat()
+                found.append((status.st_mtime, status.st_size, entry.path))
+    return sorted(found)
+
+
+def _finished(folder: Path) -> list[tuple[float, int, str]]:
+    return [found for found in _least_recently_used(folder) if not _is_being_written(found[2])]
+
+
+def _total(files: Iterable[tuple[float, int, str]]) -> int:
+    return sum(size for _, size, _ in files)
+
+
+def _disk_full() -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _is_being_written(path: str) -> bool:
+    return "." in os.path.basename(path)
 
 
 def _write(path: Path, pieces: Iterable[Piece]) -> None:

@@ -23,7 +23,7 @@ from mapshelf.api.documents import (
 )
 from mapshelf.api.streaming import open_body
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_cache import DiskCache, Reserve
 from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import KeptFile, Outline, Topic, sheets_of
@@ -36,7 +36,8 @@ EASILY_PACKED: Final = bytes(20 * FILE_PIECE)
 @contextmanager
 def documents(folder: Path) -> Iterator[Documents]:
     made = Documents(
-        DiskCache(folder, 1 << 30, folders=1, left_free=1 << 29), WorkQueue("documents", 1, 1)
+        DiskCache(folder, 1 << 30, folders=1, left_free=Reserve(1 << 29, 0.1)),
+        WorkQueue("documents", 1, 1),
     )
     yield made
     made.close()

@@ -20,7 +20,7 @@ from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.api.upload_reader import PatientReader
 from mapshelf.client_address import Network, Sender, client_address
-from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_cache import DiskCache, Reserve
 from mapshelf.model import VisitKind
 from mapshelf.render.formula_worker import FormulaWorker
 from mapshelf.render.image_worker import ImageWorker
@@ -40,11 +40,11 @@ THUMBNAILS_FOLDERS: Final = 64
 DOCUMENTS_SIZE: Final = 1 << 30
 """Maximum disk space for large documents, in bytes: about a hundred documents."""
 
-LEFT_FREE: Final = 512 << 20
-"""Free bytes that documents leave on the disk, which the store needs (``DiskCache``)."""
+LEFT_FREE: Final = Reserve(1536 << 20, 0.15)
+"""What documents leave free on the disk, for the store and for exports, which leave less."""
 
-LEFT_FREE_BY_THUMBNAILS: Final = 64 << 20
-"""The same for thumbnails, which are more useful and smaller."""
+LEFT_FREE_BY_THUMBNAILS: Final = Reserve(64 << 20, 0.1)
+"""What thumbnails leave free. They are more useful, and smaller."""
 
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""

@@ -5,19 +5,18 @@ made one may have ended by then; therefore every worker deletes all that are too
 starts.
 
 Visitors who are not signed in can request zips of selected maps, in any combination. So these have
-a folder of their own, from which they cannot displace account exports, and no zip uses the last
-free space of the disk, which the store needs.
+a folder of their own, from which they cannot displace account exports, and leave some of the disk
+free for these. No zip uses the last free space of the disk, which the store needs.
 """
 
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from mapshelf.accounts.data_export import MOST_BYTES
-from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.disk_cache import CachedFile, DiskCache, Reserve
 
 ROOM: Final = 4 * MOST_BYTES
 """Maximum total size of account exports on disk, in bytes."""
@@ -25,8 +24,11 @@ ROOM: Final = 4 * MOST_BYTES
 ROOM_OF_SELECTIONS: Final = 1 << 30
 """Maximum total size of zips of selected maps on disk, in bytes."""
 
-LEFT_FREE: Final = 1 << 30
-"""Free bytes that zips leave on the disk; on a disk of less than 10 GiB, a tenth of it."""
+LEFT_FREE: Final = Reserve(1 << 29, 0.05)
+"""What account exports leave free on the disk, for the store."""
+
+LEFT_FREE_BY_SELECTIONS: Final = Reserve(1 << 30, 0.1)
+"""What zips of selected maps leave free, for the store and for account exports."""
 
 SELECTIONS: Final = "selections"
 """The folder of the zips of selected maps."""
@@ -43,10 +45,16 @@ class Exports:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        # Deleting them is no reason to break off downloads, which may take an hour.
-        files = partial(DiskCache, folders=1, left_free=LEFT_FREE, outlive_removal=True)
-        self._accounts = files(folder, ROOM)
-        self._selections = files(folder / SELECTIONS, ROOM_OF_SELECTIONS)
+        # Deleting exports is no reason to break off their downloads, which may take an hour.
+        self._accounts = DiskCache(
+            folder, ROOM, folders=1, left_free=LEFT_FREE, outlive_removal=True
+        )
+        self._selections = DiskCache(
+            folder / SELECTIONS,
+            ROOM_OF_SELECTIONS,
+            folders=1,
+            left_free=LEFT_FREE_BY_SELECTIONS,
+        )
 
     def account(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return the account export under ``key``, written now from ``pieces`` unless it is there.

@@ -8,6 +8,7 @@ nothing for too long is disconnected; and the number of concurrent downloads is 
 import asyncio
 import io
 import os
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -38,8 +39,12 @@ MOST_BODIES_OF_ONE: Final = 48
 """Most large bodies to one address at a time, so that one client cannot occupy all of them."""
 
 MOST_REMOVED: Final = 256 << 20
-"""Most bytes of removed files that a worker goes on sending. They occupy the disk, although they no
-longer count towards the size of their cache."""
+"""Most bytes of removed files that a worker goes on sending while the disk has less than
+``ENOUGH_FREE``. They occupy the disk, although they no longer count towards the size of their
+cache."""
+
+ENOUGH_FREE: Final = 2 << 30
+"""Free bytes of the disk with which removed files disturb nobody, more than any cache leaves."""
 
 BYTES_OF_BEGINNING: Final = 8 * PIECE
 """Bytes of the allowance that starting a body costs, because opening it takes time. So if hundreds
@@ -94,6 +99,10 @@ class Stream:
                 return status.st_ino, status.st_size
         return 0, 0
 
+    def free_bytes(self) -> int:
+        """Return the free bytes of the disk with the file that is sent."""
+        return 0 if self._file is None else shutil.disk_usage(self._file.fileno()).free
+
     def stalled(self) -> float:
         """Return for how many seconds the client has accepted nothing."""
         return time.monotonic() - self._since
@@ -141,7 +150,7 @@ class Streams:
         """Count a large body to this address while in the context.
 
         At the limit, the stream that has been stalled for longest is cut off. So are those of files
-        that were removed, if they are too large together.
+        that were removed, if they are too large together and the disk is almost full.
 
         Raises:
             Overloaded: the limit is reached, and no client is stalled.
@@ -167,14 +176,14 @@ class Streams:
         self._cut_off(slowest)
 
     def _free_disk(self) -> None:
-        """Cut off clients that read removed files, the most stalled ones first."""
+        """On an almost full disk, cut off clients that read removed files, stalled ones first."""
         removed: dict[tuple[int, int], list[Stream]] = {}
         for stream in self._streams:
             removed.setdefault(stream.removed_file(), []).append(stream)
         removed.pop((0, 0), None)
         total = sum(size for _, size in removed)
         for file in sorted(removed, key=lambda file: -max(map(Stream.stalled, removed[file]))):
-            if total <= MOST_REMOVED:
+            if total <= MOST_REMOVED or removed[file][0].free_bytes() >= ENOUGH_FREE:
                 break
             for stream in removed[file]:
                 self._cut_off(stream)
