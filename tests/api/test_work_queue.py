@@ -1,8 +1,11 @@
 """Equal work is done once, within limits, and not for clients that have left."""
 
 import asyncio
+import gc
 import threading
-from collections.abc import Coroutine, Iterator
+import weakref
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 
 from mapshelf.api import work_queue
 from mapshelf.api.work_queue import LONGEST_RETRY, WorkQueue
-from mapshelf.errors import ClientDisconnected, Ending, Overloaded
+from mapshelf.errors import ClientDisconnected, Ending, NotFound, Overloaded
 from tests.examples import examples
 
 SOON = 5.0
@@ -360,6 +363,35 @@ def test_a_failure_reaches_all_clients_and_frees_the_thread() -> None:
         await queue.close()
 
     run(test())
+
+
+def test_what_a_failure_was_made_with_is_not_kept() -> None:
+    """No garbage collection is needed to free it: the next full one may come late."""
+    kept = weakref.WeakSet[Work]()
+
+    def fail(_: Work) -> None:
+        large = Work()
+        kept.add(large)
+        raise NotFound("There is no such map.")
+
+    async def ask(queue: WorkQueue, make: Callable[[], None]) -> None:
+        with suppress(NotFound):
+            await queue.result("a", make, never)
+
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+        work = Work()
+        kept.add(work)
+        make = partial(fail, work)
+        await asyncio.gather(ask(queue, make), ask(queue, make))
+        await queue.close()
+
+    gc.disable()
+    try:
+        run(test())
+        assert not kept
+    finally:
+        gc.enable()
 
 
 def test_work_that_waits_too_long_is_given_up(work: Work) -> None:

@@ -158,6 +158,9 @@ class WorkQueue:
             claim.clients -= 1
             if not claim.clients and claim.is_waiting():
                 self._withdraw(claim)
+            # An error refers to this frame, and a claim to the error. In a cycle, they would stay
+            # in memory until the next full garbage collection, with all data of the work.
+            del claim, joined
 
     def check_room(self, owner: FindOwner | None = None) -> None:
         """Reject work early if it cannot wait, before preparing anything for it.
@@ -265,6 +268,7 @@ class WorkQueue:
         del self._jobs[job.key]
         for claim in job.claims.values():
             _pass_on(done, claim.result)
+        job.claims.clear()  # see ``result``
         while self._free and self._turns:
             self._begin(self._turns.take())
 

@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from typing import Any, Final
 
+from mapshelf.service.garbage_collection import collect_by_time
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging
 from mapshelf.service.web_server import serve_http
 from mapshelf.settings import Settings
@@ -37,16 +38,5 @@ def _load_application(settings: Settings) -> Any:
     set_up_logging(settings.log_format)
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = RSGIApplication(Application(settings, site_routes))
-    _keep_from_collector()
+    collect_by_time()
     return application
-
-
-def _keep_from_collector() -> None:
-    """Exclude long-lived objects from garbage collection.
-
-    The modules alone create a hundred thousand objects. A full collection would traverse them all
-    and block the worker for about 50 ms.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.enable()
