@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from itertools import count, islice
 from typing import Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.api.turns import Turns
+from mapshelf.api.turns import FORGOTTEN_AFTER, SHORT, Turns
 
 OWNERS: Final = "abcdef"
 
@@ -158,3 +159,44 @@ def test_only_who_has_more_makes_room() -> None:
     turns.remove("a", "a2")
     turns.remove("a", "a3")
     assert turns.displaced_by("d") is None, "all have one"
+
+
+def test_who_had_a_long_turn_misses_some_while_others_wait() -> None:
+    turns: Turns[str] = Turns()
+    for owner, works in (("a", 4), ("b", 6), ("c", 1)):
+        for number in range(works):
+            turns.add(owner, f"{owner}{number}")
+    assert turns.take() == "a0"
+    turns.note_length("a", 3.5 * SHORT)
+    taken = [turns.take() for _ in range(6)]
+    assert taken == ["b0", "c0", "b1", "b2", "b3", "a1"]
+    turns.note_length("a", 60)
+    turns.note_length("b", SHORT / 2)
+    assert [turns.take() for _ in range(4)] == ["b4", "b5", "a2", "a3"], "a waits for nobody"
+
+
+@given(st.lists(st.floats(0, 3), min_size=2, max_size=5))
+def test_owners_get_equal_shares_of_the_time(lengths: Sequence[float]) -> None:
+    turns: Turns[tuple[int, int]] = Turns()
+    spent = [0.0] * len(lengths)
+    for owner in range(len(lengths)):
+        turns.add(owner, (owner, 0))
+    for number in range(1, 500):
+        owner, _ = turns.take()
+        spent[owner] += max(SHORT, lengths[owner])
+        turns.add(owner, (owner, number))
+        turns.note_length(owner, lengths[owner])
+        # A turn costs up to one more than its length.
+        assert max(spent) / 2 <= min(spent) + max(lengths) + SHORT
+
+
+def test_long_turns_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns: Turns[str] = Turns()
+    now = 100.0
+    monkeypatch.setattr("mapshelf.api.turns.monotonic", lambda: now)
+    turns.note_length("a", 1)
+    now += FORGOTTEN_AFTER
+    turns.note_length("b", 2 * SHORT)
+    for work in ("a1", "a2", "b1", "c1"):
+        turns.add(work[0], work)
+    assert [turns.take() for _ in range(4)] == ["a1", "c1", "a2", "b1"]

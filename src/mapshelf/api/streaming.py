@@ -176,13 +176,16 @@ class Streams:
         self._cut_off(slowest)
 
     def _free_disk(self) -> None:
-        """On an almost full disk, cut off clients that read removed files, stalled ones first."""
+        """On an almost full disk, cut off clients that read removed files, stalled ones first.
+
+        A file stays on the disk as long as anybody reads it, so the least stalled reader counts.
+        """
         removed: dict[tuple[int, int], list[Stream]] = {}
         for stream in self._streams:
             removed.setdefault(stream.removed_file(), []).append(stream)
         removed.pop((0, 0), None)
         total = sum(size for _, size in removed)
-        for file in sorted(removed, key=lambda file: -max(map(Stream.stalled, removed[file]))):
+        for file in sorted(removed, key=lambda file: -min(map(Stream.stalled, removed[file]))):
             if total <= MOST_REMOVED or removed[file][0].free_bytes() >= ENOUGH_FREE:
                 break
             for stream in removed[file]:

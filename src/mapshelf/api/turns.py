@@ -5,15 +5,30 @@ longest. If more of its work waits, it goes to the end when the turn after that 
 comes during a turn waits for no second one of the same owner. New owners begin at the end, too: if
 they came first, a stream of them would leave no turns for the others.
 
+Turns are of different lengths, so they would not be a fair share of the time: one owner could
+request work of half a second each, and others would wait that long for each of theirs. So whoever
+had a long turn misses one for each ``SHORT`` seconds of it, like in deficit round robin (Shreedhar
+and Varghese, 1995), while others wait.
+
 Several owners may wait for the same work. It is done at the first turn that any of them gets, and
 the others keep their places.
 """
 
 from collections import Counter
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from time import monotonic
+from typing import Final, Generic, TypeVar
 
 W = TypeVar("W", bound=Hashable)
+
+SHORT: Final = 0.05
+"""Seconds of a turn. Most work takes less."""
+
+MOST_MISSED: Final = 100
+"""Maximum number of turns that an owner misses, so that it need not wait for ever."""
+
+FORGOTTEN_AFTER: Final = 10.0
+"""Seconds after which a long turn no longer counts."""
 
 
 class Turns(Generic[W]):
@@ -24,6 +39,8 @@ class Turns(Generic[W]):
         self._rotation: dict[Hashable, dict[W, None]] = {}
         self._waiting: dict[W, dict[Hashable, None]] = {}
         self._last: Hashable = None  # who had the last turn
+        # How many turns owners are to miss, and when they had the long one: the oldest first.
+        self._missed: dict[Hashable, tuple[int, float]] = {}
         # How many owners wait for a number of works, and the largest such number.
         self._owners_with: Counter[int] = Counter()
         self._most = 0
@@ -55,6 +72,8 @@ class Turns(Generic[W]):
         """Remove and return the work whose turn it is; there must be some."""
         if self._last in self._rotation:
             self._rotation[self._last] = self._rotation.pop(self._last)
+        if self._missed:
+            self._rotate()
         owner, own = next(iter(self._rotation.items()))
         work = next(iter(own))
         for one in self._waiting.pop(work):
@@ -65,6 +84,17 @@ class Turns(Generic[W]):
     def note_turn(self, owner: Hashable) -> None:
         """Note that work of an owner has begun that did not have to wait."""
         self._last = owner
+
+    def note_length(self, owner: Hashable, seconds: float) -> None:
+        """Note how long the turn of an owner was."""
+        if seconds < SHORT:
+            return
+        now, before = monotonic(), self._missed.pop(owner, (0, 0.0))[0]
+        self._missed[owner] = min(MOST_MISSED, before + int(seconds / SHORT)), now
+        for one, (_, when) in list(self._missed.items()):
+            if now - when < FORGOTTEN_AFTER:
+                break
+            del self._missed[one]
 
     def displaced_by(self, owner: Hashable) -> W | None:
         """Return the work that should give its place to new work of ``owner``, if there is any.
@@ -82,6 +112,25 @@ class Turns(Generic[W]):
                 if least == self._most:
                     break
         return found
+
+    def _rotate(self) -> None:
+        """Bring whoever has no turn to miss to the front; the others before it miss one."""
+        fewest = min(self._missed.get(owner, (0, 0.0))[0] for owner in self._rotation)
+        for owner in list(self._rotation):
+            self._miss(owner, fewest)
+        for owner in list(self._rotation):
+            if owner not in self._missed:
+                break
+            self._miss(owner, 1)
+            self._rotation[owner] = self._rotation.pop(owner)
+
+    def _miss(self, owner: Hashable, turns: int) -> None:
+        if owner in self._missed:
+            left, when = self._missed[owner]
+            if left > turns:
+                self._missed[owner] = left - turns, when
+            else:
+                del self._missed[owner]
 
     def _leave(self, owner: Hashable, work: W) -> None:
         own = self._rotation[owner]

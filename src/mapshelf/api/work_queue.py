@@ -10,8 +10,8 @@ started is dropped when its last waiting client disconnects. Work that has start
 because threads cannot be stopped, and the result is cached for the next client.
 
 Whoever requests most must not crowd out the others. So the owners of waiting work take turns
-(``turns.py``), and new work is accepted by a full queue if its owner has less waiting than another:
-then the newest work of the other is refused instead.
+(``turns.py``), fewer after work that took long. New work is accepted by a full queue if its owner
+has less waiting than another: then the newest work of the other is refused instead.
 
 A ``ThreadPoolExecutor`` by itself has no limit, and holds cancelled work until a thread is free.
 """
@@ -25,7 +25,7 @@ from math import ceil
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from mapshelf.api.turns import Turns
+from mapshelf.api.turns import SHORT, Turns
 from mapshelf.errors import ClientDisconnected, Ending, Overloaded
 from mapshelf.metrics.counts import TaskCounts
 
@@ -54,6 +54,7 @@ class _Job:
 
     key: Hashable
     make: Callable[[], Any]
+    owner: FindOwner | None
     claims: "dict[Hashable, _Claim]" = field(default_factory=dict)
     asked: float = field(default_factory=monotonic)
     begun: bool = False
@@ -207,7 +208,7 @@ class WorkQueue:
         """
         if self._closed:
             raise Ending("the service is shutting down")
-        job = _Job(key, make)
+        job = _Job(key, make, owner)
         if self._free:
             self._jobs[key] = job
             claim = _claim(job, None)
@@ -269,6 +270,8 @@ class WorkQueue:
         for claim in job.claims.values():
             _pass_on(done, claim.result)
         job.claims.clear()  # see ``result``
+        if took >= SHORT and job.owner is not None:
+            self._turns.note_length(job.owner(), took)
         while self._free and self._turns:
             self._begin(self._turns.take())
 
