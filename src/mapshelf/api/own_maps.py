@@ -10,6 +10,7 @@ many large maps cannot block others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -114,19 +115,18 @@ class OwnMaps:
         """
         if not query.text and not query.filters and query.order in _COUNTED:
             return self._counted(query, wanted, _COUNTED[query.order])
-        published = wanted in (None, Visibility.PUBLISHED)
-        only_published = wanted is Visibility.PUBLISHED
-        unpublished = None if only_published else self._unpublished(query, wanted)
-        others = unpublished.matching(query.text) if unpublished else []
-        corrected = ""
-        if published:
-            total, corrected = self._published_total(query, correct=not others)
-        else:
-            total = 0
-        if corrected and unpublished:
-            others = unpublished.matching(corrected)
-        searched = replace(query, text=corrected) if corrected else query
-        return self._bodies(searched, total, others), total + len(others), corrected
+        if wanted is Visibility.PUBLISHED:
+            total, corrected = self._published_total(query, correct=True)
+            return self._bodies(_corrected(query, corrected), total, []), total, corrected
+        with closing(self._unpublished(query, wanted)) as unpublished:
+            others = unpublished.matching(query.text)
+            total, corrected = 0, ""
+            if wanted is None:
+                total, corrected = self._published_total(query, correct=not others)
+            if corrected:
+                others = unpublished.matching(corrected)
+        bodies = self._bodies(_corrected(query, corrected), total, others)
+        return bodies, total + len(others), corrected
 
     def _counted(
         self, query: MapQuery, wanted: Visibility | None, field: str
@@ -233,6 +233,11 @@ class OwnMaps:
 
     def _encoded(self, one: ListedMap) -> bytes:
         return map_object(one.map, self._base_url)
+
+
+def _corrected(query: MapQuery, corrected: str) -> MapQuery:
+    """Return a query with its corrected text, if there is one."""
+    return replace(query, text=corrected) if corrected else query
 
 
 def place_in(order: str) -> Callable[[ListedMap], tuple[Any, ...]]:

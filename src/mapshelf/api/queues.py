@@ -7,6 +7,7 @@ take seconds, a client also gets this error if its task does not start in time (
 
 from mapshelf.api.feedback_queue import FeedbackQueue, OwnerFeedbackQueue
 from mapshelf.api.work_queue import WorkQueue
+from mapshelf.garbage_collection import CollectionPause
 
 
 class Queues:
@@ -43,13 +44,14 @@ class Queues:
     """
 
     def __init__(self) -> None:
+        pause = CollectionPause()
         self.searches = WorkQueue("searches", threads=2, waiting=256)
-        self.long_searches = WorkQueue("long searches", threads=1, waiting=16)
+        self.long_searches = WorkQueue("long searches", threads=1, waiting=16, around=pause)
         self.lookups = WorkQueue("lookups", threads=1, waiting=256)
         self.writing = WorkQueue("writing", threads=1, waiting=64)
         self.long_uploads = WorkQueue("long uploads", threads=1, waiting=8)
         self.uploads = OwnerFeedbackQueue("uploads", 1, 16, self.long_uploads)
-        self.own_maps = WorkQueue("own maps", threads=1, waiting=32)
+        self.own_maps = WorkQueue("own maps", threads=1, waiting=32, around=pause)
         self.files = WorkQueue("files", threads=1, waiting=32)
         self.pages = WorkQueue("pages", threads=1, waiting=24)
         self.thumbnails = WorkQueue("thumbnails", threads=1, waiting=256)

@@ -77,6 +77,11 @@ class UnpublishedMaps:
         found, searched = self._searched
         return [found[place] for place in searched.matching(terms)]
 
+    def close(self) -> None:
+        """Free the memory of a search bit by bit, so that other threads need not wait."""
+        if "_searched" in vars(self):
+            self._searched[1].clear()
+
     def _wanted(
         self, read: Iterable[tuple[ListedMap, Passages | None]]
     ) -> Iterator[tuple[ListedMap, Passages | None]]:
@@ -143,19 +148,22 @@ class UnpublishedMaps:
     @cached_property
     def _searched(self) -> tuple[list[ListedMap], UnindexedMaps]:
         """The maps to search, with their words. It is kept for a second search, corrected."""
-        pairs = list(self._words())
-        return [one for one, _ in pairs], UnindexedMaps([words for _, words in pairs])
+        found: list[ListedMap] = []
+        return found, UnindexedMaps(self._words(found))
 
-    def _words(self) -> Iterator[tuple[ListedMap, MapWords]]:
+    def _words(self, found: list[ListedMap]) -> Iterator[MapWords]:
+        """Yield the words of the maps to search, and append these to ``found``."""
         finder, room = WordFinder(), MOST_TITLES
         for one, passages in self._read_maps:
             if passages is not None and not self._deadline.is_over():
-                yield one, finder.words_of(one.map, one.source, passages)
+                found.append(one)
+                yield finder.words_of(one.map, one.source, passages)
             else:
                 room -= _title_size(one)
                 if room < 0:
                     break
-                yield one, finder.words_of(replace(one.map, description=""), "", Passages())
+                found.append(one)
+                yield finder.words_of(replace(one.map, description=""), "", Passages())
 
 
 def _title_size(one: ListedMap) -> int:

@@ -19,6 +19,7 @@ A ``ThreadPoolExecutor`` by itself has no limit, and holds cancelled work until 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -43,6 +44,8 @@ _LATEST_SHARE: Final = 0.25
 Disconnection = Callable[[], Awaitable[None]]
 """Returns an awaitable that ends when the client of a request disconnects."""
 
+
+Around = Callable[[], AbstractContextManager[None]]
 
 FindOwner = Callable[[], Hashable]
 """Returns the owner of work. It is called only if the work has to wait."""
@@ -90,7 +93,12 @@ class WorkQueue:
     """
 
     def __init__(
-        self, name: str, threads: int, waiting: int, longest: float = LONGEST_WAIT
+        self,
+        name: str,
+        threads: int,
+        waiting: int,
+        longest: float = LONGEST_WAIT,
+        around: Around = nullcontext,
     ) -> None:
         """Create the queue.
 
@@ -99,7 +107,9 @@ class WorkQueue:
             threads: how many tasks run at a time.
             waiting: how many more may wait; further ones are rejected.
             longest: maximum seconds that work waits to start before it is dropped.
+            around: makes a context manager for each task to run in.
         """
+        self._around = around
         self._executor = ThreadPoolExecutor(threads, name)
         self._free = self._threads = threads
         self.counts = TaskCounts()
@@ -251,12 +261,19 @@ class WorkQueue:
             claim.end_waiting()
         loop = asyncio.get_running_loop()
         try:
-            working = loop.run_in_executor(self._executor, _do, job)
+            working = loop.run_in_executor(self._executor, self._do, job)
         except RuntimeError:  # the system does not permit another thread
             job.is_refused = True  # for the executor keeps it for its next thread
             working = loop.create_future()
             working.set_exception(Overloaded("no thread can be started"))
         working.add_done_callback(partial(self._end, job))
+
+    def _do(self, job: _Job) -> Any:
+        """Do work, unless its clients were told that it would not be done."""
+        if job.is_refused:
+            return None
+        with self._around():
+            return job.make()
 
     def _end(self, job: _Job, done: "asyncio.Future[Any]") -> None:
         self._free += 1
@@ -303,11 +320,6 @@ class WorkQueue:
         usual = max([self._usual, *running])
         waiting = len(self._turns) + len(running)
         return min(LONGEST_RETRY, max(1, ceil(waiting * usual / self._threads)))
-
-
-def _do(job: _Job) -> Any:
-    """Do work, unless its clients were told that it would not be done."""
-    return None if job.is_refused else job.make()
 
 
 def _claim(job: _Job, owner: Hashable) -> _Claim:

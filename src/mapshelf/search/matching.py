@@ -5,7 +5,7 @@ fields; ``tests/snapshot/test_matching.py`` checks that both find the same maps.
 ranked, and spelling is not corrected.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mapshelf.search.map_words import MapWords, name_of
@@ -36,10 +36,21 @@ class _Searched:
 class UnindexedMaps:
     """A set of maps that is searched like a separate catalogue."""
 
-    def __init__(self, maps: Sequence[MapWords]) -> None:
-        self._maps = [_searched(one) for one in maps]
-        self._titles = [_searched_title(one) for one in maps]
-        self._languages = sorted(LANGUAGES.keys() & {one.language for one in maps})
+    def __init__(self, maps: Iterable[MapWords]) -> None:
+        self._maps: list[_Searched] = []
+        self._titles: list[_Searched] = []
+        languages = set()
+        for one in maps:  # none is kept, because they take much memory
+            self._maps.append(_searched(one))
+            self._titles.append(_searched_title(one))
+            languages.add(one.language)
+        self._languages = sorted(LANGUAGES.keys() & languages)
+
+    def clear(self) -> None:
+        """Free the memory, map by map: all at once would hold the interpreter for 50 ms."""
+        for searched in (self._maps, self._titles):
+            while searched:
+                searched.pop()
 
     def matching(self, terms: Sequence[QueryTerm]) -> list[int]:
         """Return the indices of the maps that match a parsed query, in ascending order.

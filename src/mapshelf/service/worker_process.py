@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.service.garbage_collection import collect_by_time
+from mapshelf.garbage_collection import collect_by_time
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging
 from mapshelf.service.web_server import serve_http
 from mapshelf.settings import Settings

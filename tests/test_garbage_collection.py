@@ -1,13 +1,17 @@
-"""Full garbage collections of a worker depend on the time, not on the number of objects."""
+"""Garbage collections of a worker depend on the time, and long searches run without them."""
 
+import gc
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
+from mapshelf.garbage_collection import CollectionPause
+
 PROGRAM = """
 import gc, time, weakref
-from mapshelf.service.garbage_collection import collect_by_time
+from mapshelf.garbage_collection import collect_by_time
 
 class Cycle:
     def __init__(self):
@@ -36,3 +40,24 @@ def test_full_collections_depend_on_the_time(every: int, printed: str) -> None:
     program = [sys.executable, "-c", PROGRAM.format(every=every)]
     done = subprocess.run(program, check=True, capture_output=True, text=True, timeout=120)
     assert done.stdout == printed
+
+
+def test_collections_pause_as_long_as_any_thread_needs() -> None:
+    pause = CollectionPause()
+    assert gc.isenabled()
+    first, second = pause(), pause()
+    for step, enabled in (
+        (first.__enter__, False),
+        (second.__enter__, False),
+        (partial(first.__exit__, None, None, None), False),
+        (partial(second.__exit__, None, None, None), True),
+    ):
+        step()
+        assert gc.isenabled() is enabled
+    gc.disable()
+    try:
+        with pause():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
