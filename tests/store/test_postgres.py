@@ -766,6 +766,21 @@ def test_names_are_compared_as_this_version_does(
     store.close()
 
 
+def test_a_schema_in_use_by_a_long_transaction_is_not_migrated(
+    untouched: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    had = [migration.script for migration in MIGRATIONS].index("postgres_0031.sql")
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", MIGRATIONS[:had])
+    open_store(untouched).close()
+    monkeypatch.undo()
+    with session(untouched) as connection:
+        with connection.transaction():
+            connection.execute("SELECT FROM token_mark")  # as pg_dump does
+            with pytest.raises(StoreUnavailable, match="such as pg_dump; start Mapshelf again"):
+                open_store(untouched)
+        open_store(untouched).close()
+
+
 UNDONE = (
     "ALTER TABLE token_mark DROP COLUMN run",
     "DROP TABLE last_transfer",

@@ -132,6 +132,7 @@ def test_urls(tmp_path: Path) -> None:
         "sqlite://data/c.db",
         "sqlite:c.db",
         "sqlite://",
+        "sqlite:///",
         "sqlite:",
         "sqlite://[x",
         "sqlite:///c.db%00",

@@ -50,7 +50,7 @@ def sqlite_path(url: str) -> Path | None:
     if parts.scheme != "sqlite":
         return None
     plain = not (parts.netloc or parts.query or parts.fragment)
-    if not plain or not parts.path.startswith("/"):
+    if not plain or not parts.path.startswith("/") or not parts.path.strip("/"):
         raise InvalidSetting(
             f"a SQLite database URL must be like sqlite:///path, not {without_password(url)!r}"
         )

@@ -10,9 +10,9 @@ upgrade.
 from dataclasses import dataclass
 from typing import Final
 
-from psycopg.errors import InvalidSchemaName, UndefinedTable
+from psycopg.errors import InvalidSchemaName, LockNotAvailable, UndefinedTable
 
-from mapshelf.errors import StoreDamaged, StoreError, StoreMissing
+from mapshelf.errors import StoreDamaged, StoreError, StoreMissing, StoreUnavailable
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
 from mapshelf.store.postgres.counters import HISTORY
@@ -104,7 +104,7 @@ def prepare(url: str, now: int, *, create: bool) -> None:
 
     Raises:
         StoreMissing: there is none, and ``create`` is not set.
-        StoreUnavailable: the required hosts cannot be reached.
+        StoreUnavailable: the required hosts cannot be reached, or others use tables to migrate.
         StoreDamaged: the schema is not Mapshelf's, or is of a newer or a development version.
         StoreError: the server is too old.
     """
@@ -118,7 +118,13 @@ def prepare(url: str, now: int, *, create: bool) -> None:
     if not had and not create and not link.standby:
         raise StoreMissing("there is no catalogue in the PostgreSQL database")
     with connect(url, "read-write") as link, translated():
-        _migrate(link, now, create=create)
+        try:
+            _migrate(link, now, create=create)
+        except LockNotAvailable as error:
+            raise StoreUnavailable(
+                "the database cannot be updated to this version while a long transaction uses it,"
+                " such as pg_dump; start Mapshelf again when that has ended"
+            ) from error
 
 
 def _migrate(link: Link, now: int, *, create: bool) -> None:
