@@ -79,13 +79,14 @@ class CachedFile:
         path: its path; it may be removed at any time to free space.
         digest: the XXH3-128 checksum of its content, in hexadecimal.
         size: size of its content in bytes.
-        outlives_removal: whether it is sent to the end even if it is removed meanwhile.
+        recipient: who alone receives it, empty if everybody may. On an almost full disk, files that
+            were removed are not sent to the end, except for the newest one to each recipient.
     """
 
     path: Path
     digest: str
     size: int
-    outlives_removal: bool = False
+    recipient: str = ""
 
     def open(self) -> BinaryIO:
         """Open the file at the beginning of its content.
@@ -112,7 +113,6 @@ class DiskCache:
         folders: int = 256,
         *,
         left_free: Reserve = NOTHING,
-        outlive_removal: bool = False,
     ) -> None:
         """Use ``folder``, which is created with the first result.
 
@@ -124,11 +124,9 @@ class DiskCache:
                 result.
             left_free: free space that results leave on the disk: for a new result, others are
                 removed. Files that are sent to slow clients occupy the disk even after that.
-            outlive_removal: see ``CachedFile``.
         """
         self._folder = folder
         self._left_free = left_free
-        self._outlive_removal = outlive_removal
         self._folders = folders
         self._share = size // folders
         self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
@@ -163,7 +161,7 @@ class DiskCache:
             state = status.st_ino, status.st_mtime_ns, status.st_size
             known, found = self._verified.get(path, (None, None))
             if known != state:
-                found = _verified(path, self._outlive_removal)
+                found = _verified(path)
             _note_use(path)
         except OSError:
             return None
@@ -329,7 +327,7 @@ def _write(path: Path, pieces: Iterable[Piece]) -> None:
         file.write(digest.digest())
 
 
-def _verified(path: Path, outlives_removal: bool) -> CachedFile | None:
+def _verified(path: Path) -> CachedFile | None:
     """Return a file if its content matches its checksum."""
     digest, size = xxhash.xxh3_128(), 0
     with path.open("rb") as file:
@@ -339,7 +337,7 @@ def _verified(path: Path, outlives_removal: bool) -> CachedFile | None:
             size += len(piece)
     if digest.digest() != expected:
         return None
-    return CachedFile(path, digest.hexdigest(), size, outlives_removal)
+    return CachedFile(path, digest.hexdigest(), size)
 
 
 def _note_use(path: Path) -> None:

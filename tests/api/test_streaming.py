@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Coroutine
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,13 +121,13 @@ def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_a_full_disk(
     monkeypatch.setattr(streaming, "MOST_REMOVED", 250)
     monkeypatch.setattr(streaming, "ENOUGH_FREE", 1 << 60 if short else 1)
     kept = DiskCache(tmp_path / "kept", 1 << 20)
-    lasting = DiskCache(tmp_path / "lasting", 1 << 20, outlive_removal=True)
 
-    def begin(cache: DiskCache, key: str) -> tuple[Stream, Path]:
-        if cache.find(key) is None:
-            cache.put(key, bytes(84))  # 100 bytes with their checksum
-        file = cache.find(key)
+    def begin(key: str, recipient: str = "") -> tuple[Stream, Path]:
+        if kept.find(key * 32) is None:
+            kept.put(key * 32, bytes(84))  # 100 bytes with their checksum
+        file = kept.find(key * 32)
         assert file is not None
+        file = replace(file, recipient=recipient)
         stream = opened.enter_context(streams.sending("one"))
         opened.enter_context(stream.opened(Response(200, (), file=file)))
         return stream, file.path
@@ -135,12 +136,16 @@ def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_a_full_disk(
         return await stream.wait_until_taken(asyncio.sleep(0))
 
     async def test() -> None:
-        sent = [begin(kept, key * 32) for key in "1223"]
-        others = [begin(lasting, "4" * 32), begin(kept, "5" * 32)]
-        for _, path in (*sent, others[0]):
+        sent = [begin(key) for key in "1223"]
+        others = [begin("4", "ann"), begin("5", "bob"), begin("6")]
+        for _, path in (*sent, *others[:2]):
             path.unlink(missing_ok=True)
-        sent.append(begin(kept, "6" * 32))
+        sent.append(begin("7"))
         assert [await goes_on(stream) for stream, _ in sent] == [not short, *[True] * 4]
+        assert all([await goes_on(stream) for stream, _ in others])
+        begin("8", "ann"), begin("9")
+        # Of the files to ann, only the newest does not count.
+        assert [await goes_on(stream) for stream, _ in sent] == [*[not short] * 3, True, True]
         assert all([await goes_on(stream) for stream, _ in others])
 
     with ExitStack() as opened:

@@ -161,6 +161,7 @@ def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> 
         ("sqlite:///a@b:c", "sqlite:///a@b:c"),
         ("sqlite://u:p@h/d", "sqlite://u@h/d"),
         ("password=p host=h", "..."),
+        ("host=h password=p://x user=u", "..."),
         ("host=h password = 'p q' user=u", "..."),
     ],
 )

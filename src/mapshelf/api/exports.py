@@ -12,6 +12,7 @@ free for these. No zip uses the last free space of the disk, which the store nee
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -45,10 +46,7 @@ class Exports:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        # Deleting exports is no reason to break off their downloads, which may take an hour.
-        self._accounts = DiskCache(
-            folder, ROOM, folders=1, left_free=LEFT_FREE, outlive_removal=True
-        )
+        self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE)
         self._selections = DiskCache(
             folder / SELECTIONS,
             ROOM_OF_SELECTIONS,
@@ -56,15 +54,20 @@ class Exports:
             left_free=LEFT_FREE_BY_SELECTIONS,
         )
 
-    def account(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
-        """Return the account export under ``key``, written now from ``pieces`` unless it is there.
+    def account(self, key: str, user_id: int, pieces: Iterable[bytes]) -> CachedFile | None:
+        """Return the account export of a user under ``key``, written now from ``pieces``.
 
         It is ``None`` if it cannot be written.
         """
-        return self._file(self._accounts, key, pieces)
+        found = self._file(self._accounts, key, pieces)
+        # Its download may take an hour, after it has been deleted.
+        return found and replace(found, recipient=str(user_id))
 
     def selection(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
-        """Return the zip of selected maps under ``key``, in the same way."""
+        """Return the zip of selected maps under ``key``, written now unless it is there.
+
+        It is ``None`` if it cannot be written.
+        """
         return self._file(self._selections, key, pieces)
 
     def _file(self, files: DiskCache, key: str, pieces: Iterable[bytes]) -> CachedFile | None:

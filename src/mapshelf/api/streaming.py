@@ -60,6 +60,7 @@ class Stream:
 
     Attributes:
         address: the address of the client.
+        recipient: the recipient of the file that is sent (``CachedFile``).
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Stream:
             rate: the allowance that all streams share; by default, one of its own.
         """
         self.address = address
+        self.recipient = ""
         self._rate = rate or SendRate()
         self._patience = patience
         self._piece: asyncio.Future[None] | None = None
@@ -84,8 +86,8 @@ class Stream:
     def opened(self, response: Response) -> Iterator[BinaryIO]:
         """Open the body of a response that this stream sends; see ``open_body``."""
         with open_body(response) as body:
-            if response.file and not response.file.outlives_removal:
-                self._file = body
+            if response.file:
+                self._file, self.recipient = body, response.file.recipient
             try:
                 yield body
             finally:
@@ -141,7 +143,7 @@ class Streams:
 
     def __init__(self, patience: float = STALLED_AFTER) -> None:
         """Begin without any; each client has ``patience`` seconds to accept a piece."""
-        self._streams: set[Stream] = set()
+        self._streams: dict[Stream, None] = {}  # in the order in which they began
         self._patience = patience
         self._rate = SendRate()
 
@@ -161,11 +163,11 @@ class Streams:
             [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
         )
         stream = Stream(address, self._patience, self._rate)
-        self._streams.add(stream)
+        self._streams[stream] = None
         try:
             yield stream
         finally:
-            self._streams.discard(stream)
+            self._streams.pop(stream, None)
 
     def _make_room(self, streams: Collection[Stream], most: int) -> None:
         if len(streams) < most:
@@ -180,9 +182,11 @@ class Streams:
 
         A file stays on the disk as long as anybody reads it, so the least stalled reader counts.
         """
+        newest = {stream.recipient: stream for stream in self._streams if stream.recipient}
         removed: dict[tuple[int, int], list[Stream]] = {}
         for stream in self._streams:
-            removed.setdefault(stream.removed_file(), []).append(stream)
+            if newest.get(stream.recipient) is not stream:
+                removed.setdefault(stream.removed_file(), []).append(stream)
         removed.pop((0, 0), None)
         total = sum(size for _, size in removed)
         for file in sorted(removed, key=lambda file: -min(map(Stream.stalled, removed[file]))):
@@ -194,7 +198,7 @@ class Streams:
 
     def _cut_off(self, stream: Stream) -> None:
         stream.cut_off()
-        self._streams.discard(stream)
+        self._streams.pop(stream, None)
 
 
 def open_body(response: Response) -> BinaryIO:

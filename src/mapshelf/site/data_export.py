@@ -78,7 +78,8 @@ class DataExportPages:
         """Write a zip with all data of a user and return it, ``None`` if it cannot be written."""
         store.add_audit_entry(entry)
         pieces = export_data(store, user, milliseconds())
-        return self._personal.context.exports.account(secrets.token_hex(16), pieces)
+        key = secrets.token_hex(16)
+        return self._personal.context.exports.account(key, user.id, pieces)
 
     # -- deleting the account ---------------------------------------------------------------
 
