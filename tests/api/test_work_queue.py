@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.api import work_queue
+from mapshelf.api.turns import SHORT
 from mapshelf.api.work_queue import LONGEST_RETRY, WorkQueue
 from mapshelf.errors import ClientDisconnected, Ending, NotFound, Overloaded
 from tests.examples import examples
@@ -82,6 +84,36 @@ def test_owners_of_work_take_turns(work: Work) -> None:
     first, *others = work.begun
     assert first == "a1"
     assert others == ["b1", "c1", "nobody's", "a2", "b2", "c2", "a3", "a4"]
+
+
+def test_long_work_costs_turns_of_whoever_had_the_turn(work: Work) -> None:
+    """Not of who asked first, and has left."""
+
+    async def test() -> None:
+        queue, done = WorkQueue("test", threads=1, waiting=20), list[str]()
+
+        def make(name: str) -> None:
+            time.sleep(2.5 * SHORT if name == "shared" else 0)
+            done.append(name)
+
+        def ask(name: str, owner: str) -> "asyncio.Task[None]":
+            return asyncio.create_task(
+                queue.result(name, partial(make, name), never, partial(str, owner))
+            )
+
+        running = asyncio.create_task(queue.result("first", partial(work.make, "first")))
+        await until(lambda: work.begun)
+        leaving = ask("shared", "a")
+        await asyncio.sleep(0)
+        others = [ask("shared", "b"), *(ask(name, name[0]) for name in ("b2", "c1", "c2", "c3"))]
+        await until(lambda: queue.waiting == 5)
+        leaving.cancel()
+        work.may_end.set()
+        await asyncio.gather(running, *others)
+        assert done == ["shared", "c1", "c2", "c3", "b2"]
+        await queue.close()
+
+    run(test())
 
 
 def test_a_full_queue_makes_room_for_whoever_has_less_waiting(work: Work) -> None:

@@ -24,21 +24,26 @@ W = TypeVar("W", bound=Hashable)
 SHORT: Final = 0.05
 """Seconds of a turn. Most work takes less."""
 
-MOST_MISSED: Final = 100
-"""Maximum number of turns that an owner misses, so that it need not wait for ever."""
+MOST_MISSED: Final = 20
+"""Maximum number of turns that an owner misses: work that takes over a second is usually done in
+queues of its own (``feedback_queue.py``), and nobody should miss turns for ever."""
 
-FORGOTTEN_AFTER: Final = 10.0
+FORGOTTEN_AFTER: Final = 5.0
 """Seconds after which a long turn no longer counts."""
 
 
 class Turns(Generic[W]):
-    """Waiting work, by owner. Not thread-safe."""
+    """Waiting work, by owner. Not thread-safe.
+
+    Attributes:
+        last: who had the last turn.
+    """
 
     def __init__(self) -> None:
         # Dictionaries, because they are sets in the order of insertion.
         self._rotation: dict[Hashable, dict[W, None]] = {}
         self._waiting: dict[W, dict[Hashable, None]] = {}
-        self._last: Hashable = None  # who had the last turn
+        self.last: Hashable = None
         # How many turns owners are to miss, and when they had the long one: the oldest first.
         self._missed: dict[Hashable, tuple[int, float]] = {}
         # How many owners wait for a number of works, and the largest such number.
@@ -70,20 +75,20 @@ class Turns(Generic[W]):
 
     def take(self) -> W:
         """Remove and return the work whose turn it is; there must be some."""
-        if self._last in self._rotation:
-            self._rotation[self._last] = self._rotation.pop(self._last)
+        if self.last in self._rotation:
+            self._rotation[self.last] = self._rotation.pop(self.last)
         if self._missed:
             self._rotate()
         owner, own = next(iter(self._rotation.items()))
         work = next(iter(own))
         for one in self._waiting.pop(work):
             self._leave(one, work)
-        self._last = owner
+        self.last = owner
         return work
 
     def note_turn(self, owner: Hashable) -> None:
         """Note that work of an owner has begun that did not have to wait."""
-        self._last = owner
+        self.last = owner
 
     def note_length(self, owner: Hashable, seconds: float) -> None:
         """Note how long the turn of an owner was."""
@@ -91,10 +96,7 @@ class Turns(Generic[W]):
             return
         now, before = monotonic(), self._missed.pop(owner, (0, 0.0))[0]
         self._missed[owner] = min(MOST_MISSED, before + int(seconds / SHORT)), now
-        for one, (_, when) in list(self._missed.items()):
-            if now - when < FORGOTTEN_AFTER:
-                break
-            del self._missed[one]
+        self._forget(now)
 
     def displaced_by(self, owner: Hashable) -> W | None:
         """Return the work that should give its place to new work of ``owner``, if there is any.
@@ -115,6 +117,7 @@ class Turns(Generic[W]):
 
     def _rotate(self) -> None:
         """Bring whoever has no turn to miss to the front; the others before it miss one."""
+        self._forget(monotonic())
         fewest = min(self._missed.get(owner, (0, 0.0))[0] for owner in self._rotation)
         for owner in list(self._rotation):
             self._miss(owner, fewest)
@@ -123,6 +126,12 @@ class Turns(Generic[W]):
                 break
             self._miss(owner, 1)
             self._rotation[owner] = self._rotation.pop(owner)
+
+    def _forget(self, now: float) -> None:
+        for owner, (_, when) in list(self._missed.items()):
+            if now - when < FORGOTTEN_AFTER:
+                break
+            del self._missed[owner]
 
     def _miss(self, owner: Hashable, turns: int) -> None:
         if owner in self._missed:

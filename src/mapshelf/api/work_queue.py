@@ -57,12 +57,12 @@ class _Job:
 
     key: Hashable
     make: Callable[[], Any]
-    owner: FindOwner | None
     claims: "dict[Hashable, _Claim]" = field(default_factory=dict)
     asked: float = field(default_factory=monotonic)
     begun: bool = False
     is_refused: bool = False
     began: float = 0.0
+    turn_of: FindOwner | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -218,11 +218,11 @@ class WorkQueue:
         """
         if self._closed:
             raise Ending("the service is shutting down")
-        job = _Job(key, make, owner)
+        job = _Job(key, make)
         if self._free:
             self._jobs[key] = job
             claim = _claim(job, None)
-            self._begin(job)
+            self._begin(job, owner)
             self._began_at_once = owner
             return claim
         whose = owner() if owner else None
@@ -252,9 +252,9 @@ class WorkQueue:
         claim.expiry = later(self._longest, self._give_up, claim)
         return claim
 
-    def _begin(self, job: _Job) -> None:
-        """Start work in a free thread."""
-        job.begun, job.began = True, monotonic()
+    def _begin(self, job: _Job, turn_of: FindOwner | None) -> None:
+        """Start work in a free thread, at the turn of an owner."""
+        job.begun, job.began, job.turn_of = True, monotonic(), turn_of
         self._free -= 1
         self._running.add(job)
         for claim in job.claims.values():
@@ -287,10 +287,11 @@ class WorkQueue:
         for claim in job.claims.values():
             _pass_on(done, claim.result)
         job.claims.clear()  # see ``result``
-        if took >= SHORT and job.owner is not None:
-            self._turns.note_length(job.owner(), took)
+        if took >= SHORT and job.turn_of is not None:
+            self._turns.note_length(job.turn_of(), took)
         while self._free and self._turns:
-            self._begin(self._turns.take())
+            following = self._turns.take()
+            self._begin(following, partial(_same, self._turns.last))
 
     def _withdraw(self, claim: _Claim) -> None:
         """Let an owner no longer wait for work that has not begun."""
@@ -320,6 +321,10 @@ class WorkQueue:
         usual = max([self._usual, *running])
         waiting = len(self._turns) + len(running)
         return min(LONGEST_RETRY, max(1, ceil(waiting * usual / self._threads)))
+
+
+def _same(owner: Hashable) -> Hashable:
+    return owner
 
 
 def _claim(job: _Job, owner: Hashable) -> _Claim:
