@@ -202,6 +202,31 @@ def test_on_a_full_disk_the_least_recently_used_results_make_room(
     assert len(files(tmp_path)) == 2, "files were removed although that is not enough"
 
 
+def test_on_a_full_disk_other_caches_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches: list[DiskCache] = []
+    other = DiskCache(tmp_path / "other", SIZE)
+    cache = DiskCache(tmp_path / "own", SIZE, left_free=Reserve(1000, 0.1), others=caches)
+    caches += cache, other
+
+    def disk(_: Path) -> SimpleNamespace:
+        used = sum(path.stat().st_size for path in files(tmp_path))
+        return SimpleNamespace(total=100_000, free=1000 + left - used)
+
+    monkeypatch.setattr(shutil, "disk_usage", disk)
+    left, keys = 600, [f"ab{number}" + "0" * 29 for number in range(1, 5)]
+    for key in keys[:3]:
+        assert other.put(key, bytes(84))  # 100 bytes with their checksum
+    for key in keys:
+        assert cache.put(key, bytes(84))
+    assert len(files(tmp_path / "other")) == 3, "the own results are removed first"
+    left = 200
+    assert cache.put(KEY, b"picture")
+    assert [path.name for path in files(tmp_path / "own")] == [KEY[2:]]
+    assert len(files(tmp_path / "other")) == 2
+
+
 def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = DiskCache(tmp_path, SIZE, left_free=Reserve(1000, 0.1))
     assert cache.put(KEY, b"picture")

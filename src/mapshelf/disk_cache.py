@@ -17,7 +17,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -113,6 +113,7 @@ class DiskCache:
         folders: int = 256,
         *,
         left_free: Reserve = NOTHING,
+        others: "Sequence[DiskCache]" = (),
     ) -> None:
         """Use ``folder``, which is created with the first result.
 
@@ -124,9 +125,12 @@ class DiskCache:
                 result.
             left_free: free space that results leave on the disk: for a new result, others are
                 removed. Files that are sent to slow clients occupy the disk even after that.
+            others: caches on the same disk whose results are removed if those of this one are not
+                enough.
         """
         self._folder = folder
         self._left_free = left_free
+        self._others = others
         self._folders = folders
         self._share = size // folders
         self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
@@ -250,7 +254,10 @@ class DiskCache:
         """
         found = _finished(folder)
         if _total(found) < missing:
-            found = sorted(chain.from_iterable(map(_finished, self._all_folders())))
+            found = self._all_finished()
+        for cache in self._others:
+            if cache is not self and _total(found) < missing:
+                found += cache._all_finished()
         if _total(found) < missing:
             raise _disk_full()
         for _, size, path in found:
@@ -268,9 +275,9 @@ class DiskCache:
         with suppress(FileExistsError):  # if it is not a folder, the next step fails
             self._folder.mkdir(mode=0o700, parents=True)
 
-    def _all_folders(self) -> list[Path]:
+    def _all_finished(self) -> list[tuple[float, int, str]]:
         folders = [self._folder / f"{number:02x}" for number in range(self._folders)]
-        return [folder for folder in folders if folder.is_dir()]
+        return sorted(chain.from_iterable(map(_finished, filter(Path.is_dir, folders))))
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-EVERY: Final = 60.0
+EVERY: Final = 20.0
 """Seconds between full collections."""
 
 _NEVER: Final = 1 << 30

@@ -132,8 +132,13 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     sessions = BrowserSessions(settings.base_url, store, proxy_user)
     address = partial(address_of, settings.trusted_proxies)
     queues = Queues()
+    exports = Exports(settings.exports)
     documents = DiskCache(
-        settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS, left_free=LEFT_FREE
+        settings.documents,
+        DOCUMENTS_SIZE,
+        DOCUMENTS_FOLDERS,
+        left_free=LEFT_FREE,
+        others=exports.caches,
     )
     thumbnails = DiskCache(
         settings.thumbnails, THUMBNAILS_SIZE, THUMBNAILS_FOLDERS, left_free=LEFT_FREE_BY_THUMBNAILS
@@ -152,7 +157,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         documents=Documents(documents, queues.documents, documents.turn, long_turn),
         # Most take a fraction of a second: they do not wait for large documents.
         small_drawings=Documents(documents, queues.map_drawings, long_turn=long_turn),
-        exports=Exports(settings.exports),
+        exports=exports,
         # Large documents and drawings of large maps take turns on a node: together they would
         # occupy a small machine.
         render_worker=RenderWorker(

@@ -5,8 +5,9 @@ made one may have ended by then; therefore every worker deletes all that are too
 starts.
 
 Visitors who are not signed in can request zips of selected maps, in any combination. So these have
-a folder of their own, from which they cannot displace account exports, and leave some of the disk
-free for these. No zip uses the last free space of the disk, which the store needs.
+a folder and a maximum size of their own, and leave some of the disk free for account exports. No
+zip uses the last free space of the disk, which the store needs. If there is not enough for a new
+zip or a document, the zips that were used least recently are deleted earlier.
 """
 
 import asyncio
@@ -42,17 +43,24 @@ KEPT_FOR: Final = 600.0 - CHECKED_EVERY
 
 
 class Exports:
-    """The exports in a folder, which the workers of a node share."""
+    """The exports in a folder, which the workers of a node share.
+
+    Attributes:
+        caches: the caches that they are in.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE)
+        self.caches: list[DiskCache] = []
+        self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE, others=self.caches)
         self._selections = DiskCache(
             folder / SELECTIONS,
             ROOM_OF_SELECTIONS,
             folders=1,
             left_free=LEFT_FREE_BY_SELECTIONS,
+            others=self.caches,
         )
+        self.caches += self._selections, self._accounts
 
     def account(self, key: str, user_id: int, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return the account export of a user under ``key``, written now from ``pieces``.
