@@ -208,6 +208,13 @@ class DiskCache:
         for number in range(self._folders, 256):
             shutil.rmtree(self._folder / f"{number:02x}", ignore_errors=True)
 
+    def remove_all(self, beginning: str) -> None:
+        """Remove all results whose keys have this beginning, of at least two digits."""
+        first = self._path(beginning)
+        for path in first.parent.glob(f"{first.name}*"):
+            with suppress(OSError):
+                path.unlink()
+
     def remove_older_than(self, seconds: float) -> None:
         """Remove results that were last stored or used more than ``seconds`` ago.
 

@@ -85,8 +85,8 @@ def test_the_connection_of_one_client_is_ended_and_no_other() -> None:
 
 
 def test_the_number_of_large_responses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = time.monotonic()
-    with ExitStack() as opened:
+    async def test() -> None:
+        now = time.monotonic()
         streams = Streams()
         for _ in range(MOST_BODIES_OF_ONE):
             opened.enter_context(streams.sending("one"))
@@ -97,9 +97,13 @@ def test_the_number_of_large_responses_is_limited(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(Overloaded), streams.sending("another"):
             pass
         # None of them has read anything for a while, so the next client gets a place.
-        monkeypatch.setattr(time, "monotonic", lambda: now + SLOW_AFTER + 1)
-        with streams.sending("one"), streams.sending("another"):
-            pass
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "monotonic", lambda: now + SLOW_AFTER + 1)
+            with streams.sending("one"), streams.sending("another"):
+                pass
+
+    with ExitStack() as opened:
+        run(test())
 
 
 def test_a_stream_that_makes_room_is_cut_off() -> None:
@@ -119,6 +123,7 @@ def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_a_full_disk(
 ) -> None:
     """Those that read the same file count once; those whose file is not removed, not at all."""
     monkeypatch.setattr(streaming, "MOST_REMOVED", 250)
+    monkeypatch.setattr(streaming, "CHECKED_EVERY", 0.05)
     monkeypatch.setattr(streaming, "ENOUGH_FREE", 1 << 60 if short else 1)
     kept = DiskCache(tmp_path / "kept", 1 << 20)
 
@@ -141,9 +146,11 @@ def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_a_full_disk(
         for _, path in (*sent, *others[:2]):
             path.unlink(missing_ok=True)
         sent.append(begin("7"))
+        await asyncio.sleep(0.1)
         assert [await goes_on(stream) for stream, _ in sent] == [not short, *[True] * 4]
         assert all([await goes_on(stream) for stream, _ in others])
-        begin("8", "ann"), begin("9")
+        begin("8", "ann")
+        await asyncio.sleep(0.1)
         # Of the files to ann, only the newest does not count.
         assert [await goes_on(stream) for stream, _ in sent] == [*[not short] * 3, True, True]
         assert all([await goes_on(stream) for stream, _ in others])

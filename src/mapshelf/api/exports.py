@@ -11,6 +11,7 @@ zip or a document, the zips that were used least recently are deleted earlier.
 """
 
 import asyncio
+import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -62,14 +63,16 @@ class Exports:
         )
         self.caches += self._selections, self._accounts
 
-    def account(self, key: str, user_id: int, pieces: Iterable[bytes]) -> CachedFile | None:
-        """Return the account export of a user under ``key``, written now from ``pieces``.
+    def account(self, user_id: int, pieces: Iterable[bytes]) -> CachedFile | None:
+        """Return a new account export of a user, which replaces an earlier one.
 
         It is ``None`` if it cannot be written.
         """
-        found = self._file(self._accounts, key, pieces)
+        whose = f"{user_id:020x}"
+        self._accounts.remove_all(whose)
+        found = self._file(self._accounts, whose + secrets.token_hex(6), pieces)
         # Its download may take an hour, after it has been deleted.
-        return found and replace(found, recipient=str(user_id))
+        return found and replace(found, recipient=whose)
 
     def selection(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return the zip of selected maps under ``key``, written now unless it is there.

@@ -46,6 +46,9 @@ cache."""
 ENOUGH_FREE: Final = 2 << 30
 """Free bytes of the disk with which removed files disturb nobody, more than any cache leaves."""
 
+CHECKED_EVERY: Final = 2.0
+"""Seconds between checks for removed files. On a full disk, nothing else may be sent."""
+
 BYTES_OF_BEGINNING: Final = 8 * PIECE
 """Bytes of the allowance that starting a body costs, because opening it takes time. So if hundreds
 are requested at once, each worker starts 256 a second. At 1,024 a second, fifty clients that
@@ -146,28 +149,40 @@ class Streams:
         self._streams: dict[Stream, None] = {}  # in the order in which they began
         self._patience = patience
         self._rate = SendRate()
+        self._check: asyncio.TimerHandle | None = None
 
     @contextmanager
     def sending(self, address: str) -> Iterator[Stream]:
         """Count a large body to this address while in the context.
 
-        At the limit, the stream that has been stalled for longest is cut off. So are those of files
-        that were removed, if they are too large together and the disk is almost full.
+        At the limit, the stream that has been stalled for longest is cut off. Meanwhile, so are
+        those of files that were removed, if they are too large together and the disk is almost
+        full.
 
         Raises:
             Overloaded: the limit is reached, and no client is stalled.
         """
-        self._free_disk()
         self._make_room(self._streams, MOST_BODIES)
         self._make_room(
             [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
         )
         stream = Stream(address, self._patience, self._rate)
         self._streams[stream] = None
+        if self._check is None:
+            self._check_later()
         try:
             yield stream
         finally:
             self._streams.pop(stream, None)
+
+    def _check_later(self) -> None:
+        self._check = asyncio.get_running_loop().call_later(CHECKED_EVERY, self._check_disk)
+
+    def _check_disk(self) -> None:
+        self._check = None
+        if self._streams:
+            self._free_disk()
+            self._check_later()
 
     def _make_room(self, streams: Collection[Stream], most: int) -> None:
         if len(streams) < most:

@@ -1,6 +1,5 @@
 """Handle the pages for exporting a user's data and for deleting the account."""
 
-import secrets
 from functools import partial
 from time import perf_counter
 from typing import Final
@@ -78,8 +77,7 @@ class DataExportPages:
         """Write a zip with all data of a user and return it, ``None`` if it cannot be written."""
         store.add_audit_entry(entry)
         pieces = export_data(store, user, milliseconds())
-        key = secrets.token_hex(16)
-        return self._personal.context.exports.account(key, user.id, pieces)
+        return self._personal.context.exports.account(user.id, pieces)
 
     # -- deleting the account ---------------------------------------------------------------
 

@@ -91,6 +91,19 @@ def test_zips_leave_free_disk_space_for_the_store(
     assert statuses() == (200, 200)
 
 
+def test_a_user_has_one_account_export_on_disk(start: Start, shelf: Shelf) -> None:
+    site = start()
+    ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
+    for person in (ann, bob):
+        assert person.fill("/account/export").status_code == 200
+    before = on_disk(shelf)
+    assert len(before) == 2
+    assert ann.fill("/account/export").status_code == 200
+    left = on_disk(shelf)
+    assert len(left) == 2
+    assert len(left.keys() & before.keys()) == 1, "the export of bob was deleted"
+
+
 def test_exports_do_not_wait_for_selections(
     start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
