@@ -6,6 +6,7 @@ These tests run in process, with clients whose timing the test controls;
 
 import asyncio
 import contextlib
+import gc
 import hashlib
 import os
 import tempfile
@@ -21,7 +22,7 @@ import pytest
 
 from mapshelf.api import bodies, incoming
 from mapshelf.api.errors import TABLE
-from mapshelf.api.http import MAXIMUM_BODY
+from mapshelf.api.http import MAXIMUM_BODY, Request
 from mapshelf.tokens import MAPS_WRITE
 from tests.api.writing import FILE_MOST, FORM_LIMITS, JSON_MOST, writing_routes
 from tests.harness import Service, Shelf, shelf_with
@@ -224,6 +225,23 @@ def test_a_client_that_hangs_up_half_way_leaves_no_file(
     assert answer.status == 503  # the client never reads it
     assert answer.headers["connection"] == "close"
     assert kept_files(shelf.settings.data) == []
+
+
+@pytest.mark.parametrize("declared", [2, 1000])
+def test_requests_are_freed_at_once(service: Service, declared: int) -> None:
+    """A flood of them would fill the memory until the next garbage collection."""
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        client = Client(b"{}")
+        service.run(ask(service, "PATCH", "/maps/abc", client, content_length=str(declared)))
+        gc.collect()
+        assert not [one for one in gc.garbage if isinstance(one, Request)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
 
 
 def test_a_file_has_no_name_while_it_arrives(shelf: Shelf, service: Service) -> None:

@@ -131,15 +131,13 @@ class RequestHandler:
             response = await self._refusal(error, request, request_id)
             if isinstance(error, ClientDisconnected):
                 status = CLIENT_GONE
+        if request is not None:
+            request.check_again = None  # it refers to the request: cycles stay in memory for long
         took = perf_counter() - began
         self._count(request, status or response.status, took)
         if self._access_log is not None:
             self._access_log.note(request, response, took, request_id)
-        own: Headers = ((b"x-request-id", request_id.encode()),)
-        if request is not None and request.limited:
-            own = (*own, *request.limited)
-        if request is not None and request.traceparent:
-            own = (*own, (b"traceparent", request.traceparent))
+        own = _own_headers(request, request_id)
         if request is not None and not request.shared:
             response = replace(response, shared=False)
         if request is None or request.body is None or not await request.leaves_body_unread():
@@ -315,6 +313,16 @@ def _spans() -> "Spans":
 def _is_plain(response: Response) -> bool:
     """Return whether a response is small, and the same however a client requests it."""
     return response.compressed is None and response.file is None and len(response.body) < LARGE_BODY
+
+
+def _own_headers(request: Request | None, request_id: str) -> Headers:
+    """Return the headers of one response only."""
+    own: Headers = ((b"x-request-id", request_id.encode()),)
+    if request is not None and request.limited:
+        own = (*own, *request.limited)
+    if request is not None and request.traceparent:
+        own = (*own, (b"traceparent", request.traceparent))
+    return own
 
 
 def _check_size(request: Request) -> None:
