@@ -43,14 +43,20 @@ CASES: Final[dict[str, Callable[[], object]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_long_texts_are_not_kept(case: str) -> None:
-    use = CASES[case]
-    use()
+def kept_by(use: Callable[[], object]) -> int:
+    """Return how many bytes more are allocated after some uses."""
     tracemalloc.start()
     for _ in range(TEXTS):
         use()
     gc.collect()
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert size < TEXTS * MAXIMUM_QUERY_STRING / 4
+    return size
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_long_texts_are_not_kept(case: str) -> None:
+    use = CASES[case]
+    use()
+    # Threads that earlier tests left behind may allocate memory, too, but hardly every time.
+    assert min(kept_by(use) for _ in range(5)) < TEXTS * MAXIMUM_QUERY_STRING / 4

@@ -24,7 +24,7 @@ PATIENCE = 60.0
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk with room for a snapshot of the maps, but not for merging its index."""
-    with small_disk(tmp_path / "disk", 4) as folder:
+    with small_disk(tmp_path / "disk", 5) as folder:
         yield folder
 
 
