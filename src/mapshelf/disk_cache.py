@@ -208,7 +208,7 @@ class DiskCache:
         for number in range(self._folders, 256):
             shutil.rmtree(self._folder / f"{number:02x}", ignore_errors=True)
 
-    def remove_all(self, beginning: str) -> None:
+    def remove_beginning_with(self, beginning: str) -> None:
         """Remove all results whose keys have this beginning, of at least two digits."""
         first = self._path(beginning)
         for path in first.parent.glob(f"{first.name}*"):

@@ -30,7 +30,6 @@ _BASE_URL: Final = re.compile(
 )
 """A URL (RFC 3986) without user, password, query and fragment."""
 
-_SCHEME: Final = re.compile("[A-Za-z]+://")
 _PLAIN_USER: Final = re.compile("[A-Za-z0-9._%+-]*")
 _PLAIN_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[A-Za-z0-9._%-]*)(:[0-9]*)?")
 _HARMLESS: Final = (
@@ -256,7 +255,7 @@ def without_password(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if url.startswith("sqlite:///"):
         return url
-    if not _SCHEME.fullmatch(scheme + separator):
+    if not separator or not scheme.isalpha():
         return "..."
     user, at, rest = rest.rpartition("@")
     if "?" in user:

@@ -69,7 +69,7 @@ class Exports:
         It is ``None`` if it cannot be written.
         """
         whose = f"{user_id:020x}"
-        self._accounts.remove_all(whose)
+        self._accounts.remove_beginning_with(whose)
         found = self._file(self._accounts, whose + secrets.token_hex(6), pieces)
         # Its download may take an hour, after it has been deleted.
         return found and replace(found, recipient=whose)

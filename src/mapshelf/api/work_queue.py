@@ -46,6 +46,7 @@ Disconnection = Callable[[], Awaitable[None]]
 
 
 Around = Callable[[], AbstractContextManager[None]]
+"""Returns a context manager for a task to run in."""
 
 FindOwner = Callable[[], Hashable]
 """Returns the owner of work. It is called only if the work has to wait."""
@@ -291,7 +292,7 @@ class WorkQueue:
             self._turns.note_length(job.turn_of(), took)
         while self._free and self._turns:
             following = self._turns.take()
-            self._begin(following, partial(_same, self._turns.last))
+            self._begin(following, partial(_known, self._turns.last))
 
     def _withdraw(self, claim: _Claim) -> None:
         """Let an owner no longer wait for work that has not begun."""
@@ -323,7 +324,8 @@ class WorkQueue:
         return min(LONGEST_RETRY, max(1, ceil(waiting * usual / self._threads)))
 
 
-def _same(owner: Hashable) -> Hashable:
+def _known(owner: Hashable) -> Hashable:
+    """Return an owner who is known already, as a ``FindOwner``."""
     return owner
 
 
