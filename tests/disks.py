@@ -10,10 +10,11 @@ import pytest
 
 
 @contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+def small_disk(folder: Path, megabytes: int, *options: str) -> Iterator[Path]:
     """Mount a new disk; skip the test if this user may not."""
     folder.mkdir()
-    words = ("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder)
+    chosen = ",".join((f"size={megabytes}m", *options))
+    words = ("mount", "-t", "tmpfs", "-o", chosen, "tmpfs", folder)
     if os.geteuid() != 0 or not mounted(*words):
         pytest.skip("this test needs permission to mount a disk")
     try:

@@ -2,22 +2,25 @@
 
 import os
 import pickle
-import shutil
 import stat
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Final
 
 import pytest
 import xxhash
 
-from mapshelf.disk_cache import DiskCache, Reserve
+from mapshelf import disk_cache
+from mapshelf.disk_cache import LEAST_SIZE, DiskCache
+from mapshelf.disk_space import DiskSpace, Reserve, disk_space
+from tests.disks import small_disk
 
 KEY = "ab" + "0" * 30
-SIZE = 1 << 20
+SIZE = 1 << 24
+BLOCK = 4096
 
 
 def files(folder: Path) -> list[Path]:
@@ -54,15 +57,14 @@ def test_a_damaged_picture_does_not_count(tmp_path: Path, damage: bytes) -> None
 
 
 def test_the_least_recently_used_result_makes_room(tmp_path: Path) -> None:
-    cache = DiskCache(tmp_path, 256 * 1000)
+    cache = DiskCache(tmp_path, 256 * 8 * BLOCK)
     keys = [f"ab{number:030}" for number in range(20)]
     for age, key in enumerate(keys):
-        cache.put(key, b"x" * 200)
+        cache.put(key, b"x" * BLOCK)  # two blocks with its checksum
         os.utime(tmp_path / key[:2] / key[2:], (1_000_000_000 + age,) * 2)
         if age == 2:
             assert cache.get(keys[0])  # now it is no longer the least recently used
     assert [key for key in keys if cache.get(key)] == [keys[0], *keys[-3:]]
-    assert sum(path.stat().st_size for path in files(tmp_path)) <= 1000
 
 
 def test_a_file_is_found_with_its_checksum_and_can_be_read_in_pieces(tmp_path: Path) -> None:
@@ -116,11 +118,11 @@ def test_a_result_that_comes_in_pieces_is_kept_whole_or_not_at_all(tmp_path: Pat
 
 
 def test_the_last_result_stays_even_if_it_is_too_large(tmp_path: Path) -> None:
-    cache = DiskCache(tmp_path, 4 * 1000, folders=4)
-    cache.put("00" + "1" * 30, b"x" * 600)
-    cache.put("04" + "2" * 30, b"x" * 2000)
+    cache = DiskCache(tmp_path, 4 * 10_000, folders=4)
+    cache.put("00" + "1" * 30, b"x" * 6000)
+    cache.put("04" + "2" * 30, b"x" * 20_000)
     assert cache.get("00" + "1" * 30) is None
-    assert cache.get("04" + "2" * 30) == b"x" * 2000
+    assert cache.get("04" + "2" * 30) == b"x" * 20_000
     assert len(files(tmp_path)) == 1
 
 
@@ -158,15 +160,15 @@ def test_folders_of_a_cache_with_more_of_them_are_removed(tmp_path: Path) -> Non
     assert sorted(path.parent.name for path in files(tmp_path)) == ["00", "3f"]
 
 
-@pytest.mark.parametrize("total", [5000, 100_000])
+@pytest.mark.parametrize("total", [50 * BLOCK, 1000 * BLOCK])
 def test_free_space_is_left_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int
 ) -> None:
-    cache = DiskCache(tmp_path, SIZE, left_free=Reserve(1000, 0.1))
-    disk = SimpleNamespace(total=total, free=min(1000, total // 10))
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    cache = DiskCache(tmp_path, SIZE, left_free=Reserve(10 * BLOCK, 0.1))
+    disk = DiskSpace(total, min(10 * BLOCK, total // 10))
+    monkeypatch.setattr(disk_cache, "disk_space", lambda _: disk)
     assert cache.put(KEY, b"picture")
-    disk.free -= 100
+    disk = disk._replace(free=disk.free - 2 * BLOCK)
     other = KEY[::-1]
     assert not cache.put(other, b"picture")
     assert not cache.put_pieces(other, iter([b"picture"]))
@@ -175,31 +177,47 @@ def test_free_space_is_left_on_the_disk(
     assert DiskCache(tmp_path, SIZE).put(other, b"picture")
 
 
+class Disk:
+    """A disk of 1000 blocks with the files below a folder.
+
+    Attributes:
+        left: how many blocks it has for them, besides ten.
+    """
+
+    def __init__(self, folder: Path, left: int) -> None:
+        self.left = left
+        self._folder = folder
+
+    def __call__(self, _: Path) -> DiskSpace:
+        used = sum(path.stat().st_blocks * 512 for path in files(self._folder))
+        return DiskSpace(1000 * BLOCK, (10 + self.left) * BLOCK - used)
+
+
+TEN: Final = Reserve(10 * BLOCK, 0.1)
+RESULT: Final = bytes(BLOCK - 16)  # a block with its checksum
+
+
 def test_on_a_full_disk_the_least_recently_used_results_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = DiskCache(tmp_path, SIZE, folders=2, left_free=Reserve(1000, 0.1))
-
-    def disk(_: Path) -> SimpleNamespace:
-        used = sum(path.stat().st_size for path in files(tmp_path))
-        return SimpleNamespace(total=100_000, free=1000 + left - used)
+    cache, disk = DiskCache(tmp_path, SIZE, folders=2, left_free=TEN), Disk(tmp_path, 4)
 
     def stored() -> list[str]:
         return [key for key in keys if any(tmp_path.glob(f"*/{key[2:]}"))]
 
-    monkeypatch.setattr(shutil, "disk_usage", disk)
-    left, keys = 400, [f"0{number}" * 16 for number in range(1, 7)]
+    monkeypatch.setattr(disk_cache, "disk_space", disk)
+    keys = [f"0{number}" * 16 for number in range(1, 7)]
     for age, key in enumerate(keys):  # three in each folder
-        assert cache.put(key, bytes(84))  # 100 bytes with their checksum
+        assert cache.put(key, RESULT)
         (path,) = tmp_path.glob(f"*/{key[2:]}")
         os.utime(path, (1_000_000_000 + age,) * 2)
-    assert stored() == [keys[0], *keys[2:]]
-    left = 100
-    assert cache.put(KEY, b"picture"), "only its own folder makes room"
-    assert stored() == keys[5:]
-    left = -500
+    assert stored() == [keys[0], *keys[2:]], "the oldest in its folder made room"
+    disk.left = 1
+    assert cache.put(KEY, b"picture"), "only one folder makes room"
+    assert not stored(), "little more than necessary was removed, after looking at all files"
+    disk.left = -5
     assert not cache.put(KEY[::-1], b"picture")
-    assert len(files(tmp_path)) == 2, "files were removed although that is not enough"
+    assert len(files(tmp_path)) == 1, "files were removed although that is not enough"
 
 
 def test_on_a_full_disk_other_caches_make_room(
@@ -207,47 +225,79 @@ def test_on_a_full_disk_other_caches_make_room(
 ) -> None:
     caches: list[DiskCache] = []
     other = DiskCache(tmp_path / "other", SIZE)
-    cache = DiskCache(tmp_path / "own", SIZE, left_free=Reserve(1000, 0.1), others=caches)
+    cache = DiskCache(tmp_path / "own", SIZE, left_free=TEN, others=caches)
     caches += cache, other
-
-    def disk(_: Path) -> SimpleNamespace:
-        used = sum(path.stat().st_size for path in files(tmp_path))
-        return SimpleNamespace(total=100_000, free=1000 + left - used)
-
-    monkeypatch.setattr(shutil, "disk_usage", disk)
-    left, keys = 600, [f"ab{number}" + "0" * 29 for number in range(1, 5)]
+    disk = Disk(tmp_path, 6)
+    monkeypatch.setattr(disk_cache, "disk_space", disk)
+    keys = [f"ab{number}" + "0" * 29 for number in range(1, 5)]
     for key in keys[:3]:
-        assert other.put(key, bytes(84))  # 100 bytes with their checksum
+        assert other.put(key, RESULT)
     for key in keys:
-        assert cache.put(key, bytes(84))
-    assert len(files(tmp_path / "other")) == 3, "the own results are removed first"
-    left = 200
-    assert cache.put(KEY, b"picture")
+        assert cache.put(key, RESULT)
+    disk.left = 3
+    assert cache.put(KEY, RESULT)
     assert [path.name for path in files(tmp_path / "own")] == [KEY[2:]]
-    assert len(files(tmp_path / "other")) == 2
+    assert len(files(tmp_path / "other")) == 3, "the own results are removed first"
+    disk.left = 0
+    assert cache.put(keys[0], RESULT)
+    assert [path.name for path in files(tmp_path / "own")] == [keys[0][2:]]
+    assert not files(tmp_path / "other")
 
 
 def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = DiskCache(tmp_path, SIZE, left_free=Reserve(1000, 0.1))
+    cache = DiskCache(tmp_path, SIZE, left_free=TEN)
     assert cache.put(KEY, b"picture")
     unfinished = tmp_path / KEY[:2] / "result.of another process"
-    unfinished.write_bytes(bytes(100))
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9999, free=950))
+    unfinished.write_bytes(bytes(2 * BLOCK))
+    monkeypatch.setattr(disk_cache, "disk_space", lambda _: DiskSpace(1000 * BLOCK, 8 * BLOCK))
     assert not cache.put(KEY, b"another picture")
     assert sorted(files(tmp_path)) == sorted([tmp_path / KEY[:2] / KEY[2:], unfinished])
+
+
+def test_tiny_results_count_for_the_space_that_file_systems_need_for_them(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, 4 * LEAST_SIZE, folders=1)
+    for number in range(10):
+        cache.put(f"ab{number:030}", b"")
+    assert len(files(tmp_path)) == 4
+
+
+@pytest.mark.slow
+def test_tiny_results_leave_room_for_other_files(tmp_path: Path) -> None:
+    """Many file systems have room for a limited number of files."""
+    with small_disk(tmp_path / "disk", 8, "nr_inodes=400") as disk:
+        caches: list[DiskCache] = []
+        thumbnails = DiskCache(disk / "thumbnails", 1 << 30, 64, left_free=Reserve(1 << 20, 0.1))
+        documents = DiskCache(
+            disk / "documents", 1 << 30, 4, left_free=Reserve(1 << 24, 0.2), others=caches
+        )
+        caches.append(thumbnails)
+        for number in range(1000):
+            assert thumbnails.put(f"{number % 256:02x}{number:030}", b"tiny")
+        left = disk_space(disk)
+        assert left.free > 6 << 20
+        assert left.free_files >= 40
+        for number in range(100):
+            assert documents.put(f"ab{number:030}", b"small"), "thumbnails make room"
+        assert disk_space(disk).free_files >= 80
+        for number in range(200):
+            (disk / str(number)).touch()
+            if disk_space(disk).problem:
+                break
+        assert disk_space(disk).problem == "has no inodes left for more files"
+        assert thumbnails.put(KEY, b"another"), "its own results make room for it"
 
 
 @pytest.mark.process
 def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
     with ProcessPoolExecutor(3, get_context("spawn")) as pool:
         assert all(pool.map(use, [tmp_path] * 3))
-    assert sum(path.stat().st_size for path in files(tmp_path)) <= 256 * 500
+    assert sum(path.stat().st_size for path in files(tmp_path)) <= 256 * 2 * LEAST_SIZE
     assert not [path for path in files(tmp_path) if "." in path.name]
 
 
 def use(folder: Path) -> bool:
     """Write and read pictures under few keys; return whether a damaged one was ever read."""
-    cache = DiskCache(folder, 256 * 500)
+    cache = DiskCache(folder, 256 * 2 * LEAST_SIZE)
     sound = True
     for number in range(300):
         key = f"{number % 3:02}{number % 7:030}"

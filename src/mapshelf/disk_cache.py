@@ -22,9 +22,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final
 
 import xxhash
+
+from mapshelf.disk_space import Reserve, disk_space
 
 _DIGEST: Final = 16
 """Bytes of the checksum at the beginning of each file."""
@@ -32,6 +34,14 @@ _DIGEST: Final = 16
 _PIECE: Final = 1 << 20
 _TURN: Final = "turn"
 """The lock file in the folder of results."""
+
+LEAST_SIZE: Final = 8192
+"""For how many bytes each file counts at least towards the size of a cache. File systems need a few
+kilobytes even for a tiny one, and have room for a limited number of files (``disk_space.py``)."""
+
+_MORE: Final = 1 << 24
+"""How many more bytes than necessary are removed if all files of a cache had to be looked at, so
+that this is not repeated for each piece of a large result."""
 
 _REMEMBERED: Final = 1000
 """Most files to remember as verified."""
@@ -50,22 +60,6 @@ Piece = bytes | memoryview
 """A part of a result."""
 
 log = logging.getLogger(__name__)
-
-
-class Reserve(NamedTuple):
-    """Free space that results leave on the disk.
-
-    Attributes:
-        size: bytes.
-        share: the share of the disk, if that is less.
-    """
-
-    size: int
-    share: float
-
-    def of(self, total: int) -> float:
-        """Return the bytes to leave on a disk of ``total`` bytes."""
-        return min(self.size, total * self.share)
 
 
 NOTHING: Final = Reserve(0, 0)
@@ -189,6 +183,7 @@ class DiskCache:
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
             self._make_folder()
+            self._free_disk(path.parent)  # so that there can be another file
             path.parent.mkdir(exist_ok=True)
             _write(part, self._while_there_is_room(pieces, path.parent))
             part.replace(path)
@@ -246,36 +241,31 @@ class DiskCache:
             OSError: it has not.
         """
         for piece in pieces:
-            missing = self._missing_on_disk()
-            if missing > 0:
-                self._free_disk(missing, folder)
-                if self._missing_on_disk() > 0:  # somebody reads the removed files
-                    raise _disk_full()
+            self._free_disk(folder)
             yield piece
 
-    def _free_disk(self, missing: float, folder: Path) -> None:
-        """Remove the least recently used files with ``missing`` bytes, in one folder if possible.
+    def _free_disk(self, folder: Path) -> None:
+        """If the disk has too little space, remove the least recently used files.
+
+        They are those in ``folder`` if these are enough.
 
         Raises:
-            OSError: there are not so many bytes. Nothing is removed.
+            OSError: there are not enough, and nothing is removed; or others read the removed ones.
         """
-        found = _finished(folder)
-        if _total(found) < missing:
-            found = self._all_finished()
-        for cache in self._others:
-            if cache is not self and _total(found) < missing:
-                found += cache._all_finished()
-        if _total(found) < missing:
+        missing = self._left_free.missing(disk_space(self._folder))
+        if not any(missing):
+            return
+        found, more = _finished(folder), 0
+        if not _are_enough(found, missing):
+            found, more = self._all_finished(), _MORE
+        for other in self._others:
+            if other is not self and not _are_enough(found, missing):
+                found += other._all_finished()
+        if not _are_enough(found, missing):
             raise _disk_full()
-        for _, size, path in found:
-            if missing > 0:
-                with suppress(FileNotFoundError):
-                    os.unlink(path)
-                missing -= size
-
-    def _missing_on_disk(self) -> float:
-        disk = shutil.disk_usage(self._folder)
-        return self._left_free.of(disk.total) - disk.free
+        _remove(found, missing[0] + more, missing[1])
+        if any(self._left_free.missing(disk_space(self._folder))):
+            raise _disk_full()
 
     def _make_folder(self) -> None:
         """Create the folder, readable only by the owner: it contains results of private maps."""
@@ -284,7 +274,7 @@ class DiskCache:
 
     def _all_finished(self) -> list[tuple[float, int, str]]:
         folders = [self._folder / f"{number:02x}" for number in range(self._folders)]
-        return sorted(chain.from_iterable(map(_finished, filter(Path.is_dir, folders))))
+        return sorted(chain.from_iterable(map(_finished, folders)))
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
@@ -292,24 +282,28 @@ class DiskCache:
     def _make_room(self, fresh: Path) -> None:
         """If the folder is too large, remove the least recently used files, except ``fresh``."""
         found = _least_recently_used(fresh.parent)
-        total = _total(found)
+        total = sum(max(size, LEAST_SIZE) for _, size, _ in found)
         now = time.time()
         for used, size, path in found:
             abandoned = _is_being_written(path) and now - used > _ABANDONED_AFTER
             if (total > self._share and path != str(fresh)) or abandoned:
                 with suppress(FileNotFoundError):
                     os.unlink(path)
-                total -= size
+                total -= max(size, LEAST_SIZE)
 
 
 def _least_recently_used(folder: Path) -> list[tuple[float, int, str]]:
-    """Return the files of a folder: when each was last used, its size, and its path."""
+    """Return the files of a folder: when each was last used, its size on disk, and its path.
+
+    There are none if there is no such folder.
+    """
     found = []
-    with os.scandir(folder) as entries:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):  # another process removed it
                 status = entry.stat()
-                found.append((status.st_mtime, status.st_size, entry.path))
+                size = max(status.st_size, status.st_blocks * 512)
+                found.append((status.st_mtime, size, entry.path))
     return sorted(found)
 
 
@@ -319,6 +313,21 @@ def _finished(folder: Path) -> list[tuple[float, int, str]]:
 
 def _total(files: Iterable[tuple[float, int, str]]) -> int:
     return sum(size for _, size, _ in files)
+
+
+def _are_enough(files: Sequence[tuple[float, int, str]], missing: tuple[float, float]) -> bool:
+    return _total(files) >= missing[0] and len(files) >= missing[1]
+
+
+def _remove(files: Iterable[tuple[float, int, str]], least: float, fewest: float) -> None:
+    """Remove the first files with so many bytes together, and so many of them."""
+    total = 0
+    for number, (_, size, path) in enumerate(files):
+        if total >= least and number >= fewest:
+            break
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        total += size
 
 
 def _disk_full() -> OSError:

@@ -1,16 +1,15 @@
 """Large files are read from the store in chunks, and only once."""
 
 import random
-import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Final
 
 import pytest
 
+from mapshelf import disk_cache
 from mapshelf.api.documents import (
     FILE_PIECE,
     LARGE_FILE,
@@ -23,7 +22,8 @@ from mapshelf.api.documents import (
 )
 from mapshelf.api.streaming import open_body
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.disk_cache import DiskCache, Reserve
+from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_space import DiskSpace, Reserve
 from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import KeptFile, Outline, Topic, sheets_of
@@ -101,8 +101,8 @@ def test_a_file_replaced_while_it_is_read_can_be_requested_again(tmp_path: Path)
 def test_a_file_is_sent_from_memory_while_the_disk_is_full_unless_it_is_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disk = SimpleNamespace(total=1 << 40, free=(1 << 29) - 1)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    disk = DiskSpace(1 << 40, (1 << 29) - 1)
+    monkeypatch.setattr(disk_cache, "disk_space", lambda _: disk)
     with documents(tmp_path) as made:
         file, content, _ = kept(zlib.compress(LARGE))
         assert made.of_file(file, content, KIND).body == LARGE
@@ -111,7 +111,7 @@ def test_a_file_is_sent_from_memory_while_the_disk_is_full_unless_it_is_too_larg
             file, content, _ = kept(zlib.compress(body, 1))
             with pytest.raises(Overloaded, match="disk"):
                 made.of_file(file, content, KIND)
-        disk.free += 1
+        disk = disk._replace(free=1 << 29)
         assert made.of_file(file, content, KIND).file
 
 

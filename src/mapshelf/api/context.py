@@ -20,7 +20,8 @@ from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.api.upload_reader import PatientReader
 from mapshelf.client_address import Network, Sender, client_address
-from mapshelf.disk_cache import DiskCache, Reserve
+from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_space import Reserve
 from mapshelf.model import VisitKind
 from mapshelf.render.formula_worker import FormulaWorker
 from mapshelf.render.image_worker import ImageWorker
@@ -44,7 +45,8 @@ LEFT_FREE: Final = Reserve(1536 << 20, 0.15)
 """What documents leave free on the disk, for the store and for exports, which leave less."""
 
 LEFT_FREE_BY_THUMBNAILS: Final = Reserve(64 << 20, 0.1)
-"""What thumbnails leave free. They are more useful, and smaller."""
+"""What thumbnails leave free. They are more useful, and smaller. The other caches leave more, so if
+they have too little, they remove thumbnails."""
 
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""
@@ -132,16 +134,16 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     sessions = BrowserSessions(settings.base_url, store, proxy_user)
     address = partial(address_of, settings.trusted_proxies)
     queues = Queues()
-    exports = Exports(settings.exports)
+    thumbnails = DiskCache(
+        settings.thumbnails, THUMBNAILS_SIZE, THUMBNAILS_FOLDERS, left_free=LEFT_FREE_BY_THUMBNAILS
+    )
+    exports = Exports(settings.exports, [thumbnails])
     documents = DiskCache(
         settings.documents,
         DOCUMENTS_SIZE,
         DOCUMENTS_FOLDERS,
         left_free=LEFT_FREE,
         others=exports.caches,
-    )
-    thumbnails = DiskCache(
-        settings.thumbnails, THUMBNAILS_SIZE, THUMBNAILS_FOLDERS, left_free=LEFT_FREE_BY_THUMBNAILS
     )
     long_turn = partial(documents.turn, "long")
     return Context(

@@ -12,14 +12,15 @@ zip or a document, the zips that were used least recently are deleted earlier.
 
 import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from mapshelf.accounts.data_export import MOST_BYTES
-from mapshelf.disk_cache import CachedFile, DiskCache, Reserve
+from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.disk_space import Reserve
 
 ROOM: Final = 4 * MOST_BYTES
 """Maximum total size of account exports on disk, in bytes."""
@@ -47,10 +48,11 @@ class Exports:
     """The exports in a folder, which the workers of a node share.
 
     Attributes:
-        caches: the caches that they are in.
+        caches: the caches that they are in, and those given.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, others: Sequence[DiskCache] = ()) -> None:
+        """Keep exports in ``folder``; on an almost full disk, results of ``others`` make room."""
         self._folder = folder
         self.caches: list[DiskCache] = []
         self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE, others=self.caches)
@@ -61,7 +63,7 @@ class Exports:
             left_free=LEFT_FREE_BY_SELECTIONS,
             others=self.caches,
         )
-        self.caches += self._selections, self._accounts
+        self.caches += self._selections, self._accounts, *others
 
     def account(self, user_id: int, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return a new account export of a user, which replaces an earlier one.

@@ -6,12 +6,12 @@
 import gc
 import logging
 import os
-import shutil
 import threading
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from mapshelf.disk_space import disk_space
 from mapshelf.errors import MapshelfError
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.idle_builder import wait_until_outdated
@@ -26,9 +26,6 @@ NICENESS: Final = 2
 
 RETRY_INTERVAL: Final = 1.0
 """Seconds before a retry when another process is building."""
-
-DISK_FULL: Final = 1 << 20
-"""Free bytes below which a disk counts as full."""
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +58,8 @@ def _reason(error: Exception, folder: Path) -> str:
     """Return a one-line reason why building failed."""
     with suppress(OSError):
         # The search engine's message about a full disk is unclear, and varies.
-        if shutil.disk_usage(folder).free < DISK_FULL:
-            return f"the disk of {folder} is full"
+        if problem := disk_space(folder).problem:
+            return f"the disk of {folder} {problem}"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

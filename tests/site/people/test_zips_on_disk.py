@@ -1,20 +1,20 @@
 """Zip files that anybody can request: they neither fill the disk nor delay account exports."""
 
 import asyncio
-import shutil
 import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any, Final
 
 import httpx
 import pytest
 
+from mapshelf import disk_cache
 from mapshelf.api import exports
+from mapshelf.disk_space import DiskSpace
 from mapshelf.model import MapDraft, Source
 from mapshelf.site import bulk_actions
 from tests.harness import PATIENCE, Shelf, copied_shelf, full_queue, outline_of
@@ -72,8 +72,8 @@ def test_zips_of_selections_have_their_own_disk_quota(
 def test_zips_leave_free_disk_space_for_the_store(
     start: Start, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, total: int
 ) -> None:
-    disk = SimpleNamespace(total=total, free=0)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    disk = DiskSpace(total, 0)
+    monkeypatch.setattr(disk_cache, "disk_space", lambda _: disk)
     site, paths = start(), iter(selections())
     ann = member(site, shelf, "ann")
 
@@ -82,12 +82,12 @@ def test_zips_leave_free_disk_space_for_the_store(
         return answer.status_code, ann.fill("/account/export").status_code
 
     room = min(1 << 30, total // 10)
-    disk.free = room // 2 - (1 << 20)
+    disk = disk._replace(free=room // 2 - (1 << 20))
     assert statuses() == (503, 503)
     assert not on_disk(shelf), "a partial zip file was left"
-    disk.free = room // 2
+    disk = disk._replace(free=room // 2)
     assert statuses() == (503, 200), "zips of selections leave some for account exports"
-    disk.free = room
+    disk = disk._replace(free=room)
     assert statuses() == (200, 200)
 
 

@@ -1,7 +1,6 @@
 """The file of a SQLite database: its folder, its permissions, and errors on opening it."""
 
 import os
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -12,10 +11,8 @@ from typing import Final
 import apsw
 
 from mapshelf import durable
+from mapshelf.disk_space import disk_space
 from mapshelf.errors import StoreMissing, StoreUnavailable
-
-DISK_FULL: Final = 1 << 20
-"""Free bytes below which a disk counts as full."""
 
 LOG: Final = "-wal"
 _INDEX: Final = "-shm"
@@ -123,8 +120,8 @@ def explained(path: Path) -> Iterator[None]:
     except apsw.IOError as error:
         # SQLite says that about the file that its processes share if there is no space for it.
         folder = Path(os.path.realpath(path)).parent  # it may be a link to another disk
-        if folder.exists() and shutil.disk_usage(folder).free < DISK_FULL:
-            raise StoreUnavailable(f"cannot open {path}: the disk of {folder} is full") from error
+        if folder.exists() and (problem := disk_space(folder).problem):
+            raise StoreUnavailable(f"cannot open {path}: the disk of {folder} {problem}") from error
         raise
 
 

@@ -1,0 +1,69 @@
+"""How much space a disk has left: bytes, and files.
+
+Many file systems, for instance ext4, have a fixed number of inodes, one for each file. So a disk
+may be full of small files although most of its bytes are free.
+"""
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_FULL: Final = 1 << 20
+_FULL_OF_FILES: Final = 64
+
+BYTES_PER_FILE: Final = 1 << 14
+"""Bytes for which a file system has an inode: what ``mkfs.ext4`` chooses by default."""
+
+
+class DiskSpace(NamedTuple):
+    """The space of a disk that a program may use.
+
+    Attributes:
+        size: all bytes.
+        free: free bytes.
+        files: how many files there can be, 0 if that is unlimited.
+        free_files: how many more there can be.
+    """
+
+    size: int
+    free: int
+    files: int = 0
+    free_files: int = 0
+
+    @property
+    def problem(self) -> str | None:
+        """Why it has no room for a database or an index, if it has none."""
+        if self.free < _FULL:
+            return "is full"
+        if self.files and self.free_files < _FULL_OF_FILES:
+            return "has no inodes left for more files"
+        return None
+
+
+class Reserve(NamedTuple):
+    """Free space to leave on a disk, in bytes and the corresponding number of files.
+
+    Attributes:
+        size: bytes.
+        share: the share of the disk, if that is less.
+    """
+
+    size: int
+    share: float
+
+    def missing(self, disk: DiskSpace) -> tuple[float, float]:
+        """Return how many free bytes, and free files, a disk has too few; at least 0."""
+        size = min(self.size, disk.size * self.share)
+        files = min(self.size / BYTES_PER_FILE, disk.files * self.share)
+        return max(0.0, size - disk.free), max(0.0, files - disk.free_files)
+
+
+def disk_space(place: Path | int) -> DiskSpace:
+    """Return the space of the disk with a file or folder, given its path or descriptor.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    found = os.statvfs(place)
+    size, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return DiskSpace(size, free, found.f_files, found.f_favail)
