@@ -5,10 +5,11 @@ import io
 import os
 import socket
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -117,44 +118,70 @@ def test_a_stream_that_makes_room_is_cut_off() -> None:
     run(test())
 
 
-@pytest.mark.parametrize("short", [True, False])
-def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_a_full_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: bool
-) -> None:
-    """Those that read the same file count once; those whose file is not removed, not at all."""
+@dataclass
+class Sending:
+    """Sends files of a cache to clients; the disk is almost full if it is ``short``."""
+
+    kept: DiskCache
+    opened: ExitStack
+    streams: Streams
+
+    def begin(self, key: str, recipient: str = "", address: str = "") -> tuple[Stream, Path]:
+        """Begin to send the file under ``key``, of 100 bytes; each client has its own address."""
+        if self.kept.find(key * 32) is None:
+            self.kept.put(key * 32, bytes(84))  # 100 bytes with their checksum
+        file = self.kept.find(key * 32)
+        assert file is not None
+        stream = self.opened.enter_context(self.streams.sending(address or token_hex()))
+        response = Response(200, (), file=replace(file, recipient=recipient))
+        self.opened.enter_context(stream.opened(response))
+        return stream, file.path
+
+
+@pytest.fixture
+def sending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: bool) -> Iterator[Sending]:
     monkeypatch.setattr(streaming, "MOST_REMOVED", 250)
     monkeypatch.setattr(streaming, "CHECKED_EVERY", 0.05)
     monkeypatch.setattr(streaming, "ENOUGH_FREE", 1 << 60 if short else 1)
-    kept = DiskCache(tmp_path / "kept", 1 << 20)
+    with ExitStack() as opened:
+        yield Sending(DiskCache(tmp_path / "kept", 1 << 24), opened, Streams())
 
-    def begin(key: str, recipient: str = "") -> tuple[Stream, Path]:
-        if kept.find(key * 32) is None:
-            kept.put(key * 32, bytes(84))  # 100 bytes with their checksum
-        file = kept.find(key * 32)
-        assert file is not None
-        file = replace(file, recipient=recipient)
-        stream = opened.enter_context(streams.sending("one"))
-        opened.enter_context(stream.opened(Response(200, (), file=file)))
-        return stream, file.path
 
-    async def goes_on(stream: Stream) -> bool:
-        return await stream.wait_until_taken(asyncio.sleep(0))
+async def going_on(sent: list[tuple[Stream, Path]]) -> list[bool]:
+    """Return which files are still sent after a check of the disk."""
+    await asyncio.sleep(0.1)
+    return [await stream.wait_until_taken(asyncio.sleep(0)) for stream, _ in sent]
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_clients_are_cut_off_if_removed_files_occupy_too_much_of_a_full_disk(
+    sending: Sending, short: bool
+) -> None:
+    """Those that read the same file count once; those whose file is not removed, not at all."""
 
     async def test() -> None:
-        sent = [begin(key) for key in "1223"]
-        others = [begin("4", "ann"), begin("5", "bob"), begin("6")]
+        sent = [sending.begin(key) for key in "1223"]
+        others = [sending.begin("4", "ann"), sending.begin("5", "bob"), sending.begin("6")]
         for _, path in (*sent, *others[:2]):
             path.unlink(missing_ok=True)
-        sent.append(begin("7"))
-        await asyncio.sleep(0.1)
-        assert [await goes_on(stream) for stream, _ in sent] == [not short, *[True] * 4]
-        assert all([await goes_on(stream) for stream, _ in others])
-        begin("8", "ann")
-        await asyncio.sleep(0.1)
+        sent.append(sending.begin("7"))
+        assert await going_on(sent) == [not short, *[True] * 4]
+        assert all(await going_on(others))
+        sending.begin("8", "ann")
         # Of the files to ann, only the newest does not count.
-        assert [await goes_on(stream) for stream, _ in sent] == [*[not short] * 3, True, True]
-        assert all([await goes_on(stream) for stream, _ in others])
+        assert await going_on(sent) == [*[not short] * 3, True, True]
+        assert all(await going_on(others))
 
-    with ExitStack() as opened:
-        streams = Streams()
-        run(test())
+    run(test())
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_an_address_reads_one_removed_file_of_a_full_disk(sending: Sending, short: bool) -> None:
+    async def test() -> None:
+        sent = [sending.begin(key, address="192.0.2.1") for key in "1233"]
+        sent.append(sending.begin("3"))
+        for _, path in sent[1:]:
+            path.unlink(missing_ok=True)
+        assert await going_on(sent) == [True, not short, True, True, True]
+
+    run(test())

@@ -195,7 +195,8 @@ class Streams:
     def _free_disk(self) -> None:
         """On an almost full disk, cut off clients that read removed files, stalled ones first.
 
-        A file stays on the disk as long as anybody reads it, so the least stalled reader counts.
+        One address may go on reading one of them. A file stays on the disk as long as anybody reads
+        it, so the least stalled reader counts.
         """
         newest = {stream.recipient: stream for stream in self._streams if stream.recipient}
         removed: dict[tuple[int, int], list[Stream]] = {}
@@ -203,13 +204,17 @@ class Streams:
             if newest.get(stream.recipient) is not stream:
                 removed.setdefault(stream.removed_file(), []).append(stream)
         removed.pop((0, 0), None)
-        total = sum(size for _, size in removed)
-        for file in sorted(removed, key=lambda file: -min(map(Stream.stalled, removed[file]))):
-            if total <= MOST_REMOVED or removed[file][0].free_bytes() >= ENOUGH_FREE:
-                break
-            for stream in removed[file]:
-                self._cut_off(stream)
-            total -= file[1]
+        total, addresses = 0, set[str]()
+        for file in sorted(removed, key=lambda file: min(map(Stream.stalled, removed[file]))):
+            readers, size = removed[file], file[1]
+            own = {stream.address for stream in readers}
+            too_much = own <= addresses or total + size > MOST_REMOVED
+            if too_much and readers[0].free_bytes() < ENOUGH_FREE:
+                for stream in readers:
+                    self._cut_off(stream)
+            else:
+                total += size
+                addresses |= own
 
     def _cut_off(self, stream: Stream) -> None:
         stream.cut_off()
