@@ -7,17 +7,21 @@ from typing import Any
 
 
 class Scope:
-    """A ``GET`` request."""
+    """A request."""
 
     http_version = "1.1"
     client = "127.0.0.1:5000"
-    method = "GET"
 
     def __init__(
-        self, path: str, query_string: str = "", headers: Mapping[str, str] = MappingProxyType({})
+        self,
+        path: str,
+        query_string: str = "",
+        headers: Mapping[str, str] = MappingProxyType({}),
+        method: str = "GET",
     ) -> None:
         """Request a path. A header whose value has several lines is sent several times."""
         self.path = path
+        self.method = method
         self.query_string = query_string
         self.headers: Any = self
         self._sent = {"host": "localhost", **{name.lower(): one for name, one in headers.items()}}
@@ -31,7 +35,7 @@ class Scope:
 
 
 class Answer:
-    """Keeps the response."""
+    """Keeps the response to a request whose body never arrives."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -46,6 +50,7 @@ class Answer:
     async def client_disconnect(self) -> None:
         await Event().wait()
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        """Return the chunks of the body, which is always empty here."""
-        raise NotImplementedError
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Wait for the body, for ever."""
+        await Event().wait()
+        yield b""

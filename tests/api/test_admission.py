@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import httpx
 import orjson
@@ -179,6 +180,71 @@ def test_searches_are_refused_unread_while_too_many_wait(tmp_path: Path, path: s
         names = [name for name, _ in refused.headers]
         assert {"retry-after", "x-request-id", "access-control-allow-origin"} <= set(names)
         assert service.run(ask(path, "query=soil", {})).status == 401
+
+
+LARGE_BODY: Final = {"Content-Length": str(rsgi.SMALL_BODY + 1)}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "media_type"),
+    [
+        ("POST", "/signin", "text/plain; charset=utf-8"),
+        ("POST", "/maps", "application/json"),
+        ("PATCH", "/maps/abcdefgh", "application/json"),
+    ],
+)
+def test_bodies_of_one_client_are_refused_unread(
+    service: Service, monkeypatch: pytest.MonkeyPatch, method: str, path: str, media_type: str
+) -> None:
+    """Over RSGI, as Granian calls it. These bodies never arrive, so reading them would not end."""
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(request_handler, "MOST_DRAINED", 2)
+    application = service.application.application
+    handler = application.handler
+
+    def send(address: str, headers: dict[str, str]) -> "asyncio.Future[Answer]":
+        scope, answer = Scope(path, "", headers, method), Answer()
+        scope.client = f"{address}:5000"
+
+        async def sent() -> Answer:
+            await rsgi.RSGIApplication(application).__rsgi__(scope, answer)
+            return answer
+
+        return asyncio.ensure_future(sent())
+
+    async def fill() -> None:
+        monkeypatch.setattr(admission, "FEWEST", 1000)
+        turns = (handler.admission.turn(lambda: "192.0.2.1") for _ in range(200))
+        waiting.extend([asyncio.ensure_future(turn) for turn in turns])
+        await asyncio.sleep(0)
+        monkeypatch.setattr(admission, "FEWEST", 1)
+
+    async def ask() -> tuple[list[Answer], int]:
+        await fill()
+        sent = [send("192.0.2.1", {"Content-Length": "100"}), send("192.0.2.1", {})]
+        others = [send("192.0.2.1", LARGE_BODY), send("192.0.2.1", LARGE_BODY)]
+        await asyncio.sleep(0.01)  # now these two are waiting for their bodies
+        await fill()
+        sent.append(send("192.0.2.1", LARGE_BODY))
+        others.append(send("192.0.2.2", {"Content-Length": "100"}))
+        await asyncio.sleep(0)
+        done = sum(one.done() for one in others)
+        for one in others:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return [one.result() for one in sent], done
+
+    waiting: list[asyncio.Future[None]] = []
+    refused, others = service.run(ask())
+    assert not others, "more were refused unread"
+    for answer in refused:
+        headers = dict(answer.headers)
+        assert answer.status == 503
+        assert headers["content-type"] == media_type
+        assert headers["connection"] == "close"
+        assert headers["retry-after"]
+        assert headers["x-request-id"]
+        assert ("access-control-allow-origin" in headers) == (path != "/signin")
 
 
 @pytest.mark.slow

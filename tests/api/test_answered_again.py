@@ -5,6 +5,7 @@ The requests go through RSGI, as in `mapshelf serve`.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -57,6 +58,19 @@ def test_a_cached_response_is_the_same_as_the_first(shared: Shelf, path: str) ->
         answers = [fresh.request(path) for _ in range(4)]
     assert all(plain(one) == plain(answers[0]) for one in answers)
     assert len({dict(one.headers)["x-request-id"] for one in answers}) == 4
+
+
+def test_a_cached_response_has_the_names_from_a_trusted_proxy(shared: Shelf) -> None:
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    sent = {"x-request-id": "edge-17", "traceparent": trace}
+    for trusted, named in (("127.0.0.1", True), ("192.0.2.0/24", False)):
+        settings = replace(shared.settings, trusted_proxies=(ip_network(trusted),))
+        with InProcess(settings) as service:
+            for path in PATHS:
+                for _ in range(3):
+                    headers = dict(service.request(path, sent).headers)
+                    assert (headers["x-request-id"] == "edge-17") == named
+                    assert (headers.get("traceparent") == trace) == named
 
 
 def test_a_cached_response_still_needs_a_token(shared: Shelf, served: InProcess) -> None:

@@ -13,7 +13,8 @@ import asyncio
 import itertools
 import secrets
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -41,6 +42,7 @@ from mapshelf.api.rate_limits import Limit, RateLimits
 from mapshelf.api.routes import READING, ErrorPage, Method, Route, Router
 from mapshelf.api.streaming import LARGE_BODY
 from mapshelf.api.tracing import CarriedNames
+from mapshelf.client_address import Sender
 from mapshelf.errors import (
     AddressTooLong,
     BodyTooLarge,
@@ -61,6 +63,10 @@ T = TypeVar("T")
 CROWDED_AFTER: Final = 0.01
 """Delay of the marker in seconds that counts as overload."""
 
+MOST_DRAINED: Final = 32
+"""How many bodies of one owner are received at a time only to be discarded; under overload, more
+are refused without."""
+
 CALM_FOR: Final = 0.002
 """Seconds until the next marker if the last one was not delayed."""
 
@@ -72,7 +78,6 @@ class RequestHandler:
         router: the operations.
         admission: makes requests wait or refuses them under overload.
         authenticator: knows the tokens, ``None`` until the store is open.
-        request_ids: yields a new id for each request.
         looks_closely: whether each request is noted, so that none may be answered without reading.
     """
 
@@ -85,15 +90,15 @@ class RequestHandler:
         self.router = router
         self._limits = limits
         self._measurements = measurements
-        self.request_ids = _request_ids()
+        self._request_ids = _request_ids()
         trusted = context.settings.trusted_proxies
         self._carried = CarriedNames(trusted) if trusted else None
         self._access_log = AccessLog(trusted) if context.settings.access_log else None
         self._spans = _spans() if context.settings.opentelemetry else None
-        noting = self._carried, self._access_log, self._spans
-        self.looks_closely = any(one is not None for one in noting)
+        self.looks_closely = self._access_log is not None or self._spans is not None
         self.admission = Admission()
         self._delay = _RequestDelay()
+        self._draining: Counter[Hashable] = Counter()
         self.authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
@@ -113,7 +118,7 @@ class RequestHandler:
             asked: the request in the format of the server interface.
         """
         began = perf_counter()
-        request_id = next(self.request_ids)
+        request_id = next(self._request_ids)
         request, status = None, 0
         try:
             request = read(asked)
@@ -140,10 +145,23 @@ class RequestHandler:
         own = _own_headers(request, request_id)
         if request is not None and not request.shared:
             response = replace(response, shared=False)
-        if request is None or request.body is None or not await request.leaves_body_unread():
+        if request is None or request.body is None or request.body.is_read():
+            return response, own
+        if not await self._leaves_body_unread(request):
             return response, own
         # The start of the next request on this connection is unknown.
         return response, (*own, (b"connection", b"close"))
+
+    def names(self, scope: T, make_sender: Callable[[T], Sender]) -> tuple[str, bytes]:
+        """Return the id for a request, and the traceparent from a trusted proxy, or nothing."""
+        carried, traceparent = (
+            self._carried.names(make_sender(scope)) if self._carried else ("", b"")
+        )
+        return carried or next(self._request_ids), traceparent
+
+    def drains_much_of(self, owner: Hashable) -> bool:
+        """Return whether many refused requests of an owner wait for the end of their bodies."""
+        return self._draining[owner] >= MOST_DRAINED
 
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
         """Return the response to an earlier ``GET`` if it can be sent again unchanged.
@@ -155,6 +173,16 @@ class RequestHandler:
         snapshot = None if self.looks_closely else self._snapshot.in_use
         cached = snapshot and snapshot.response_under((path, query_string))
         return cached if cached and cached.counts else None
+
+    async def _leaves_body_unread(self, request: Request) -> bool:
+        owner = request.owner()
+        self._draining[owner] += 1
+        try:
+            return await request.leaves_body_unread()
+        finally:
+            self._draining[owner] -= 1
+            if not self._draining[owner]:
+                del self._draining[owner]
 
     async def _respond(self, request: Request) -> Response:
         route = self._route(request)
@@ -215,7 +243,8 @@ class RequestHandler:
     ) -> Response:
         """Return the response to a failed request: an error page for people, JSON for programs."""
         self._measurements.note_error(error)
-        show = self._error_page(request) if request else None
+        gone = isinstance(error, ClientDisconnected)
+        show = self._error_page(request) if request and not gone else None
         traceparent = request.traceparent if request else b""
         if request is None or show is None:
             as_text = request is not None and request.outages_as_text
@@ -235,13 +264,9 @@ class RequestHandler:
             return home.error_page if home and request.is_navigation else None
 
     def _route(self, request: Request) -> Route:
-        route = self.router.fixed.get(request.path)
-        if route is not None:
-            return route
-        found = self.router.match(request.path)
-        if found is None:
+        route, request.parts = self.router.find(request.path)
+        if route is None:
             raise UnknownPath("There is nothing at this address.")
-        route, request.parts = found
         return route
 
     def _count(self, request: Request | None, status: int, seconds: float) -> None:

@@ -182,13 +182,16 @@ class Router:
             (re.compile(_pattern(path)), route) for path, route in table.items() if "{" in path
         ]
 
-    def match(self, path: str) -> tuple[Route, dict[str, str]] | None:
-        """Return the route of a path with variable parts, and their values, ``None`` if none."""
+    def find(self, path: str) -> tuple[Route | None, dict[str, str]]:
+        """Return the route of a path, if there is one, and the values of its variable parts."""
+        route = self.fixed.get(path)
+        if route is not None:
+            return route, {}
         for pattern, route in self._varying:
             found = pattern.fullmatch(path)
             if found:
                 return route, found.groupdict()
-        return None
+        return None, {}
 
 
 def _pattern(path: str) -> str:

@@ -8,6 +8,7 @@ the same with any ASGI server.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, Protocol
@@ -18,11 +19,16 @@ from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.owners import Owner
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.request_handler import count
+from mapshelf.api.routes import Route
 from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, whole_body
 from mapshelf.api.work_queue import until_done
 from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
 
 TextHeaders = list[tuple[str, str]]
+
+SMALL_BODY: Final = 4096
+"""Maximum size in bytes of a body that the server receives with the headers, and discards if nobody
+reads it."""
 
 _FORWARDED: Final = "x-forwarded-for"
 
@@ -93,9 +99,10 @@ class RSGIApplication:
 
     async def __rsgi__(self, scope: HTTPScope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
-        if scope.method == "GET" and (
-            self._answer_from_cache(scope, protocol) or self._refuse_early(scope, protocol)
-        ):
+        if scope.method == "GET":
+            if self._answer_from_cache(scope, protocol) or self._refuse_early(scope, protocol):
+                return
+        elif self._handler.admission.is_giving and self._refuse_body(scope, protocol):
             return
         response, own_headers = await self._handler.answer(_read_request, (scope, protocol))
         whole = scope.method != "HEAD"
@@ -131,9 +138,8 @@ class RSGIApplication:
         response = cached.for_user(user)
         if response is None:
             return False
-        named = ("x-request-id", next(self._handler.request_ids))
-        headers = [*(response.text_headers or self._fixed_headers(response)), named]
-        protocol.response_bytes(response.status, headers, response.body)
+        fixed = response.text_headers or self._fixed_headers(response)
+        protocol.response_bytes(response.status, [*fixed, *self._names(scope)], response.body)
         count(cached.counts, response.status, perf_counter() - began)
         return True
 
@@ -154,10 +160,37 @@ class RSGIApplication:
             if method.queue and method.queued in scope.query_string.encode():
                 self._application.context.queues.by_name()[method.queue].check_room(owner)
         except Overloaded as error:
-            named = ((b"x-request-id", next(self._handler.request_ids).encode()),)
-            count(route.counts["GET"], self._refuse(protocol, error, named), 0.0)
+            count(route.counts["GET"], self._refuse(protocol, error, self._names(scope)), 0.0)
             return True
         return False
+
+    def _refuse_body(self, scope: HTTPScope, protocol: HTTPProtocol) -> bool:
+        """Refuse a request that is not a GET like ``_refuse_early``; return whether it did.
+
+        Otherwise, requests whose clients hang up before the end of the body would take more time
+        than any others.
+        """
+        handler = self._handler
+        route = handler.router.find(scope.path)[0]
+        method = route.methods.get(scope.method) if route else None
+        if route is None or method is None or method.budget is None or handler.looks_closely:
+            return False
+        owner = self._owner(scope)
+        try:
+            handler.admission.check_room(lambda: owner)
+        except Overloaded as error:
+            if not (_is_small(scope.headers) or handler.drains_much_of(owner)):
+                return False  # the body must be received first (``incoming.py``)
+            names = [*self._names(scope), ("connection", "close")]
+            count(route.counts[scope.method], self._refuse(protocol, error, names, route), 0.0)
+            return True
+        return False
+
+    def _names(self, scope: HTTPScope) -> TextHeaders:
+        """Return the headers with the names of a request that has not been read."""
+        request_id, traceparent = self._handler.names(scope, RSGISender)
+        named = ("x-request-id", request_id)
+        return [named, ("traceparent", traceparent.decode())] if traceparent else [named]
 
     def _owner(self, scope: HTTPScope) -> Owner:
         """Return the owner of a request that has not been read."""
@@ -179,7 +212,7 @@ class RSGIApplication:
         try:
             body = whole_body(response)
         except OSError as error:
-            self._refuse(protocol, error, own_headers)
+            self._refuse(protocol, error, _as_text(own_headers))
             return
         headers = self._fixed_headers(response) + _as_text(own_headers)
         protocol.response_bytes(response.status, headers, body)
@@ -196,19 +229,31 @@ class RSGIApplication:
                 body = opened.enter_context(stream.opened(response))
                 pipe = opened.enter_context(Pipe())
             except (ClientDisconnected, Overloaded, OSError) as error:
-                self._refuse(protocol, error, own_headers)
+                self._refuse(protocol, error, _as_text(own_headers))
                 return
             headers = self._fixed_headers(response) + _as_text(own_headers)
             protocol.response_file(response.status, headers, pipe.path)
             if not await pipe.send(body, stream):
                 await asyncio.to_thread(end_connection, scope.client)
 
-    def _refuse(self, protocol: HTTPProtocol, error: Exception, own_headers: Headers) -> int:
-        """Send the response to an error that counts as overload; return its status."""
+    def _refuse(
+        self,
+        protocol: HTTPProtocol,
+        error: Exception,
+        own_headers: TextHeaders,
+        route: Route | None = None,
+    ) -> int:
+        """Send the response to an error that counts as overload; return its status.
+
+        It is text if the route is for people.
+        """
         self._application.measurements.note_error(error)
         overloaded = error if isinstance(error, Overloaded) else Overloaded(str(error))
-        refusal = error_response(overloaded, "")
-        headers = self._fixed_headers(refusal) + _as_text(own_headers)
+        as_text = route is not None and (route.outages_as_text or route.error_page is not None)
+        refusal = error_response(overloaded, "", outages_as_text=as_text)
+        if route is not None and not route.shared:
+            refusal = replace(refusal, shared=False)
+        headers = self._fixed_headers(refusal) + own_headers
         protocol.response_bytes(refusal.status, headers, refusal.body)
         return refusal.status
 
@@ -259,6 +304,14 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     target = scope.method, scope.path, scope.query_string.encode()
     client = protocol.client_disconnect, protocol.__aiter__
     return Request(*target, headers, scope, RSGISender, *client)
+
+
+def _is_small(headers: Any) -> bool:
+    """Return whether a request has at most a small body."""
+    lengths = headers.get_all("content-length")
+    if not lengths:
+        return "transfer-encoding" not in headers
+    return lengths[0].isdigit() and int(lengths[0][:20]) <= SMALL_BODY
 
 
 def _as_text(headers: Headers) -> TextHeaders:

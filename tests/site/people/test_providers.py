@@ -722,17 +722,26 @@ def test_people_sign_in_with_passwords_while_the_provider_is_down(
     assert say("provider.away", name=NAME) in page.text
 
 
-def test_a_provider_that_fails_on_the_way_back(
-    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_provider_that_fails_on_the_way_back(open_site: Service, provider: SmallProvider) -> None:
+    """Others can still sign in: perhaps it fails for one code only."""
     person = Person(open_site)
     address = provider.let_in(begin(person))
     provider.status = 500
     refused(come_back(person, address), "away", 503)
+    provider.status = 200
+    assert enter(Person(open_site), provider).status_code == 303
+
+
+def test_a_provider_that_publishes_nothing_is_not_requested_again_too_soon(
+    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(open_site)
+    provider.status = 500
+    refused(person.get("/signin/provider", 503), "away", 503)
     asked = len(provider.asked)
     provider.status = 200
-    refused(enter(person, provider), "away", 503)
-    assert len(provider.asked) == asked, "a failed provider was requested again too soon"
+    refused(person.get("/signin/provider", 503), "away", 503)
+    assert len(provider.asked) == asked
     pass_time(monkeypatch, RETRIED_AFTER)
     assert enter(person, provider).status_code == 303
 
@@ -761,14 +770,23 @@ def test_unsafe_endpoints_are_never_requested(
     assert provider.asked == ["/.well-known/openid-configuration"]
 
 
+@pytest.mark.parametrize(("status", "reason"), [(200, "failed"), (500, "away")])
 def test_forged_responses_only_throttle_their_sender(
-    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+    open_site: Service,
+    provider: SmallProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    reason: str,
 ) -> None:
     monkeypatch.setattr("mapshelf.accounts.openid.sign_in.ANSWERS_OF_ADDRESS", 3)
     eve = Person(open_site, "192.0.2.66")
+    begin(eve)  # what the provider publishes is known from now on
+    provider.status = status
     for _ in range(3):
         address = provider.let_in(begin(eve))
-        refused(come_back(eve, address.replace("code=", "code=x")), "failed")
+        forged = come_back(eve, address.replace("code=", "code=x"))
+        refused(forged, reason, 503 if status == 500 else 403)
+    provider.status = 200
     denied = Person(open_site)
     for _ in range(4):
         state = parse_qs(urlsplit(begin(denied)).query)["state"][0]

@@ -158,7 +158,13 @@ class Provider:
         else:
             pair = f"{quote(settings.client_id, safe='')}:{quote(settings.client_secret, safe='')}"
             headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
-        found = self._fetch(published.token, urlencode(given).encode(), headers)
+        self._check_away()
+        try:
+            found = fetch(published.token, urlencode(given).encode(), headers)
+        except FetchError as error:
+            self._fail(error)
+        if found.status >= 500:
+            self._fail(f"its token endpoint answers {found.status}")
         if found.status != 200:
             self._refuse("failed", f"its token endpoint answers {found.status} {_error(found)}")
         return found.content
@@ -256,26 +262,26 @@ class Provider:
     # -- requests ------------------------------------------------------------------------
 
     def _content(self, url: str) -> Mapping[str, Any]:
-        found = self._fetch(url)
+        self._check_away()
+        try:
+            found = fetch(url)
+        except FetchError as error:
+            self._away(error)
         if found.status != 200 or not found.content:
             self._away(f"{url} answers {found.status}, without a JSON object that can be used")
         return found.content
 
-    def _fetch(
-        self, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
-    ) -> Fetched:
+    def _check_away(self) -> None:
         if time.monotonic() < self._away_until:
             raise ProviderUnavailable(self.settings.name)
-        try:
-            found = fetch(url, body, headers)
-        except FetchError as error:
-            self._away(error)
-        if found.status >= 500:
-            self._away(f"{url} answers {found.status}")
-        return found
 
     def _away(self, reason: object) -> NoReturn:
+        """Fail, and send no requests for a while."""
         self._away_until = time.monotonic() + RETRIED_AFTER
+        self._fail(reason)
+
+    def _fail(self, reason: object) -> NoReturn:
+        """Fail this request only: what a client sent may be the reason."""
         log.warning("the OpenID provider %s cannot be used: %.300s", self.settings.issuer, reason)
         raise ProviderUnavailable(self.settings.name)
 

@@ -22,6 +22,7 @@ from mapshelf.errors import (
     Conflict,
     NotFound,
     ProviderRefusal,
+    ProviderUnavailable,
     TooManyAttempts,
 )
 from mapshelf.model import MINUTE, SECOND, USER_NAME_LENGTH, SignInProof, User, is_user_name
@@ -68,8 +69,9 @@ def identified(
         raise TooManyAttempts(MINUTE // SECOND)
     try:
         return provider.identify(attempt, answer)
-    except ProviderRefusal as refusal:
-        if refusal.reason != DENIED:  # the user cancelled
+    except (ProviderRefusal, ProviderUnavailable) as error:
+        cancelled = isinstance(error, ProviderRefusal) and error.reason == DENIED
+        if not cancelled:  # by the user
             store.note_failure((key,), now)
         raise
 
