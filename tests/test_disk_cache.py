@@ -14,7 +14,7 @@ import pytest
 import xxhash
 
 from mapshelf import disk_cache
-from mapshelf.disk_cache import LEAST_SIZE, DiskCache
+from mapshelf.disk_cache import LEAST_SIZE, DiskCache, DiskCacheOfDownloads
 from mapshelf.disk_space import DiskSpace, Reserve, disk_space
 from tests.disks import small_disk
 
@@ -252,6 +252,45 @@ def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(disk_cache, "disk_space", lambda _: DiskSpace(1000 * BLOCK, 8 * BLOCK))
     assert not cache.put(KEY, b"another picture")
     assert sorted(files(tmp_path)) == sorted([tmp_path / KEY[:2] / KEY[2:], unfinished])
+    os.utime(unfinished, (time.time() - 7200,) * 2)  # that process must be dead
+    monkeypatch.setattr(disk_cache, "disk_space", Disk(tmp_path, 1))
+    assert cache.put(KEY, b"another picture")
+    assert not unfinished.exists()
+
+
+def test_results_that_are_open_may_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = DiskCacheOfDownloads(tmp_path / "kept", LEAST_SIZE, folders=1, left_free=TEN)
+    cache = DiskCache(tmp_path / "cache", SIZE, left_free=TEN, others=[kept])
+    assert kept.put(KEY, RESULT)
+    found = kept.find(KEY)
+    assert found is not None
+    with found.open() as file, found.open():
+        other = KEY.replace("0", "1")
+        assert kept.put(other, RESULT)
+        assert kept.put(KEY[::-1], RESULT), "the folder is full"
+        assert kept.get(other) is None
+        kept.remove_older_than(-1)
+        assert [path.name for path in files(tmp_path / "kept")] == [KEY[2:]]
+        monkeypatch.setattr(disk_cache, "disk_space", Disk(tmp_path, 0))
+        assert not cache.put(KEY, b"picture"), "it was removed to make room"
+        assert not kept.put(other, RESULT)
+        assert file.read() == RESULT
+        assert found.is_there()
+    assert cache.put(KEY, b"picture")
+    assert not found.is_there()
+    with pytest.raises(FileNotFoundError):
+        found.open()
+
+
+def test_a_result_that_is_open_is_replaced_under_its_key(tmp_path: Path) -> None:
+    kept = DiskCacheOfDownloads(tmp_path, SIZE, folders=1)
+    assert kept.put(KEY, RESULT)
+    found = kept.find(KEY)
+    assert found is not None
+    with found.open() as file:
+        kept.remove_beginning_with(KEY[:-1])
+        assert not files(tmp_path)
+        assert file.read() == RESULT
 
 
 def test_tiny_results_count_for_the_space_that_file_systems_need_for_them(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ limited to its share of the total size by removing the least recently used files
 one folder, and needs no communication with other processes.
 
 Several processes may share the folders. A file is written under a temporary name and renamed, so
-that no process sees an incomplete one. Nothing is synced to disk, so each file begins with a
-checksum; a file whose checksum is wrong is ignored.
+that no process sees an incomplete one. A file whose checksum is wrong is ignored
+(``cached_file.py``).
 """
 
 import errno
@@ -19,19 +19,21 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, ClassVar, Final
 
-import xxhash
-
+from mapshelf.cached_file import (
+    PIECE,
+    CachedFile,
+    Piece,
+    is_open,
+    verified_content,
+    verified_file,
+    write_file,
+)
 from mapshelf.disk_space import Reserve, disk_space
 
-_DIGEST: Final = 16
-"""Bytes of the checksum at the beginning of each file."""
-
-_PIECE: Final = 1 << 20
 _TURN: Final = "turn"
 """The lock file in the folder of results."""
 
@@ -56,49 +58,15 @@ Turn = Callable[[], AbstractContextManager[None]]
 """Returns a context manager that only one of several processes can be in at a time, as
 ``DiskCache.turn`` does."""
 
-Piece = bytes | memoryview
-"""A part of a result."""
-
 log = logging.getLogger(__name__)
-
 
 NOTHING: Final = Reserve(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class CachedFile:
-    """A verified file of the cache, to be sent in pieces.
-
-    Attributes:
-        path: its path; it may be removed at any time to free space.
-        digest: the XXH3-128 checksum of its content, in hexadecimal.
-        size: size of its content in bytes.
-        recipient: who alone receives it, empty if everybody may. On an almost full disk, files that
-            were removed are not sent to the end, except for the newest one to each recipient.
-    """
-
-    path: Path
-    digest: str
-    size: int
-    recipient: str = ""
-
-    def open(self) -> BinaryIO:
-        """Open the file at the beginning of its content.
-
-        Raises:
-            OSError: the file has been removed.
-        """
-        file = self.path.open("rb", buffering=0)
-        file.seek(_DIGEST)
-        return file
-
-    def is_there(self) -> bool:
-        """Return whether the file still exists."""
-        return self.path.exists()
-
-
 class DiskCache:
     """A folder of results with a limited size."""
+
+    _keeps_open: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -145,8 +113,7 @@ class DiskCache:
             _note_use(path)
         except OSError:
             return None
-        content = data[_DIGEST:]
-        return content if data[:_DIGEST] == xxhash.xxh3_128_digest(content) else None
+        return verified_content(data)
 
     def find(self, key: str) -> CachedFile | None:
         """Return the file with the result under ``key``, ``None`` if it is missing or damaged.
@@ -159,7 +126,7 @@ class DiskCache:
             state = status.st_ino, status.st_mtime_ns, status.st_size
             known, found = self._verified.get(path, (None, None))
             if known != state:
-                found = _verified(path)
+                found = verified_file(path, is_kept=self._keeps_open)
             _note_use(path)
         except OSError:
             return None
@@ -172,7 +139,7 @@ class DiskCache:
     def put(self, key: str, content: bytes) -> bool:
         """Store a result, and return whether that worked; only the first failure is logged."""
         view = memoryview(content)
-        return self.put_pieces(key, (view[at : at + _PIECE] for at in range(0, len(view), _PIECE)))
+        return self.put_pieces(key, (view[at : at + PIECE] for at in range(0, len(view), PIECE)))
 
     def put_pieces(self, key: str, pieces: Iterable[Piece]) -> bool:
         """Store a result that is produced in pieces, which are never all in memory.
@@ -185,7 +152,7 @@ class DiskCache:
             self._make_folder()
             self._free_disk(path.parent)  # so that there can be another file
             path.parent.mkdir(exist_ok=True)
-            _write(part, self._while_there_is_room(pieces, path.parent))
+            write_file(part, self._while_there_is_room(pieces, path.parent))
             part.replace(path)
             self._make_room(path)
             return True
@@ -217,7 +184,8 @@ class DiskCache:
         """
         for path in self._folder.glob("*/*"):
             with suppress(OSError):
-                if abs(time.time() - path.stat().st_mtime) > seconds:
+                is_old = abs(time.time() - path.stat().st_mtime) > seconds
+                if is_old and not self._is_kept(str(path)):
                     path.unlink()
 
     @contextmanager
@@ -255,7 +223,7 @@ class DiskCache:
         missing = self._left_free.missing(disk_space(self._folder))
         if not any(missing):
             return
-        found, more = _finished(folder), 0
+        found, more = self._finished(folder), 0
         if not _are_enough(found, missing):
             found, more = self._all_finished(), _MORE
         for other in self._others:
@@ -274,7 +242,18 @@ class DiskCache:
 
     def _all_finished(self) -> list[tuple[float, int, str]]:
         folders = [self._folder / f"{number:02x}" for number in range(self._folders)]
-        return sorted(chain.from_iterable(map(_finished, folders)))
+        return sorted(chain.from_iterable(map(self._finished, folders)))
+
+    def _finished(self, folder: Path) -> list[tuple[float, int, str]]:
+        """Return the files of a folder that may be removed: nobody writes them, or keeps them."""
+        return [
+            (used, size, path)
+            for used, size, path in _least_recently_used(folder)
+            if not (_is_part(path) and _is_young(used)) and not self._is_kept(path)
+        ]
+
+    def _is_kept(self, path: str) -> bool:
+        return self._keeps_open and is_open(path)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
@@ -283,13 +262,23 @@ class DiskCache:
         """If the folder is too large, remove the least recently used files, except ``fresh``."""
         found = _least_recently_used(fresh.parent)
         total = sum(max(size, LEAST_SIZE) for _, size, _ in found)
-        now = time.time()
         for used, size, path in found:
-            abandoned = _is_being_written(path) and now - used > _ABANDONED_AFTER
+            abandoned = _is_part(path) and not _is_young(used)
             if (total > self._share and path != str(fresh)) or abandoned:
+                if self._is_kept(path):
+                    continue
                 with suppress(FileNotFoundError):
                     os.unlink(path)
                 total -= max(size, LEAST_SIZE)
+
+
+class DiskCacheOfDownloads(DiskCache):
+    """A disk cache whose files stay while any process has them open.
+
+    Only ``remove_beginning_with`` removes them meanwhile.
+    """
+
+    _keeps_open = True
 
 
 def _least_recently_used(folder: Path) -> list[tuple[float, int, str]]:
@@ -305,10 +294,6 @@ def _least_recently_used(folder: Path) -> list[tuple[float, int, str]]:
                 size = max(status.st_size, status.st_blocks * 512)
                 found.append((status.st_mtime, size, entry.path))
     return sorted(found)
-
-
-def _finished(folder: Path) -> list[tuple[float, int, str]]:
-    return [found for found in _least_recently_used(folder) if not _is_being_written(found[2])]
 
 
 def _total(files: Iterable[tuple[float, int, str]]) -> int:
@@ -334,33 +319,14 @@ def _disk_full() -> OSError:
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _is_being_written(path: str) -> bool:
+def _is_part(path: str) -> bool:
+    """Return whether a file is, or was, written under a temporary name."""
     return "." in os.path.basename(path)
 
 
-def _write(path: Path, pieces: Iterable[Piece]) -> None:
-    """Write a cache file: the checksum of its content, then its content."""
-    digest = xxhash.xxh3_128()
-    with path.open("wb") as file:
-        file.write(bytes(_DIGEST))
-        for piece in pieces:
-            digest.update(piece)
-            file.write(piece)
-        file.seek(0)
-        file.write(digest.digest())
-
-
-def _verified(path: Path) -> CachedFile | None:
-    """Return a file if its content matches its checksum."""
-    digest, size = xxhash.xxh3_128(), 0
-    with path.open("rb") as file:
-        expected = file.read(_DIGEST)
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-            size += len(piece)
-    if digest.digest() != expected:
-        return None
-    return CachedFile(path, digest.hexdigest(), size)
+def _is_young(used: float) -> bool:
+    """Return whether a file with a temporary name may still be written."""
+    return time.time() - used <= _ABANDONED_AFTER
 
 
 def _note_use(path: Path) -> None:

@@ -29,7 +29,8 @@ from mapshelf.api.compression import compress, with_compressed
 from mapshelf.api.feedback_queue import TakesLong, WouldTakeLong, must_be_quick
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.disk_cache import CachedFile, DiskCache, Turn
+from mapshelf.cached_file import CachedFile
+from mapshelf.disk_cache import DiskCache, Turn
 from mapshelf.errors import NotFound, Overloaded
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import KeptFile, Outline, damaged_file

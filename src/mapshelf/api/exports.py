@@ -1,8 +1,8 @@
 """Keeps zips on disk while they are sent: account exports, and maps selected in a list.
 
-They may contain private maps, so none stays on disk for longer than ten minutes. The worker that
-made one may have ended by then; therefore every worker deletes all that are too old, as soon as it
-starts.
+They may contain private maps, so none stays on disk for longer than ten minutes, or than it takes
+to send it. The worker that made one may have ended by then; therefore every worker deletes all that
+are too old, as soon as it starts.
 
 Visitors who are not signed in can request zips of selected maps, in any combination. So these have
 a folder and a maximum size of their own, and leave some of the disk free for account exports. No
@@ -14,12 +14,12 @@ import asyncio
 import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from mapshelf.accounts.data_export import MOST_BYTES
-from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.cached_file import CachedFile
+from mapshelf.disk_cache import DiskCache, DiskCacheOfDownloads
 from mapshelf.disk_space import Reserve
 
 ROOM: Final = 4 * MOST_BYTES
@@ -41,7 +41,8 @@ CHECKED_EVERY: Final = 30.0
 """Seconds between checks for exports that are too old."""
 
 KEPT_FOR: Final = 600.0 - CHECKED_EVERY
-"""Seconds after which an export is deleted at the next check: the time for starting to send it."""
+"""Seconds after which an export is deleted at the next check: the time for starting to send it. An
+account export stays until it is sent."""
 
 
 class Exports:
@@ -55,7 +56,10 @@ class Exports:
         """Keep exports in ``folder``; on an almost full disk, results of ``others`` make room."""
         self._folder = folder
         self.caches: list[DiskCache] = []
-        self._accounts = DiskCache(folder, ROOM, folders=1, left_free=LEFT_FREE, others=self.caches)
+        # A download may take an hour.
+        self._accounts = DiskCacheOfDownloads(
+            folder, ROOM, folders=1, left_free=LEFT_FREE, others=self.caches
+        )
         self._selections = DiskCache(
             folder / SELECTIONS,
             ROOM_OF_SELECTIONS,
@@ -72,9 +76,7 @@ class Exports:
         """
         whose = f"{user_id:020x}"
         self._accounts.remove_beginning_with(whose)
-        found = self._file(self._accounts, whose + secrets.token_hex(6), pieces)
-        # Its download may take an hour, after it has been deleted.
-        return found and replace(found, recipient=whose)
+        return self._file(self._accounts, whose + secrets.token_hex(6), pieces)
 
     def selection(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
         """Return the zip of selected maps under ``key``, written now unless it is there.

@@ -12,8 +12,8 @@ import xxhash
 
 from mapshelf.api.incoming import IncomingBody, Pieces
 from mapshelf.api.work_queue import Disconnection
+from mapshelf.cached_file import CachedFile
 from mapshelf.client_address import Sender
-from mapshelf.disk_cache import CachedFile
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import Credential, User
 

@@ -264,7 +264,9 @@ class RequestHandler:
             return home.error_page if home and request.is_navigation else None
 
     def _route(self, request: Request) -> Route:
-        route, request.parts = self.router.find(request.path)
+        route = self.router.fixed.get(request.path)
+        if route is None:
+            route, request.parts = self.router.find(request.path)
         if route is None:
             raise UnknownPath("There is nothing at this address.")
         return route

@@ -63,7 +63,6 @@ class Stream:
 
     Attributes:
         address: the address of the client.
-        recipient: the recipient of the file that is sent (``CachedFile``).
     """
 
     def __init__(
@@ -77,7 +76,6 @@ class Stream:
             rate: the allowance that all streams share; by default, one of its own.
         """
         self.address = address
-        self.recipient = ""
         self._rate = rate or SendRate()
         self._patience = patience
         self._piece: asyncio.Future[None] | None = None
@@ -90,7 +88,7 @@ class Stream:
         """Open the body of a response that this stream sends; see ``open_body``."""
         with open_body(response) as body:
             if response.file:
-                self._file, self.recipient = body, response.file.recipient
+                self._file = body
             try:
                 yield body
             finally:
@@ -198,11 +196,9 @@ class Streams:
         One address may go on reading one of them. A file stays on the disk as long as anybody reads
         it, so the least stalled reader counts.
         """
-        newest = {stream.recipient: stream for stream in self._streams if stream.recipient}
         removed: dict[tuple[int, int], list[Stream]] = {}
         for stream in self._streams:
-            if newest.get(stream.recipient) is not stream:
-                removed.setdefault(stream.removed_file(), []).append(stream)
+            removed.setdefault(stream.removed_file(), []).append(stream)
         removed.pop((0, 0), None)
         total, addresses = 0, set[str]()
         for file in sorted(removed, key=lambda file: min(map(Stream.stalled, removed[file]))):

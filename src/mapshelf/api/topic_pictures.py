@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mapshelf.api.feedback_queue import TakesLong
-from mapshelf.disk_cache import CachedFile
+from mapshelf.cached_file import CachedFile
 from mapshelf.errors import Overloaded
 from mapshelf.render.image_worker import ImageRequest, ImageTakesLong, ImageTime, ImageWorker
 from mapshelf.render.render_request import Pictures

@@ -15,7 +15,8 @@ from typing import Final
 
 import xxhash
 
-from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.cached_file import CachedFile
+from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded, UnreadableFile
 from mapshelf.render.slow_maps import SlowMaps
 from mapshelf.sandbox.failures import TaskFailures

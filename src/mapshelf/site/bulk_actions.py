@@ -24,7 +24,7 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import NO_STORE, Request, Response
 from mapshelf.api.map_writing import only_owner, permitted_store
 from mapshelf.api.visible_maps import no_map, require_no_takeover, user_if_any
-from mapshelf.disk_cache import CachedFile
+from mapshelf.cached_file import CachedFile
 from mapshelf.errors import Forbidden, InvalidParameter, Overloaded, StoreDamaged
 from mapshelf.formats.file_names import file_name, split_name
 from mapshelf.model import (

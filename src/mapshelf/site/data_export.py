@@ -11,8 +11,8 @@ from mapshelf.api.browser_sessions import Session, is_late
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
+from mapshelf.cached_file import CachedFile
 from mapshelf.clock import milliseconds
-from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import InvalidParameter, Overloaded, SessionTooOld
 from mapshelf.model import AuditEntry, AuditEvent, MapsOfClosedAccount, User
 from mapshelf.site.form_errors import FORM_ERRORS

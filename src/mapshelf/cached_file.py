@@ -1,0 +1,101 @@
+"""A file of a disk cache: a checksum, then the content.
+
+Nothing is synced to disk, so a file may be incomplete after a power cut. The checksum tells.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import xxhash
+
+_DIGEST: Final = 16
+"""Bytes of the checksum at the beginning of each file."""
+
+PIECE: Final = 1 << 20
+"""Size in bytes of the pieces in which content is written and read."""
+
+Piece = bytes | memoryview
+"""A part of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    """A verified file of the cache, to be sent in pieces.
+
+    Attributes:
+        path: its path; it may be removed at any time to free space.
+        digest: the XXH3-128 checksum of its content, in hexadecimal.
+        size: size of its content in bytes.
+        is_kept: whether it stays on the disk while it is open (``DiskCacheOfDownloads``).
+    """
+
+    path: Path
+    digest: str
+    size: int
+    is_kept: bool = False
+
+    def open(self) -> BinaryIO:
+        """Open the file at the beginning of its content.
+
+        Raises:
+            OSError: the file has been removed.
+        """
+        with ExitStack() as opened:
+            file = opened.enter_context(self.path.open("rb", buffering=0))
+            if self.is_kept:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                if not os.fstat(file.fileno()).st_nlink:  # removed before it was locked
+                    raise FileNotFoundError(self.path)
+            file.seek(_DIGEST)
+            opened.pop_all()
+        return file
+
+    def is_there(self) -> bool:
+        """Return whether the file still exists."""
+        return self.path.exists()
+
+
+def write_file(path: Path, pieces: Iterable[Piece]) -> None:
+    """Write a cache file: the checksum of its content, then its content."""
+    digest = xxhash.xxh3_128()
+    with path.open("wb") as file:
+        file.write(bytes(_DIGEST))
+        for piece in pieces:
+            digest.update(piece)
+            file.write(piece)
+        file.seek(0)
+        file.write(digest.digest())
+
+
+def verified_content(data: bytes) -> bytes | None:
+    """Return the content of a file, given all its bytes, if it matches its checksum."""
+    content = data[_DIGEST:]
+    return content if data[:_DIGEST] == xxhash.xxh3_128_digest(content) else None
+
+
+def verified_file(path: Path, *, is_kept: bool) -> CachedFile | None:
+    """Return a file if its content matches its checksum."""
+    digest, size = xxhash.xxh3_128(), 0
+    with path.open("rb") as file:
+        expected = file.read(_DIGEST)
+        while piece := file.read(PIECE):
+            digest.update(piece)
+            size += len(piece)
+    if digest.digest() != expected:
+        return None
+    return CachedFile(path, digest.hexdigest(), size, is_kept)
+
+
+def is_open(path: str) -> bool:
+    """Return whether a process has a file open that is kept meanwhile (``CachedFile``)."""
+    with suppress(FileNotFoundError), open(path, "r+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
