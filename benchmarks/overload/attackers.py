@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.http1 import Connection, connected_socket, get_request, upload_request
+from benchmarks.http1 import ADDRESS, Connection, connected_socket, get_request, upload_request
 from benchmarks.overload.load import offer
 from mapshelf.tokens import new_token
 
@@ -185,6 +185,30 @@ async def invented_tokens(options: AttackOptions, ended: asyncio.Event) -> dict[
             await asyncio.sleep(options.pause)
 
     await _until(ended, [_repeat(inventing, ended, counts) for _ in range(options.count)])
+    return dict(counts)
+
+
+async def cut_bodies(options: AttackOptions, ended: asyncio.Event) -> dict[str, Any]:
+    """Begin to send forms, as many as possible, and hang up in the middle of their bodies."""
+    counts: Counter[str] = Counter()
+    form = (
+        f"POST /signin HTTP/1.1\r\nHost: {ADDRESS}\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nname="
+    ).encode()
+
+    def cut_one() -> None:
+        try:
+            with socket.create_connection((ADDRESS, options.port), 5.0, (SOURCE, 0)) as client:
+                client.sendall(form)
+            counts["cut"] += 1
+        except OSError as error:
+            counts[f"broken: {type(error).__name__}"] += 1
+
+    def cut_many() -> None:
+        while not ended.is_set():
+            cut_one()
+
+    await asyncio.to_thread(cut_many)
     return dict(counts)
 
 

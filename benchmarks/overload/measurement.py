@@ -322,6 +322,13 @@ def _hang_ups(testbed: Testbed) -> Figures:
         yield "attackers", attack.end()
 
 
+def _cut_bodies(testbed: Testbed) -> Figures:
+    cutting = Child(attackers.cut_bodies, testbed.options(count=1), nice=ATTACKING)
+    with _measured_during(testbed, cutting) as (attack, answers):
+        yield from answers
+        yield "attackers", attack.end()
+
+
 def _costly_paths(testbed: Testbed) -> list[str]:
     """Return the paths of all that is generated from the map with many topics."""
     document = orjson.loads(get(testbed.target.port, "/openapi.json", "").body)
@@ -450,6 +457,7 @@ ATTACKS: Final[dict[str, Callable[[Testbed], Figures]]] = {
     "slow-readers": _slow_readers,
     "crawling-uploads": _crawling_uploads,
     "hang-ups": _hang_ups,
+    "cut-bodies": _cut_bodies,
     "invented-tokens": partial(_invented_tokens, pause=0.1),
     "token-flood": partial(_invented_tokens, pause=0.0),
     "page-flood": _page_flood,
