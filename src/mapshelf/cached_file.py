@@ -19,6 +19,9 @@ _DIGEST: Final = 16
 PIECE: Final = 1 << 20
 """Size in bytes of the pieces in which content is written and read."""
 
+SENT_IN_PIECES: Final = 98_304
+"""Minimum size in bytes of content that may stay open for long, because it is sent in pieces."""
+
 Piece = bytes | memoryview
 """A part of a result."""
 
@@ -31,26 +34,24 @@ class CachedFile:
         path: its path; it may be removed at any time to free space.
         digest: the XXH3-128 checksum of its content, in hexadecimal.
         size: size of its content in bytes.
-        is_kept: whether it stays on the disk while it is open (``DiskCacheOfDownloads``).
     """
 
     path: Path
     digest: str
     size: int
-    is_kept: bool = False
 
     def open(self) -> BinaryIO:
-        """Open the file at the beginning of its content.
+        """Open the file at the beginning of its content, and lock it, as ``is_open`` notices.
 
         Raises:
             OSError: the file has been removed.
         """
         with ExitStack() as opened:
             file = opened.enter_context(self.path.open("rb", buffering=0))
-            if self.is_kept:
+            with suppress(OSError):  # some network file systems have no locks
                 fcntl.flock(file, fcntl.LOCK_SH)
-                if not os.fstat(file.fileno()).st_nlink:  # removed before it was locked
-                    raise FileNotFoundError(self.path)
+            if not os.fstat(file.fileno()).st_nlink:  # removed before it was locked
+                raise FileNotFoundError(self.path)
             file.seek(_DIGEST)
             opened.pop_all()
         return file
@@ -78,7 +79,7 @@ def verified_content(data: bytes) -> bytes | None:
     return content if data[:_DIGEST] == xxhash.xxh3_128_digest(content) else None
 
 
-def verified_file(path: Path, *, is_kept: bool) -> CachedFile | None:
+def verified_file(path: Path) -> CachedFile | None:
     """Return a file if its content matches its checksum."""
     digest, size = xxhash.xxh3_128(), 0
     with path.open("rb") as file:
@@ -88,11 +89,11 @@ def verified_file(path: Path, *, is_kept: bool) -> CachedFile | None:
             size += len(piece)
     if digest.digest() != expected:
         return None
-    return CachedFile(path, digest.hexdigest(), size, is_kept)
+    return CachedFile(path, digest.hexdigest(), size)
 
 
 def is_open(path: str) -> bool:
-    """Return whether a process has a file open that is kept meanwhile (``CachedFile``)."""
+    """Return whether a process has a file open as a ``CachedFile``."""
     with suppress(FileNotFoundError), open(path, "r+b") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

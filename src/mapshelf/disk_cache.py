@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Final
 
 from mapshelf.cached_file import (
     PIECE,
+    SENT_IN_PIECES,
     CachedFile,
     Piece,
     is_open,
@@ -41,9 +42,10 @@ LEAST_SIZE: Final = 8192
 """For how many bytes each file counts at least towards the size of a cache. File systems need a few
 kilobytes even for a tiny one, and have room for a limited number of files (``disk_space.py``)."""
 
-_MORE: Final = 1 << 24
-"""How many more bytes than necessary are removed if all files of a cache had to be looked at, so
-that this is not repeated for each piece of a large result."""
+_NEVER_FULLER: Final = 2
+"""A result is given up if the disk has less than this fraction of the space to leave free. It may
+have less than all of that while several processes write, or while the system still frees what they
+have removed: btrfs takes up to 30 seconds."""
 
 _REMEMBERED: Final = 1000
 """Most files to remember as verified."""
@@ -92,6 +94,7 @@ class DiskCache:
         """
         self._folder = folder
         self._left_free = left_free
+        self._least_free = Reserve(left_free.size // _NEVER_FULLER, left_free.share / _NEVER_FULLER)
         self._others = others
         self._folders = folders
         self._share = size // folders
@@ -126,7 +129,7 @@ class DiskCache:
             state = status.st_ino, status.st_mtime_ns, status.st_size
             known, found = self._verified.get(path, (None, None))
             if known != state:
-                found = verified_file(path, is_kept=self._keeps_open)
+                found = verified_file(path)
             _note_use(path)
         except OSError:
             return None
@@ -139,20 +142,27 @@ class DiskCache:
     def put(self, key: str, content: bytes) -> bool:
         """Store a result, and return whether that worked; only the first failure is logged."""
         view = memoryview(content)
-        return self.put_pieces(key, (view[at : at + PIECE] for at in range(0, len(view), PIECE)))
+        pieces = (view[at : at + PIECE] for at in range(0, len(view), PIECE))
+        return self.put_pieces(key, pieces, len(view))
 
-    def put_pieces(self, key: str, pieces: Iterable[Piece]) -> bool:
+    def put_pieces(self, key: str, pieces: Iterable[Piece], size: int) -> bool:
         """Store a result that is produced in pieces, which are never all in memory.
 
         If producing a piece raises an exception, nothing is stored.
+
+        Args:
+            key: the key of the result.
+            pieces: produces its pieces.
+            size: its size in bytes, as far as known: if the disk is almost full, room is made for
+                so much, and nothing removed if that is impossible.
         """
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
             self._make_folder()
-            self._free_disk(path.parent)  # so that there can be another file
+            self._free_disk(path.parent, size)
             path.parent.mkdir(exist_ok=True)
-            write_file(part, self._while_there_is_room(pieces, path.parent))
+            write_file(part, self._while_there_is_room(pieces, path.parent, size))
             part.replace(path)
             self._make_room(path)
             return True
@@ -202,37 +212,54 @@ class DiskCache:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _while_there_is_room(self, pieces: Iterable[Piece], folder: Path) -> Iterator[Piece]:
+    def _while_there_is_room(
+        self, pieces: Iterable[Piece], folder: Path, room: int
+    ) -> Iterator[Piece]:
         """Yield ``pieces`` as long as the disk has enough free space, or results can make it free.
 
+        Args:
+            pieces: the pieces of a result.
+            folder: where it will be.
+            room: for how many bytes of it there is room.
+
         Raises:
-            OSError: it has not.
+            OSError: the disk has not enough.
         """
         for piece in pieces:
-            self._free_disk(folder)
+            while room < len(piece):
+                self._free_disk(folder, PIECE)
+                room += PIECE
+            room -= len(piece)
+            if self._least_free.missing(disk_space(self._folder), len(piece))[0]:
+                raise _disk_full()
             yield piece
 
-    def _free_disk(self, folder: Path) -> None:
-        """If the disk has too little space, remove the least recently used files.
+    def _free_disk(self, folder: Path, size: int) -> None:
+        """If the disk has no room for a new file, remove the least recently used ones.
 
         They are those in ``folder`` if these are enough.
 
         Raises:
             OSError: there are not enough, and nothing is removed; or others read the removed ones.
         """
-        missing = self._left_free.missing(disk_space(self._folder))
-        if not any(missing):
+        missing, missing_files = self._left_free.missing(disk_space(self._folder), size)
+        if not missing and not missing_files:
             return
-        found, more = self._finished(folder), 0
-        if not _are_enough(found, missing):
-            found, more = self._all_finished(), _MORE
+        found = self._finished(folder)
+        if _total(found) < missing or len(found) < missing_files:
+            found = self._all_finished()
         for other in self._others:
-            if other is not self and not _are_enough(found, missing):
+            if other is not self and (_total(found) < missing or len(found) < missing_files):
                 found += other._all_finished()
-        if not _are_enough(found, missing):
+        if _total(found) < missing or len(found) < missing_files:
             raise _disk_full()
-        _remove(found, missing[0] + more, missing[1])
-        if any(self._left_free.missing(disk_space(self._folder))):
+        for _, length, path in found:
+            if missing <= 0 and missing_files <= 0:
+                return
+            if _remove(path, length):
+                missing -= length
+                missing_files -= 1
+        if missing > 0 or missing_files > 0:
             raise _disk_full()
 
     def _make_folder(self) -> None:
@@ -300,19 +327,13 @@ def _total(files: Iterable[tuple[float, int, str]]) -> int:
     return sum(size for _, size, _ in files)
 
 
-def _are_enough(files: Sequence[tuple[float, int, str]], missing: tuple[float, float]) -> bool:
-    return _total(files) >= missing[0] and len(files) >= missing[1]
-
-
-def _remove(files: Iterable[tuple[float, int, str]], least: float, fewest: float) -> None:
-    """Remove the first files with so many bytes together, and so many of them."""
-    total = 0
-    for number, (_, size, path) in enumerate(files):
-        if total >= least and number >= fewest:
-            break
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-        total += size
+def _remove(path: str, size: int) -> bool:
+    """Remove a file; return whether that frees space, because nobody reads it."""
+    with suppress(FileNotFoundError):
+        is_read = size >= SENT_IN_PIECES and is_open(path)
+        os.unlink(path)
+        return not is_read
+    return True
 
 
 def _disk_full() -> OSError:

@@ -231,7 +231,8 @@ class Documents:
             return document_response(kind, beginning, b"")
         with self._cache.turn(_COPYING):
             found = self._found(key, kind)
-            if found is None and self._cache.put_pieces(key, chain((beginning,), pieces)):
+            whole = chain((beginning,), pieces)
+            if found is None and self._cache.put_pieces(key, whole, max(file.size, len(beginning))):
                 found = self._found(key, kind)
         return found or document_response(kind, _in_memory(_unpacked(file, content)), b"")
 

@@ -69,28 +69,35 @@ class Exports:
         )
         self.caches += self._selections, self._accounts, *others
 
-    def account(self, user_id: int, pieces: Iterable[bytes]) -> CachedFile | None:
+    def account(self, user_id: int, pieces: Iterable[bytes], size: int) -> CachedFile | None:
         """Return a new account export of a user, which replaces an earlier one.
 
         It is ``None`` if it cannot be written.
+
+        Args:
+            user_id: the user.
+            pieces: produces its pieces.
+            size: see ``DiskCache.put_pieces``.
         """
         whose = f"{user_id:020x}"
         self._accounts.remove_beginning_with(whose)
-        return self._file(self._accounts, whose + secrets.token_hex(6), pieces)
+        return self._file(self._accounts, whose + secrets.token_hex(6), pieces, size)
 
-    def selection(self, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
+    def selection(self, key: str, pieces: Iterable[bytes], size: int) -> CachedFile | None:
         """Return the zip of selected maps under ``key``, written now unless it is there.
 
-        It is ``None`` if it cannot be written.
+        It is ``None`` if it cannot be written. The other arguments are those of ``account``.
         """
-        return self._file(self._selections, key, pieces)
+        return self._file(self._selections, key, pieces, size)
 
-    def _file(self, files: DiskCache, key: str, pieces: Iterable[bytes]) -> CachedFile | None:
+    def _file(
+        self, files: DiskCache, key: str, pieces: Iterable[bytes], size: int
+    ) -> CachedFile | None:
         with suppress(OSError):  # a full or read-only disk: writing fails, too
             # Before the cache makes it as a parent, which gets the usual mode.
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = files.find(key)
-        if found is None and files.put_pieces(key, pieces):
+        if found is None and files.put_pieces(key, pieces, size):
             found = files.find(key)
         return found
 

@@ -14,10 +14,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
-from mapshelf.errors import BodyTimeout, ClientDisconnected, Overloaded
+from mapshelf.errors import BodyTimeout, BodyTooLarge, ClientDisconnected, Overloaded
 
 STALLED_AFTER: Final = 30.0
 """Seconds to wait for the next piece of a body."""
+
+DISCARDED_WITHIN: Final = 5.0
+"""Seconds within which the body of an operation that needs none must arrive."""
 
 DRAINED: Final = 64 << 20
 """Maximum size of a body to receive and discard, in bytes: twice the largest that any operation
@@ -81,6 +84,32 @@ class IncomingBody:
         self._is_cut_off = True
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    async def discard(self, most: int) -> None:
+        """Receive a small body that nobody needs: until then, it is not noticed who hangs up.
+
+        Args:
+            most: its maximum size in bytes.
+
+        Raises:
+            BodyTooLarge: it is larger.
+            BodyTimeout: it does not arrive soon.
+            ClientDisconnected: the client disconnected before its end.
+        """
+        try:
+            async with asyncio.timeout(DISCARDED_WITHIN):
+                while not self.is_read():
+                    piece = await self._next()
+                    if piece is None and self.length is None:
+                        self.length = self.received
+                    elif piece is None:
+                        self._is_over = True
+                        raise ClientDisconnected("the client hung up while it sent a body")
+                    elif self.received > most:
+                        raise BodyTooLarge("This operation takes no request body.")
+        except TimeoutError as error:
+            self._is_over = True
+            raise BodyTimeout("The body of the request does not arrive.") from error
 
     async def drain(self) -> bool:
         """Receive and discard the remaining body; return whether all of it arrived."""

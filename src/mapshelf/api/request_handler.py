@@ -203,6 +203,8 @@ class RequestHandler:
         if limit is not None:
             self._limits.count(limit, request)
         _check_size(request)
+        if request.body is not None and request.takes is None:
+            await request.body.discard(MAXIMUM_BODY)
         response = self._cached(request, method, limit) if method.cached else None
         if response is None:
             response = await self._made(request, method)

@@ -16,9 +16,10 @@ from typing import Any, BinaryIO, Final
 
 from mapshelf.api.http import Response
 from mapshelf.api.send_rate import SendRate
+from mapshelf.cached_file import SENT_IN_PIECES
 from mapshelf.errors import Overloaded
 
-LARGE_BODY: Final = 98_304
+LARGE_BODY: Final = SENT_IN_PIECES
 """Minimum size in bytes of bodies to send in pieces; larger than a pipe's buffer (``pipe.py``)."""
 
 PIECE: Final = 65_536

@@ -131,7 +131,8 @@ class BulkActionPages:
         files = [(one, store.kept_file(one.file_id)) for one in maps]
         facts = [(one.title, one.file_id, kept and kept.digest) for one, kept in files]
         key = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
-        file = self._context.exports.selection(key, zipped(store, maps, user))
+        size = min(MOST_BYTES, sum(kept.size for _, kept in files if kept))
+        file = self._context.exports.selection(key, zipped(store, maps, user), size)
         return [one for one, kept in files if kept], file
 
     # -- tagging --------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Final
 
 from mapshelf.accounts.audit import done_by
-from mapshelf.accounts.data_export import export_data
+from mapshelf.accounts.data_export import MOST_BYTES, export_data
 from mapshelf.accounts.own_account import delete_account
 from mapshelf.api.browser_sessions import Session, is_late
 from mapshelf.api.content_disposition import attachment
@@ -77,7 +77,8 @@ class DataExportPages:
         """Write a zip with all data of a user and return it, ``None`` if it cannot be written."""
         store.add_audit_entry(entry)
         pieces = export_data(store, user, milliseconds())
-        return self._personal.context.exports.account(user.id, pieces)
+        size = min(MOST_BYTES, store.usage(user.id).size)
+        return self._personal.context.exports.account(user.id, pieces, size)
 
     # -- deleting the account ---------------------------------------------------------------
 
