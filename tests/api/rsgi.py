@@ -35,7 +35,13 @@ class Scope:
 
 
 class Answer:
-    """Keeps the response to a request whose body never arrives."""
+    """Keeps the response to a request.
+
+    Attributes:
+        pieces: what arrives of its body before the client hangs up; ``None`` waits for ever.
+    """
+
+    pieces: tuple[bytes, ...] | None = None
 
     status: int
     headers: list[tuple[str, str]]
@@ -51,6 +57,8 @@ class Answer:
         await Event().wait()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Wait for the body, for ever."""
-        await Event().wait()
-        yield b""
+        """Yield the pieces of the body."""
+        if self.pieces is None:
+            await Event().wait()
+        for piece in self.pieces or ():
+            yield piece

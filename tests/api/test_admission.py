@@ -11,7 +11,7 @@ import httpx
 import orjson
 import pytest
 
-from mapshelf.api import admission, request_handler, rsgi
+from mapshelf.api import admission, incoming, request_handler, rsgi
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from mapshelf.snapshot.read.relevance_order import BLOCK
@@ -245,6 +245,33 @@ def test_bodies_of_one_client_are_refused_unread(
         assert headers["retry-after"]
         assert headers["x-request-id"]
         assert ("access-control-allow-origin" in headers) == (path != "/signin")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "length", "status"),
+    [
+        ((b"abc",), 100, 503),
+        ((b"abc", b"de"), 5, 200),
+        (None, 5, 408),
+        ((b"x" * 60_000,) * 2, None, 413),
+        ((b"abc",), None, 200),
+    ],
+)
+def test_a_body_that_nobody_needs_is_received_first(
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    pieces: tuple[bytes, ...] | None,
+    length: int | None,
+    status: int,
+) -> None:
+    """Over RSGI, as Granian calls it: before, it does not report a client that hangs up."""
+    monkeypatch.setattr(incoming, "DISCARDED_WITHIN", 0.05)
+    application, answer = service.application.application, Answer()
+    answer.pieces = pieces
+    sent = {"Content-Length": str(length)} if length else {"Transfer-Encoding": "chunked"}
+    scope = Scope("/maps", "", {**service.authorization(), **sent})
+    service.run(rsgi.RSGIApplication(application).__rsgi__(scope, answer))
+    assert answer.status == status
 
 
 @pytest.mark.slow

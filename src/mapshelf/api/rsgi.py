@@ -126,7 +126,7 @@ class RSGIApplication:
         if "if-none-match" in sent or "content-length" in sent or "transfer-encoding" in sent:
             return False
         hosts, tokens = sent.get_all("host"), sent.get_all("authorization")
-        if len(hosts) != 1 or not hosts[0] or len(tokens) > 1:
+        if len(hosts) != 1 or not hosts[0] or len(tokens) > 1 or _lacks_forwarded(sent):
             return False
         user = None
         if cached.scope is not None:
@@ -297,13 +297,19 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     # Granian passes on a missing Host header as an empty one.
     if scope.http_version == "1.1" and not headers.get(b"host"):
         raise MalformedRequest("The Host header is missing.")
-    # Granian drops a value that is not ASCII, including the address that the proxy appended. Logs
-    # and limits would then take the proxy for the client.
-    if _FORWARDED in sent and not sent.get_all(_FORWARDED):
+    if _lacks_forwarded(sent):
         raise MalformedRequest("The X-Forwarded-For header has characters that are not ASCII.")
     target = scope.method, scope.path, scope.query_string.encode()
     client = protocol.client_disconnect, protocol.__aiter__
     return Request(*target, headers, scope, RSGISender, *client)
+
+
+def _lacks_forwarded(headers: Any) -> bool:
+    """Return whether Granian dropped the value of X-Forwarded-For, because it is not ASCII.
+
+    It has the address that the proxy appended: logs and limits would take the proxy for the client.
+    """
+    return _FORWARDED in headers and not headers.get_all(_FORWARDED)
 
 
 def _is_small(headers: Any) -> bool:
