@@ -320,7 +320,8 @@ def test_results_that_are_open_may_be_kept(tmp_path: Path, monkeypatch: pytest.M
         assert not kept.put(other, RESULT)
         assert file.read() == RESULT
         assert found.is_there()
-    assert cache.put(KEY, b"picture")
+        os.utime(found.path, (time.time() - 7200,) * 2)
+        assert cache.put(KEY, b"picture"), "it stays for an hour at most"
     assert not found.is_there()
     with pytest.raises(FileNotFoundError):
         found.open()
@@ -332,8 +333,12 @@ def test_a_result_that_is_open_is_replaced_under_its_key(tmp_path: Path) -> None
     found = kept.find(KEY)
     assert found is not None
     with found.open() as file:
+        kept.remove_beginning_with(KEY[:-1], but=KEY)
+        assert found.is_there()
+        unfinished = found.path.with_name(f"{found.path.name}.unfinished")
+        unfinished.touch()
         kept.remove_beginning_with(KEY[:-1])
-        assert not files(tmp_path)
+        assert files(tmp_path) == [unfinished]
         assert file.read() == RESULT
 
 

@@ -42,6 +42,14 @@ LEAST_SIZE: Final = 8192
 """For how many bytes each file counts at least towards the size of a cache. File systems need a few
 kilobytes even for a tiny one, and have room for a limited number of files (``disk_space.py``)."""
 
+_STEP: Final = 1 << 24
+"""Bytes for which room is made at a time if a result is larger than expected, if possible: it may
+be necessary to look at all files."""
+
+_MOST_FOR_INODES: Final = 64
+"""Most files to remove for one result if the disk has too few inodes. A few are enough for the
+result, and some file systems do not tell how many there are."""
+
 _NEVER_FULLER: Final = 2
 """A result is given up if the disk has less than this fraction of the space to leave free. It may
 have less than all of that while several processes write, or while the system still frees what they
@@ -68,7 +76,7 @@ NOTHING: Final = Reserve(0, 0)
 class DiskCache:
     """A folder of results with a limited size."""
 
-    _keeps_open: ClassVar[bool] = False
+    _kept_open: ClassVar[float] = 0.0
 
     def __init__(
         self,
@@ -180,12 +188,18 @@ class DiskCache:
         for number in range(self._folders, 256):
             shutil.rmtree(self._folder / f"{number:02x}", ignore_errors=True)
 
-    def remove_beginning_with(self, beginning: str) -> None:
-        """Remove all results whose keys have this beginning, of at least two digits."""
+    def remove_beginning_with(self, beginning: str, *, but: str = "") -> None:
+        """Remove all results whose keys have this beginning, of at least two digits.
+
+        Args:
+            beginning: the beginning.
+            but: the key of a result that stays.
+        """
         first = self._path(beginning)
         for path in first.parent.glob(f"{first.name}*"):
-            with suppress(OSError):
-                path.unlink()
+            if path.name != but[2:] and not _is_part(str(path)):
+                with suppress(OSError):
+                    path.unlink()
 
     def remove_older_than(self, seconds: float) -> None:
         """Remove results that were last stored or used more than ``seconds`` ago.
@@ -194,8 +208,8 @@ class DiskCache:
         """
         for path in self._folder.glob("*/*"):
             with suppress(OSError):
-                is_old = abs(time.time() - path.stat().st_mtime) > seconds
-                if is_old and not self._is_kept(str(path)):
+                used = path.stat().st_mtime
+                if abs(time.time() - used) > seconds and not self._is_kept(used, str(path)):
                     path.unlink()
 
     @contextmanager
@@ -226,13 +240,21 @@ class DiskCache:
             OSError: the disk has not enough.
         """
         for piece in pieces:
-            while room < len(piece):
-                self._free_disk(folder, PIECE)
-                room += PIECE
+            if room < len(piece):
+                room += self._more_room(folder, len(piece))
             room -= len(piece)
             if self._least_free.missing(disk_space(self._folder), len(piece))[0]:
                 raise _disk_full()
             yield piece
+
+    def _more_room(self, folder: Path, least: int) -> int:
+        """Make room for at least so many bytes of a result; return for how many."""
+        try:
+            self._free_disk(folder, max(_STEP, least))
+            return max(_STEP, least)
+        except OSError:
+            self._free_disk(folder, least)
+            return least
 
     def _free_disk(self, folder: Path, size: int) -> None:
         """If the disk has no room for a new file, remove the least recently used ones.
@@ -245,6 +267,7 @@ class DiskCache:
         missing, missing_files = self._left_free.missing(disk_space(self._folder), size)
         if not missing and not missing_files:
             return
+        missing_files = min(missing_files, _MOST_FOR_INODES)
         found = self._finished(folder)
         if _total(found) < missing or len(found) < missing_files:
             found = self._all_finished()
@@ -276,11 +299,11 @@ class DiskCache:
         return [
             (used, size, path)
             for used, size, path in _least_recently_used(folder)
-            if not (_is_part(path) and _is_young(used)) and not self._is_kept(path)
+            if not (_is_part(path) and _is_young(used)) and not self._is_kept(used, path)
         ]
 
-    def _is_kept(self, path: str) -> bool:
-        return self._keeps_open and is_open(path)
+    def _is_kept(self, used: float, path: str) -> bool:
+        return time.time() - used < self._kept_open and is_open(path)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
@@ -292,7 +315,7 @@ class DiskCache:
         for used, size, path in found:
             abandoned = _is_part(path) and not _is_young(used)
             if (total > self._share and path != str(fresh)) or abandoned:
-                if self._is_kept(path):
+                if self._is_kept(used, path):
                     continue
                 with suppress(FileNotFoundError):
                     os.unlink(path)
@@ -300,12 +323,12 @@ class DiskCache:
 
 
 class DiskCacheOfDownloads(DiskCache):
-    """A disk cache whose files stay while any process has them open.
+    """A disk cache whose files stay while any process has them open, for an hour at most.
 
-    Only ``remove_beginning_with`` removes them meanwhile.
+    Only ``remove_beginning_with`` removes them earlier.
     """
 
-    _keeps_open = True
+    _kept_open = 3600.0
 
 
 def _least_recently_used(folder: Path) -> list[tuple[float, int, str]]:

@@ -46,7 +46,7 @@ LEFT_FREE: Final = Reserve(1536 << 20, 0.15)
 
 LEFT_FREE_BY_THUMBNAILS: Final = Reserve(64 << 20, 0.1)
 """What thumbnails leave free. They are more useful, and smaller. The other caches leave more, so if
-they have too little, they remove thumbnails."""
+they have too little, they remove thumbnails, but only after everything else."""
 
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""
@@ -134,17 +134,15 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     sessions = BrowserSessions(settings.base_url, store, proxy_user)
     address = partial(address_of, settings.trusted_proxies)
     queues = Queues()
+    caches: list[DiskCache] = []
+    exports = Exports(settings.exports, caches)
+    documents = DiskCache(
+        settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS, left_free=LEFT_FREE, others=caches
+    )
     thumbnails = DiskCache(
         settings.thumbnails, THUMBNAILS_SIZE, THUMBNAILS_FOLDERS, left_free=LEFT_FREE_BY_THUMBNAILS
     )
-    exports = Exports(settings.exports, [thumbnails])
-    documents = DiskCache(
-        settings.documents,
-        DOCUMENTS_SIZE,
-        DOCUMENTS_FOLDERS,
-        left_free=LEFT_FREE,
-        others=exports.caches,
-    )
+    caches += documents, thumbnails
     long_turn = partial(documents.turn, "long")
     return Context(
         settings=settings,

@@ -12,7 +12,7 @@ zip or a document, the zips that were used least recently are deleted earlier.
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -46,28 +46,25 @@ account export stays until it is sent."""
 
 
 class Exports:
-    """The exports in a folder, which the workers of a node share.
+    """The exports in a folder, which the workers of a node share."""
 
-    Attributes:
-        caches: the caches that they are in, and those given.
-    """
+    def __init__(self, folder: Path, caches: list[DiskCache]) -> None:
+        """Keep exports in ``folder``, and add their caches to ``caches``.
 
-    def __init__(self, folder: Path, others: Sequence[DiskCache] = ()) -> None:
-        """Keep exports in ``folder``; on an almost full disk, results of ``others`` make room."""
+        On an almost full disk, results of all ``caches`` make room.
+        """
         self._folder = folder
-        self.caches: list[DiskCache] = []
-        # A download may take an hour.
         self._accounts = DiskCacheOfDownloads(
-            folder, ROOM, folders=1, left_free=LEFT_FREE, others=self.caches
+            folder, ROOM, folders=1, left_free=LEFT_FREE, others=caches
         )
         self._selections = DiskCache(
             folder / SELECTIONS,
             ROOM_OF_SELECTIONS,
             folders=1,
             left_free=LEFT_FREE_BY_SELECTIONS,
-            others=self.caches,
+            others=caches,
         )
-        self.caches += self._selections, self._accounts, *others
+        caches += self._selections, self._accounts
 
     def account(self, user_id: int, pieces: Iterable[bytes], size: int) -> CachedFile | None:
         """Return a new account export of a user, which replaces an earlier one.
@@ -81,7 +78,10 @@ class Exports:
         """
         whose = f"{user_id:020x}"
         self._accounts.remove_beginning_with(whose)
-        return self._file(self._accounts, whose + secrets.token_hex(6), pieces, size)
+        key = whose + secrets.token_hex(6)
+        found = self._file(self._accounts, key, pieces, size)
+        self._accounts.remove_beginning_with(whose, but=key)  # of another session, meanwhile
+        return found
 
     def selection(self, key: str, pieces: Iterable[bytes], size: int) -> CachedFile | None:
         """Return the zip of selected maps under ``key``, written now unless it is there.

@@ -14,6 +14,7 @@ import pytest
 
 from mapshelf import disk_cache
 from mapshelf.api import exports
+from mapshelf.disk_cache import DiskCache
 from mapshelf.disk_space import DiskSpace
 from mapshelf.model import MapDraft, Source
 from mapshelf.site import bulk_actions
@@ -89,6 +90,23 @@ def test_zips_leave_free_disk_space_for_the_store(
     assert statuses() == (503, 200), "zips of selections leave some for account exports"
     disk = disk._replace(free=room + (2 << 20))
     assert statuses() == (200, 200)
+
+
+def test_documents_make_room_for_account_exports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches: list[DiskCache] = []
+    kept = exports.Exports(tmp_path / "exports", caches)
+    documents = DiskCache(tmp_path / "documents", 1 << 30, 4, others=caches)
+    caches.append(documents)
+    document = "ab" * 16
+    assert documents.put(document, bytes(1 << 20))
+    disk = DiskSpace(1 << 40, exports.LEFT_FREE.size)
+    monkeypatch.setattr(disk_cache, "disk_space", lambda _: disk)
+    assert kept.account(1, [bytes(1 << 21)], 1 << 21) is None
+    assert documents.find(document)
+    assert kept.account(1, [b"zip"], 3)
+    assert documents.find(document) is None
 
 
 def test_a_user_has_one_account_export_on_disk(start: Start, shelf: Shelf) -> None:
