@@ -130,7 +130,7 @@ def test_metrics_do_not_wait_for_an_unreachable_store(tmp_path: Path) -> None:
 
 
 def exposed(data: Path, store: StoreState | None) -> Exposed:
-    return parse(expose(look(data, store, DiskUse())).decode())
+    return parse(expose(look(data, store, DiskUse(free_files=7))).decode())
 
 
 def requests(found: Exposed, operation: str) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Full and read-only disks and damaged databases are reported in one line each."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -174,3 +175,13 @@ def test_nothing_is_created_in_place_of_a_database_that_was_moved_away(
         service.wait_until_ready()
         wait_for(lambda: service.total() == before + 2)
     assert "Traceback" not in log.read_text()
+
+
+def test_few_inodes_are_shown(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 8, "nr_inodes=400") as disk:
+        mapshelf = Mapshelf(disk / "data")
+        mapshelf.run("user", "add", "ann")
+        shown = mapshelf.run("status").stdout
+        facts = json.loads(mapshelf.run("status", "--json").stdout)
+    assert 300 < facts["free_inodes"] < 400
+    assert f"only {facts['free_inodes']} free inodes" in " ".join(shown.split())

@@ -23,6 +23,9 @@ from mapshelf.service.data_folder_lock import is_in_use
 from mapshelf.settings import without_password
 from mapshelf.store import open_store
 
+FEW_INODES: Final = 10_000
+"""Number of free inodes below which they are shown."""
+
 OPERATIONS_SHOWN: Final = 5
 """Operations that are shown to a person: the most frequent ones. ``--json`` has all."""
 
@@ -72,6 +75,7 @@ def _facts(overview: Overview, *, serving: bool, fault: str) -> dict[str, Any]:
         "backup": _backup(overview.backup),
         "requests": _requests(overview.counts) if serving else None,
         "disk": {"free": overview.disk.free, **overview.disk.parts},
+        "free_inodes": overview.disk.free_files,
     }
 
 
@@ -277,7 +281,10 @@ def _durations_text(durations: dict[str, Any]) -> str:
 def _disk_text(facts: dict[str, Any]) -> str:
     if not Path(facts["data"]).exists():
         return "the data folder does not exist"
-    return ", ".join(f"{name} {_bytes(size)}" for name, size in facts["disk"].items())
+    sizes = [f"{name} {_bytes(size)}" for name, size in facts["disk"].items()]
+    if facts["free_inodes"] is not None and facts["free_inodes"] < FEW_INODES:
+        sizes.append(f"only {_counted(facts['free_inodes'], 'free inode')}")
+    return ", ".join(sizes)
 
 
 def _backup_text(backup: dict[str, Any]) -> str:

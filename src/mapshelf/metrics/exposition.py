@@ -217,6 +217,9 @@ def _of_node(overview: Overview) -> Iterator[Family]:
     yield _one(
         "disk_free_bytes", "gauge", "Free space on the disk of the data folder.", overview.disk.free
     )
+    if overview.disk.free_files is not None:
+        text = "How many more files there can be on that disk."
+        yield _one("disk_free_inodes", "gauge", text, overview.disk.free_files)
 
 
 def _family(name: str, kind: str, text: str) -> Family:

@@ -4,7 +4,6 @@ It contains no data about people or maps: no names, no search texts.
 """
 
 import os
-import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from mapshelf.backup_status import BackupStatus, BackupStatusFile
+from mapshelf.disk_space import disk_space
 from mapshelf.errors import SnapshotError
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.metrics.count_files import read_counts
@@ -86,10 +86,12 @@ class DiskUse:
         parts: bytes by folder in ``PARTS``; ``other`` is all other files, including a SQLite
             database.
         free: free bytes on the disk.
+        free_files: how many more files there can be on it, ``None`` if that is unlimited.
     """
 
     parts: Mapping[str, int] = field(default_factory=dict)
     free: int = 0
+    free_files: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,10 @@ def disk_use(data: Path) -> DiskUse:
     seen: set[tuple[int, int]] = set()
     parts = {name: _size(data / name, seen) for name in PARTS}
     parts["other"] = _size(data, seen)
-    free = 0
     with suppress(OSError):
-        free = shutil.disk_usage(data).free
-    return DiskUse(parts, free)
+        disk = disk_space(data)
+        return DiskUse(parts, disk.free, disk.free_files if disk.files else None)
+    return DiskUse(parts)
 
 
 def _size(folder: Path, seen: set[tuple[int, int]]) -> int:
