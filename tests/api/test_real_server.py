@@ -202,15 +202,17 @@ def test_head_and_304_have_no_body_on_the_wire(server: Server) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 10, 60_000, 65_537])
-def test_an_unread_body_does_not_disturb_the_next_request(server: Server, size: int) -> None:
+def test_a_body_that_nobody_needs_does_not_disturb_the_next_request(
+    server: Server, size: int
+) -> None:
     authorization = {"Authorization": f"Bearer {server.token}"}
     chunks = [b"x" * size]
     with httpx.Client(base_url=server.url, headers=authorization, timeout=60) as client:
         for content in (b"x" * size, (chunk for chunk in chunks)):
             response = client.request("GET", "/maps?limit=0", content=content)
-            too_large = size > 65_536 and "Content-Length" in response.request.headers
+            too_large = size > 65_536
             assert response.status_code == (413 if too_large else 200)
-            assert response.headers["Connection"] == "close"
+            assert ("Connection" in response.headers) == too_large
             following = client.get("/maps?limit=0")
             assert following.content == b"[]"
             assert "Connection" not in following.headers
