@@ -45,8 +45,8 @@ LEFT_FREE: Final = Reserve(1536 << 20, 0.15)
 """What documents leave free on the disk, for the store and for exports, which leave less."""
 
 LEFT_FREE_BY_THUMBNAILS: Final = Reserve(64 << 20, 0.1)
-"""What thumbnails leave free. They are more useful, and smaller. The other caches leave more, so if
-they have too little, they remove thumbnails, but only after everything else."""
+"""What thumbnails leave free. They are more useful, and smaller. Other caches remove them only if
+everything else is not enough."""
 
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""

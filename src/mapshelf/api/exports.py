@@ -1,8 +1,8 @@
 """Keeps zips on disk while they are sent: account exports, and maps selected in a list.
 
-They may contain private maps, so none stays on disk for longer than ten minutes, or than it takes
-to send it. The worker that made one may have ended by then; therefore every worker deletes all that
-are too old, as soon as it starts.
+They may contain private maps, so none stays on disk for longer than ten minutes, or than an hour if
+it is being sent. The worker that made one may have ended by then; therefore every worker deletes
+all that are too old, as soon as it starts.
 
 Visitors who are not signed in can request zips of selected maps, in any combination. So these have
 a folder and a maximum size of their own, and leave some of the disk free for account exports. No
@@ -42,7 +42,7 @@ CHECKED_EVERY: Final = 30.0
 
 KEPT_FOR: Final = 600.0 - CHECKED_EVERY
 """Seconds after which an export is deleted at the next check: the time for starting to send it. An
-account export stays until it is sent."""
+account export stays while it is sent, for an hour at most."""
 
 
 class Exports:
