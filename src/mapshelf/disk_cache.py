@@ -77,6 +77,7 @@ class DiskCache:
     """A folder of results with a limited size."""
 
     _kept_open: ClassVar[float] = 0.0
+    """Seconds for which a file stays while a process has it open."""
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class DiskCache:
             path.parent.mkdir(exist_ok=True)
             write_file(part, self._while_there_is_room(pieces, path.parent, size))
             part.replace(path)
-            self._make_room(path)
+            self._shrink_folder(path)
             return True
         except OSError as error:
             if not self._told:
@@ -268,22 +269,25 @@ class DiskCache:
         if not missing and not missing_files:
             return
         missing_files = min(missing_files, _MOST_FOR_INODES)
+
+        def are_enough(found: list[tuple[float, int, str]]) -> bool:
+            return _total(found) >= missing and len(found) >= missing_files
+
         found = self._finished(folder)
-        if _total(found) < missing or len(found) < missing_files:
+        if not are_enough(found):
             found = self._all_finished()
         for other in self._others:
-            if other is not self and (_total(found) < missing or len(found) < missing_files):
+            if other is not self and not are_enough(found):
                 found += other._all_finished()
-        if _total(found) < missing or len(found) < missing_files:
+        if not are_enough(found):
             raise _disk_full()
         for _, length, path in found:
-            if missing <= 0 and missing_files <= 0:
-                return
             if _remove(path, length):
                 missing -= length
                 missing_files -= 1
-        if missing > 0 or missing_files > 0:
-            raise _disk_full()
+            if missing <= 0 and missing_files <= 0:
+                return
+        raise _disk_full()
 
     def _make_folder(self) -> None:
         """Create the folder, readable only by the owner: it contains results of private maps."""
@@ -308,7 +312,7 @@ class DiskCache:
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
 
-    def _make_room(self, fresh: Path) -> None:
+    def _shrink_folder(self, fresh: Path) -> None:
         """If the folder is too large, remove the least recently used files, except ``fresh``."""
         found = _least_recently_used(fresh.parent)
         total = sum(max(size, LEAST_SIZE) for _, size, _ in found)

@@ -51,16 +51,15 @@ class Reserve(NamedTuple):
     size: int
     share: float
 
-    def missing(self, disk: DiskSpace, size: int, files: int = 1) -> tuple[float, float]:
-        """Return how many free bytes, and free files, a disk has too few for new files.
+    def missing(self, disk: DiskSpace, size: int) -> tuple[float, float]:
+        """Return how many free bytes, and free files, a disk has too few for a new file.
 
         Args:
             disk: the disk.
-            size: the size of the new files together, in bytes.
-            files: their number.
+            size: the size of the new file in bytes.
         """
         free_bytes = min(self.size, disk.size * self.share) + size
-        free_files = min(self.size / BYTES_PER_FILE, disk.files * self.share) + files
+        free_files = min(self.size / BYTES_PER_FILE, disk.files * self.share) + 1
         missing_files = free_files - disk.free_files if disk.files else 0.0
         return max(0.0, free_bytes - disk.free), max(0.0, missing_files)
 

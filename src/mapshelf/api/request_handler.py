@@ -60,12 +60,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CROWDED_AFTER: Final = 0.01
-"""Delay of the marker in seconds that counts as overload."""
-
 MOST_DRAINED: Final = 32
 """How many bodies of one owner are received at a time only to be discarded; under overload, more
 are refused without."""
+
+CROWDED_AFTER: Final = 0.01
+"""Delay of the marker in seconds that counts as overload."""
 
 CALM_FOR: Final = 0.002
 """Seconds until the next marker if the last one was not delayed."""

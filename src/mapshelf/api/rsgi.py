@@ -171,9 +171,9 @@ class RSGIApplication:
         than any others.
         """
         handler = self._handler
-        route = handler.router.find(scope.path)[0]
+        route = None if handler.looks_closely else handler.router.find(scope.path)[0]
         method = route.methods.get(scope.method) if route else None
-        if route is None or method is None or method.budget is None or handler.looks_closely:
+        if route is None or method is None or method.budget is None:
             return False
         owner = self._owner(scope)
         try:

@@ -8,7 +8,6 @@ nothing for too long is disconnected; and the number of concurrent downloads is 
 import asyncio
 import io
 import os
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, Final
 from mapshelf.api.http import Response
 from mapshelf.api.send_rate import SendRate
 from mapshelf.cached_file import SENT_IN_PIECES
+from mapshelf.disk_space import disk_space
 from mapshelf.errors import Overloaded
 
 LARGE_BODY: Final = SENT_IN_PIECES
@@ -105,7 +105,7 @@ class Stream:
 
     def free_bytes(self) -> int:
         """Return the free bytes of the disk with the file that is sent."""
-        return 0 if self._file is None else shutil.disk_usage(self._file.fileno()).free
+        return 0 if self._file is None else disk_space(self._file.fileno()).free
 
     def stalled(self) -> float:
         """Return for how many seconds the client has accepted nothing."""
