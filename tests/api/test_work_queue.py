@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.api import work_queue
+from mapshelf.api.one_per_owner_queue import OnePerOwnerQueue
 from mapshelf.api.turns import SHORT
+from mapshelf.api.waiting_requests import WaitingLimit
 from mapshelf.api.work_queue import LONGEST_RETRY, WorkQueue
 from mapshelf.errors import ClientDisconnected, Ending, NotFound, Overloaded
 from tests.examples import examples
@@ -84,6 +86,28 @@ def test_owners_of_work_take_turns(work: Work) -> None:
     first, *others = work.begun
     assert first == "a1"
     assert others == ["b1", "c1", "nobody's", "a2", "b2", "c2", "a3", "a4"]
+
+
+def test_an_owner_takes_only_one_thread_of_several(work: Work) -> None:
+    """Its other work waits, within the limit of the queue, while others find a free thread."""
+
+    async def test() -> None:
+        queue = OnePerOwnerQueue("test", threads=3, waiting=2)
+
+        def ask(name: str) -> "asyncio.Task[str]":
+            make = partial(work.make, name)
+            return asyncio.create_task(queue.result(name, make, owner=partial(str, name[0])))
+
+        asked = [ask(name) for name in ("a1", "a2", "a3", "a4", "b1", "b2")]
+        await until(lambda: len(work.begun) == 2 and asked[2].done() and asked[3].done())
+        assert set(work.begun) == {"a1", "b1"}
+        assert queue.waiting == 2
+        work.may_end.set()
+        done = await asyncio.gather(*asked, return_exceptions=True)
+        assert [isinstance(one, Overloaded) for one in done] == [0, 0, 1, 1, 0, 0]
+
+    run(test())
+    assert set(work.begun) == {"a1", "a2", "b1", "b2"}
 
 
 def test_long_work_costs_turns_of_whoever_had_the_turn(work: Work) -> None:
@@ -359,6 +383,34 @@ def test_a_client_may_leave_shared_work(work: Work) -> None:
         work.may_end.set()
         assert await first == "a made"
         await queue.close()
+
+    run(test())
+
+
+def test_only_so_many_clients_wait_in_all_queues_together(work: Work) -> None:
+    """Also for work that is running: it is not always noticed that clients have left."""
+
+    async def test() -> None:
+        queues = [WorkQueue("test", threads=1, waiting=20) for _ in range(2)]
+        queues[0].limit = queues[1].limit = WaitingLimit(4)
+
+        def ask(name: str, owner: str) -> "asyncio.Task[str]":
+            make, queue = partial(work.make, name), queues[name == "other"]
+            return asyncio.create_task(queue.result(name, make, never, partial(str, owner)))
+
+        running = ask("shared", "greedy")
+        await until(lambda: work.begun)
+        other = asyncio.create_task(queues[1].result("running", partial(work.make, "running")))
+        await until(lambda: len(work.begun) == 2)
+        waiting = [ask("shared", "greedy") for _ in range(3)] + [ask("other", "greedy")]
+        await asyncio.sleep(0)
+        too_many, fair = ask("shared", "greedy"), ask("other", "one who waits for nothing else")
+        await until(lambda: too_many.done() and waiting[3].done())
+        work.may_end.set()
+        done = await asyncio.gather(running, *waiting, too_many, fair, return_exceptions=True)
+        assert [isinstance(one, Overloaded) for one in done] == [0, 0, 0, 0, 1, 1, 0]
+        assert done[-1] == "other made"
+        await other
 
     run(test())
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.service.descriptors import MIN_DESCRIPTORS
+from mapshelf.descriptors import MIN_DESCRIPTORS
 from tests.cli.process import PATIENCE, Mapshelf, Service, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.service.descriptors import MAX_CONNECTIONS
+from mapshelf.descriptors import MAX_CONNECTIONS
 from mapshelf.service.web_server import BUFFER_SIZE
 from mapshelf.service.worker_count import (
     MOST_HELPERS,

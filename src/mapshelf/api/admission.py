@@ -4,14 +4,11 @@ Cached responses do not wait: they cost less than a refusal.
 """
 
 import asyncio
-from collections.abc import Hashable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 
-from mapshelf.api.turns import Turns
+from mapshelf.api.waiting_requests import WaitingRequests
 from mapshelf.api.work_queue import FindOwner
-from mapshelf.errors import Overloaded
 
 LONGEST_WAIT: Final = 0.2
 """Maximum waiting time of a request, in seconds."""
@@ -26,19 +23,6 @@ AT_ONCE: Final = 4
 MEASURED_FOR: Final = 0.1
 """Seconds over which turns are counted. Pauses of the machine are usually shorter; they must not
 cause refusals."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
-    """The place of a request that waits.
-
-    Attributes:
-        owner: whose request it is.
-        turn: done when it has its turn, or none any more.
-    """
-
-    owner: Hashable
-    turn: "asyncio.Future[None]"
 
 
 class Admission:
@@ -56,7 +40,7 @@ class Admission:
 
     def __init__(self) -> None:
         self.is_giving = False
-        self._waiting: Turns[_Place] = Turns()
+        self._waiting = WaitingRequests()
         self._each = 0.0  # seconds from one turn to the next
         self._given = 0
         self._since = 0.0
@@ -71,7 +55,7 @@ class Admission:
             Overloaded: it would, and no other owner has more waiting.
         """
         if self._is_full():
-            self._displaced_by(owner())
+            self._waiting.check_room(owner())
 
     async def turn(self, owner: FindOwner) -> None:
         """Wait for a turn; see ``check_room``.
@@ -81,43 +65,20 @@ class Admission:
         """
         whose = owner()
         if self._is_full():
-            displaced = self._displaced_by(whose)
-            self._waiting.remove(displaced.owner, displaced)
-            if not displaced.turn.done():  # it may have been cancelled
-                displaced.turn.set_exception(_overloaded())
-                displaced.turn.exception()  # retrieve it, since the client may be leaving
-        loop = asyncio.get_running_loop()
+            self._waiting.make_room(whose)
         if not self.is_giving:
             self.is_giving, self._given, self._since = True, 0, perf_counter()
-            loop.call_soon(self._give_turns)
-        mine = _Place(whose, loop.create_future())
-        self._waiting.add(whose, mine)
-        try:
-            await mine.turn
-        finally:
-            if mine in self._waiting:  # the client has left
-                self._waiting.remove(whose, mine)
+            asyncio.get_running_loop().call_soon(self._give_turns)
+        with self._waiting.waiting(whose) as turn:
+            await turn
 
     def _is_full(self) -> bool:
         waiting = len(self._waiting)
         return waiting >= FEWEST and waiting * self._each > LONGEST_WAIT
 
-    def _displaced_by(self, owner: Hashable) -> "_Place":
-        """Return the request that is to make room for a new one of an owner.
-
-        Raises:
-            Overloaded: no other owner has more waiting.
-        """
-        displaced = self._waiting.displaced_by(owner)
-        if displaced is None:
-            raise _overloaded()
-        return displaced
-
     def _give_turns(self) -> None:
         for _ in range(min(AT_ONCE, len(self._waiting))):
-            first = self._waiting.take().turn
-            if not first.done():  # it may have been cancelled
-                first.set_result(None)
+            self._waiting.give_turn()
             self._given += 1
         passed = perf_counter() - self._since
         if passed > MEASURED_FOR and self._given:
@@ -126,7 +87,3 @@ class Admission:
         self.is_giving = bool(self._waiting)
         if self.is_giving:
             asyncio.get_running_loop().call_soon(self._give_turns)
-
-
-def _overloaded() -> Overloaded:
-    return Overloaded("more requests arrive than can be answered")

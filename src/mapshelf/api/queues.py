@@ -3,11 +3,22 @@
 Each has its own limit, so that one kind of work never waits for another. A queue holds about a
 second of work: a client that would wait longer gets an error and must try again. Where one task may
 take seconds, a client also gets this error if its task does not start in time (``WorkQueue``).
+Together, they leave at least half of the worker's connections to requests that need not wait.
 """
 
+from typing import Final
+
 from mapshelf.api.feedback_queue import FeedbackQueue, OwnerFeedbackQueue
+from mapshelf.api.one_per_owner_queue import OnePerOwnerQueue
+from mapshelf.api.waiting_requests import WaitingLimit
 from mapshelf.api.work_queue import WorkQueue
+from mapshelf.descriptors import connection_limit
 from mapshelf.garbage_collection import CollectionPause
+
+
+MOST_WAITING: Final = 512
+"""How many requests of a worker may wait at a time. Responses to all that wait for the same are sent
+at the same moment: those to thousands would delay the other requests."""
 
 
 class Queues:
@@ -70,8 +81,11 @@ class Queues:
         self.map_drawings = FeedbackQueue("map drawings", 1, 24, self.long_documents)
         self.passwords = WorkQueue("passwords", threads=2, waiting=48)
         self.accounts = WorkQueue("accounts", threads=1, waiting=256)
-        self.providers = WorkQueue("providers", threads=2, waiting=32, longest=10.0)
+        self.providers = OnePerOwnerQueue("providers", threads=8, waiting=32, longest=10.0)
         self.programs = WorkQueue("programs", threads=1, waiting=64)
+        limit = WaitingLimit(min(MOST_WAITING, connection_limit() // 2))
+        for queue in self.by_name().values():
+            queue.limit = limit
 
     def by_name(self) -> dict[str, WorkQueue]:
         """Return all queues by their names."""

@@ -15,7 +15,7 @@ the others keep their places.
 """
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from time import monotonic
 from typing import Final, Generic, TypeVar
 
@@ -73,14 +73,18 @@ class Turns(Generic[W]):
         if not owners:
             del self._waiting[work]
 
-    def take(self) -> W:
-        """Remove and return the work whose turn it is; there must be some."""
+    def take(self, busy: Container[Hashable] = ()) -> W | None:
+        """Remove and return the work whose turn it is, ``None`` if only ``busy`` owners wait."""
         if self.last in self._rotation:
             self._rotation[self.last] = self._rotation.pop(self.last)
-        if self._missed:
+        if self._missed and self._rotation:
             self._rotate()
-        owner, own = next(iter(self._rotation.items()))
-        work = next(iter(own))
+        for owner in self._rotation:
+            if owner not in busy:
+                break
+        else:
+            return None
+        work = next(iter(self._rotation[owner]))
         for one in self._waiting.pop(work):
             self._leave(one, work)
         self.last = owner

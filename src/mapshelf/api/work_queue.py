@@ -27,6 +27,7 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from mapshelf.api.turns import SHORT, Turns
+from mapshelf.api.waiting_requests import WaitingLimit
 from mapshelf.errors import ClientDisconnected, Ending, Overloaded
 from mapshelf.metrics.counts import TaskCounts
 
@@ -91,6 +92,7 @@ class WorkQueue:
 
     Attributes:
         counts: the counters of finished and refused tasks.
+        limit: bounds how many requests wait, those for work that has begun included.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class WorkQueue:
         self._executor = ThreadPoolExecutor(threads, name)
         self._free = self._threads = threads
         self.counts = TaskCounts()
+        self.limit = WaitingLimit()
         self._usual = 0.0  # average seconds of a task
         self._waiting = waiting
         self._longest = longest
@@ -149,8 +152,8 @@ class WorkQueue:
             owner: returns whose work it is; without it, it is that of the service itself.
 
         Raises:
-            Overloaded: the queue is full, others have less waiting in it, or the work did not start
-                in time.
+            Overloaded: the queue is full, others have less waiting in it, the work did not start
+                in time, or too many requests wait (``limit``).
             Ending: the queue is closed.
             ClientDisconnected: the client disconnected while it waited for its own task, or for an
                 equal task of another client.
@@ -162,7 +165,8 @@ class WorkQueue:
             # Disconnected clients must not wait for the result of another request: when it is
             # ready, all of them would be answered at once.
             if (joined or not claim.job.begun) and disconnection is not None:
-                await until_done(claim.result, disconnection)
+                with self.limit.waiting(owner() if owner else None) as turn:
+                    await until_done(claim.result, disconnection, turn)
             # Shielded: others may wait for the same result.
             result: T = await asyncio.shield(claim.result)
             return result
@@ -180,7 +184,7 @@ class WorkQueue:
         Raises:
             Overloaded: the queue is full, and no other owner has more waiting in it.
         """
-        if self._is_full():
+        if not self._free and self._is_full():
             self._displaced_by(owner() if owner else None)
 
     async def close(self) -> None:
@@ -193,7 +197,7 @@ class WorkQueue:
         await asyncio.to_thread(self._executor.shutdown)
 
     def _is_full(self) -> bool:
-        return not self._free and len(self._turns) >= self._waiting
+        return len(self._turns) >= self._waiting
 
     def _displaced_by(self, owner: Hashable) -> _Job:
         """Return the waiting work that is to make room for new work of an owner.
@@ -220,7 +224,7 @@ class WorkQueue:
         if self._closed:
             raise Ending("the service is shutting down")
         job = _Job(key, make)
-        if self._free:
+        if self._free and not (owner and owner() in self._busy()):
             self._jobs[key] = job
             claim = _claim(job, None)
             self._begin(job, owner)
@@ -269,6 +273,10 @@ class WorkQueue:
             working.set_exception(Overloaded("no thread can be started"))
         working.add_done_callback(partial(self._end, job))
 
+    def _busy(self) -> set[Hashable]:
+        """Return the owners whose work must wait although a thread is free."""
+        return set()
+
     def _do(self, job: _Job) -> Any:
         """Do work, unless its clients were told that it would not be done."""
         if job.is_refused:
@@ -290,8 +298,7 @@ class WorkQueue:
         job.claims.clear()  # see ``result``
         if took >= SHORT and job.turn_of is not None:
             self._turns.note_length(job.turn_of(), took)
-        while self._free and self._turns:
-            following = self._turns.take()
+        while self._free and (following := self._turns.take(self._busy())):
             self._begin(following, partial(_known, self._turns.last))
 
     def _withdraw(self, claim: _Claim) -> None:
@@ -349,16 +356,29 @@ def _pass_on(done: "asyncio.Future[Any]", result: "asyncio.Future[Any]") -> None
         result.set_result(done.result())
 
 
-async def until_done(result: "asyncio.Future[Any]", disconnection: Disconnection) -> None:
+async def until_done(
+    result: "asyncio.Future[Any]",
+    disconnection: Disconnection,
+    refusal: "asyncio.Future[None] | None" = None,
+) -> None:
     """Wait until there is a result, while the client is connected.
+
+    Args:
+        result: the result.
+        disconnection: reports when the client disconnects.
+        refusal: if it fails first, its error is raised.
 
     Raises:
         ClientDisconnected: the client disconnected first.
     """
     hung_up = asyncio.ensure_future(disconnection())
+    ends = {result, hung_up, refusal} if refusal else {result, hung_up}
     try:
-        await asyncio.wait({result, hung_up}, return_when=asyncio.FIRST_COMPLETED)
-        if not result.done():
-            raise ClientDisconnected("the client hung up")
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if result.done():
+            return
+        if refusal and refusal.done():
+            await refusal
+        raise ClientDisconnected("the client hung up")
     finally:
         hung_up.cancel()

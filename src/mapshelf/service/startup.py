@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from mapshelf.descriptors import raise_descriptor_limit
 from mapshelf.errors import StoreUnavailable
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.metrics.count_files import clear_counts
 from mapshelf.service.backup_plan import BackupPlan
 from mapshelf.service.data_folder_lock import lock_data_folder
-from mapshelf.service.descriptors import raise_descriptor_limit
 from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
 from mapshelf.service.probe import Probe
 from mapshelf.service.service_manager import ServiceManager

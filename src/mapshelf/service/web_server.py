@@ -23,7 +23,7 @@ from granian.http import HTTP1Settings
 from granian.net import SocketHolder  # type: ignore[attr-defined]  # stubs lag behind
 from granian.server.mp import MPServer
 
-from mapshelf.service.descriptors import connection_limit
+from mapshelf.descriptors import connection_limit
 from mapshelf.service.listening import BACKLOG
 
 GRANIAN_VERSION: Final = "2.8"

@@ -6,10 +6,10 @@ import time
 from functools import partial
 from typing import Final
 
+from mapshelf.descriptors import connection_limit
 from mapshelf.metrics.count_files import count_refused_connections
 from mapshelf.service.accept_queue import AcceptQueue
 from mapshelf.service.backoff import Backoff
-from mapshelf.service.descriptors import connection_limit
 from mapshelf.service.supervisor import Child
 from mapshelf.settings import Settings
 

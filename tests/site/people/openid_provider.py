@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, OKPKey, RSAKey
 
+from mapshelf.accounts.openid.fetching import LONGEST
 from mapshelf.settings import ProviderSettings
 
 CLIENT_ID: Final = "map shelf"
@@ -62,6 +63,7 @@ class SmallProvider:
         status: the status of all responses, except the redirect that grants a code.
         body: replaces the body of all responses, unless empty.
         asked: the paths of the requests that it got.
+        hanging: codes for which it does not respond before ``end_hanging`` is set.
     """
 
     issuer: str
@@ -74,6 +76,8 @@ class SmallProvider:
     status: int = 200
     body: bytes = b""
     asked: list[str] = field(default_factory=list)
+    hanging: set[str] = field(default_factory=set)
+    end_hanging: Event = field(default_factory=Event)
     codes: dict[str, tuple[dict[str, str], dict[str, Any]]] = field(default_factory=dict)
 
     def settings(self, **others: Any) -> ProviderSettings:
@@ -143,6 +147,8 @@ class SmallProvider:
         posted = (given.get("client_id"), given.get("client_secret")) == (CLIENT_ID, CLIENT_SECRET)
         if authorization != basic and not posted:
             return 401, {"error": "invalid_client"}
+        if given["code"] in self.hanging:
+            self.end_hanging.wait(LONGEST)
         asked, claims = self.codes.pop(given["code"], ({}, {}))
         digest = hashlib.sha256(given["code_verifier"].encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")

@@ -4,6 +4,7 @@ The provider is a small one for these tests, which can send wrong responses.
 ``test_independent_provider.py`` uses a real one.
 """
 
+import asyncio
 import time
 import warnings
 from collections.abc import Iterator
@@ -730,6 +731,30 @@ def test_a_provider_that_fails_on_the_way_back(open_site: Service, provider: Sma
     refused(come_back(person, address), "away", 503)
     provider.status = 200
     assert enter(Person(open_site), provider).status_code == 303
+
+
+def test_whoever_the_provider_does_not_respond_to_does_not_delay_others(
+    open_site: Service, provider: SmallProvider
+) -> None:
+    browsers, other = [Person(open_site) for _ in range(20)], Person(open_site, "192.0.2.2")
+    answers = [provider.let_in(begin(one)) for one in browsers]
+    provider.hanging.update(provider.codes)
+    address = provider.let_in(begin(other))
+
+    async def ask() -> httpx.Response:
+        slow = zip(browsers, answers, strict=True)
+        hanging = [asyncio.create_task(one.client.get(answer)) for one, answer in slow]
+        try:
+            while "/token" not in provider.asked:
+                await asyncio.sleep(0.01)
+            found = await other.client.get(address)
+            assert not any(one.done() for one in hanging)
+            return found
+        finally:
+            provider.end_hanging.set()
+            await asyncio.gather(*hanging)
+
+    assert open_site.run(ask()).status_code == 303
 
 
 def test_a_provider_that_publishes_nothing_is_not_requested_again_too_soon(
