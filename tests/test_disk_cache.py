@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import xxhash
@@ -256,6 +256,35 @@ def test_nothing_is_removed_for_a_result_that_is_too_large(
     assert cache.get(KEY) is None
 
 
+def test_all_results_are_not_looked_at_again_at_once_if_they_are_not_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be 100,000, and somebody who requests what does not fit again and again."""
+    looks, now = [0], [time.monotonic()]
+    scandir = os.scandir
+
+    def counted(folder: Path) -> Any:
+        looks[0] += 1
+        return scandir(folder)
+
+    cache = DiskCache(tmp_path, SIZE, left_free=TEN)
+    assert cache.put(KEY, RESULT)
+    monkeypatch.setattr(disk_cache, "disk_space", lambda _: DiskSpace(1000 * BLOCK, 10 * BLOCK))
+    monkeypatch.setattr("mapshelf.disk_cache.os.scandir", counted)
+    monkeypatch.setattr("mapshelf.disk_cache.time.monotonic", lambda: now[0])
+    other = KEY[::-1]
+    for _ in range(3):
+        assert not cache.put(other, bytes(9000))
+    once = looks[0]
+    copy = pickle.loads(pickle.dumps(cache))  # as in a child process
+    assert not copy.put(other, bytes(9000))
+    assert looks[0] == once
+    now[0] += 10
+    assert not cache.put(other, bytes(9000))
+    assert looks[0] > once
+    assert cache.put(other, RESULT), "less has room"
+
+
 def test_a_disk_may_show_only_later_what_was_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +318,7 @@ def test_results_that_are_being_sent_make_no_room(
 
 
 def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_cache, "_FULL_FOR", 0)
     cache = DiskCache(tmp_path, SIZE, left_free=TEN)
     assert cache.put(KEY, b"picture")
     unfinished = tmp_path / KEY[:2] / "result.of another process"
@@ -303,6 +333,7 @@ def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_results_that_are_open_may_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_cache, "_FULL_FOR", 0)
     kept = DiskCacheOfDownloads(tmp_path / "kept", LEAST_SIZE, folders=1, left_free=TEN)
     cache = DiskCache(tmp_path / "cache", SIZE, left_free=TEN, others=[kept])
     assert kept.put(KEY, RESULT)

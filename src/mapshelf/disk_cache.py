@@ -55,6 +55,10 @@ _NEVER_FULLER: Final = 2
 have less than all of that while several processes write, or while the system still frees what they
 have removed: btrfs takes up to 30 seconds."""
 
+_FULL_FOR: Final = 10.0
+"""Seconds for which a cache remembers that removing all results would not be enough for a new one:
+finding that out takes half a second with 100,000 results."""
+
 _REMEMBERED: Final = 1000
 """Most files to remember as verified."""
 
@@ -108,6 +112,10 @@ class DiskCache:
         self._folders = folders
         self._share = size // folders
         self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
+        self._removable = (
+            0.0,
+            0,
+        )  # until when it is known how many bytes can be removed, and how many
         self._told = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -269,6 +277,9 @@ class DiskCache:
         if not missing and not missing_files:
             return
         missing_files = min(missing_files, _MOST_FOR_INODES)
+        known_until, removable = self._removable
+        if missing > removable and time.monotonic() < known_until:
+            raise _disk_full()
 
         def are_enough(found: list[tuple[float, int, str]]) -> bool:
             return _total(found) >= missing and len(found) >= missing_files
@@ -280,6 +291,7 @@ class DiskCache:
             if other is not self and not are_enough(found):
                 found += other._all_finished()
         if not are_enough(found):
+            self._removable = time.monotonic() + _FULL_FOR, _total(found)
             raise _disk_full()
         for _, length, path in found:
             if _remove(path, length):

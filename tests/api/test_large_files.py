@@ -4,6 +4,7 @@ import random
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -70,10 +71,10 @@ def test_a_file_on_disk_is_not_read_from_the_store(tmp_path: Path) -> None:
     file, content, read = kept(zlib.compress(LARGE))
     with documents(tmp_path) as made, documents(tmp_path) as others:
         made.of_file(file, content, KIND)
-        assert sum(read) == file.size
+        needed = sum(read)
         for worker in (made, others):
             assert worker.of_file(file, content, KIND).size == len(LARGE)
-    assert sum(read) == file.size
+    assert sum(read) == needed
 
 
 @pytest.mark.parametrize("body", [b"x" * 1000, LARGE])
@@ -113,6 +114,22 @@ def test_a_file_is_sent_from_memory_while_the_disk_is_full_unless_it_is_too_larg
                 made.of_file(file, content, KIND)
         disk = disk._replace(free=(1 << 29) + len(EASILY_PACKED))
         assert made.of_file(file, content, KIND).file
+
+
+def test_nothing_is_removed_for_a_file_that_is_too_large_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However well it is compressed in the store."""
+    with documents(tmp_path) as made:
+        file, content, _ = kept(zlib.compress(LARGE))
+        before = made.of_file(file, content, KIND)
+        disk = DiskSpace(1 << 40, (1 << 29) + len(EASILY_PACKED) - len(LARGE) - 8192)
+        monkeypatch.setattr(disk_cache, "disk_space", lambda _: disk)
+        file, content, _ = kept(zlib.compress(EASILY_PACKED))
+        with pytest.raises(Overloaded, match="disk"):
+            made.of_file(replace(file, digest=b"e" * 32), content, KIND)
+    assert before.file
+    assert before.file.is_there()
 
 
 def largest(_: Outline, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""nginx, as in ``docs/deployment``, gives no client all connections for lists."""
+"""nginx, as in ``docs/deployment``, gives no client all connections."""
 
 import threading
 from collections.abc import Iterator
@@ -29,13 +29,13 @@ LONG_LIST: Final = 3_000_000  # bytes
 
 
 class Slow(BaseHTTPRequestHandler):
-    """Answers lists only once ``going_on`` is set, and those of an owner at length."""
+    """Answers lists and drawings once ``going_on`` is set, and lists of an owner at length."""
 
     going_on: threading.Event
     begun: threading.Semaphore
 
     def do_GET(self) -> None:
-        if self.path == "/maps":
+        if self.path == "/maps" or self.path.endswith("/drawing.png"):
             self.begun.release()
             self.going_on.wait(PATIENCE)
         body = bytes(LONG_LIST if "owner=" in self.path else 0)
@@ -69,8 +69,12 @@ def slow_service() -> Iterator[tuple[str, type[Slow]]]:
 
 
 def status_of_lists(address: str, client: str) -> int:
+    return status_of("/maps", address, client)
+
+
+def status_of(path: str, address: str, client: str) -> int:
     response = httpx.get(
-        f"{address}/maps",
+        f"{address}{path}",
         headers={"X-Client": client},
         verify=trust(),
         timeout=PATIENCE,
@@ -106,6 +110,41 @@ def test_a_client_gets_a_part_of_the_connections_for_lists(
         finally:
             service.going_on.set()
         assert [one.result() for one in waiting] == [200, 200]
+
+
+def test_requests_count_that_nginx_goes_on_with_after_a_client_has_left(tmp_path: Path) -> None:
+    changes = (
+        "limit_conn mapshelf_requests_of 128;",
+        "limit_conn mapshelf_requests_of 2; set_real_ip_from 127.0.0.1; real_ip_header X-Client;",
+    )
+    status = partial(status_of, "/maps/Slow0003/drawing.png")
+    with (
+        slow_service() as (url, service),
+        documented_nginx(url, tmp_path, changes) as address,
+        ThreadPoolExecutor(1) as requests,
+    ):
+        for name in ("Slow0001", "Slow0002"):
+            leave_early(address, f"/maps/{name}/drawing.png", "10.0.0.1")
+            assert service.begun.acquire(timeout=PATIENCE)
+        wait_for(lambda: status(address, "10.0.0.1") == 503)
+        try:
+            waiting = requests.submit(status, address, "10.0.0.2")
+            assert service.begun.acquire(timeout=PATIENCE)
+        finally:
+            service.going_on.set()
+        assert waiting.result() == 200
+        wait_for(lambda: status(address, "10.0.0.1") == 200)
+
+
+def leave_early(address: str, path: str, client: str) -> None:
+    """Request something, and hang up without waiting for the response."""
+    where = urlsplit(address)
+    with socket() as leaving:
+        leaving.settimeout(PATIENCE)
+        leaving.connect((where.hostname, where.port))
+        with trust().wrap_socket(leaving, server_hostname=where.hostname) as encrypted:
+            headers = f"Host: maps.example.org\r\nX-Client: {client}\r\n\r\n"
+            encrypted.sendall(f"GET {path} HTTP/1.1\r\n{headers}".encode())
 
 
 def test_clients_that_do_not_read_occupy_no_connection_for_lists(tmp_path: Path) -> None:

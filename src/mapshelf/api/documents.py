@@ -231,9 +231,11 @@ class Documents:
             return document_response(kind, beginning, b"")
         with self._cache.turn(_COPYING):
             found = self._found(key, kind)
-            whole = chain((beginning,), pieces)
-            if found is None and self._cache.put_pieces(key, whole, max(file.size, len(beginning))):
-                found = self._found(key, kind)
+            if found is None:
+                # Only the compressed size is known. Unpacking twice takes less than writing.
+                size = sum(map(len, _unpacked(file, content)))
+                if self._cache.put_pieces(key, chain((beginning,), pieces), size):
+                    found = self._found(key, kind)
         return found or document_response(kind, _in_memory(_unpacked(file, content)), b"")
 
     def prepare(self) -> None:
