@@ -340,9 +340,13 @@ def test_results_that_are_open_may_be_kept(tmp_path: Path, monkeypatch: pytest.M
     found = kept.find(KEY)
     assert found is not None
     with found.open() as file, found.open():
-        other = KEY.replace("0", "1")
+        other, another = KEY.replace("0", "1"), KEY[::-1]
         assert kept.put(other, RESULT)
-        assert kept.put(KEY[::-1], RESULT), "the folder is full"
+        assert kept.put(another, RESULT), "the folder is full"
+        for key in (other, another):
+            assert kept.get(key) == RESULT, "a new one stays until it can be opened"
+            os.utime(tmp_path / "kept" / "00" / key[2:], (time.time() - 60,) * 2)
+        assert kept.put(another, RESULT)
         assert kept.get(other) is None
         kept.remove_older_than(-1)
         assert [path.name for path in files(tmp_path / "kept")] == [KEY[2:]]

@@ -5,11 +5,12 @@ Nothing is synced to disk, so a file may be incomplete after a power cut. The ch
 
 import fcntl
 import os
+import time
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 import xxhash
 
@@ -21,6 +22,9 @@ PIECE: Final = 1 << 20
 
 SENT_IN_PIECES: Final = 98_304
 """Minimum size in bytes of content that may stay open for long, because it is sent in pieces."""
+
+_ABANDONED_AFTER: Final = 3600.0
+"""Age in seconds at which a temporary file must belong to a process that died."""
 
 Piece = bytes | memoryview
 """A part of a result."""
@@ -59,6 +63,20 @@ class CachedFile:
     def is_there(self) -> bool:
         """Return whether the file still exists."""
         return self.path.exists()
+
+
+class StoredFile(NamedTuple):
+    """A file of the cache that has not been read.
+
+    Attributes:
+        used: when it was stored or last used, in seconds since 1970-01-01 UTC; noted once a day.
+        size: its size on disk in bytes.
+        path: its path.
+    """
+
+    used: float
+    size: int
+    path: str
 
 
 def write_file(path: Path, pieces: Iterable[Piece]) -> None:
@@ -100,3 +118,34 @@ def is_open(path: str) -> bool:
         except BlockingIOError:
             return True
     return False
+
+
+def least_recently_used(folder: Path) -> list[StoredFile]:
+    """Return the files of a folder, the least recently used first; none if it does not exist."""
+    found = []
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # another process removed it
+                status = entry.stat()
+                size = max(status.st_size, status.st_blocks * 512)
+                found.append(StoredFile(status.st_mtime, size, entry.path))
+    return sorted(found)
+
+
+def remove_file(file: StoredFile) -> bool:
+    """Remove a file; return whether that frees space, because nobody reads it."""
+    with suppress(FileNotFoundError):
+        is_read = file.size >= SENT_IN_PIECES and is_open(file.path)
+        os.unlink(file.path)
+        return not is_read
+    return True
+
+
+def is_part(path: str) -> bool:
+    """Return whether a file is, or was, written under a temporary name."""
+    return "." in os.path.basename(path)
+
+
+def is_young(file: StoredFile) -> bool:
+    """Return whether a file with a temporary name may still be written."""
+    return time.time() - file.used <= _ABANDONED_AFTER

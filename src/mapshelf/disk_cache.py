@@ -25,10 +25,14 @@ from typing import Any, ClassVar, Final
 
 from mapshelf.cached_file import (
     PIECE,
-    SENT_IN_PIECES,
     CachedFile,
     Piece,
+    StoredFile,
     is_open,
+    is_part,
+    is_young,
+    least_recently_used,
+    remove_file,
     verified_content,
     verified_file,
     write_file,
@@ -65,9 +69,6 @@ _REMEMBERED: Final = 1000
 _USED_NOTED_EVERY: Final = 86_400.0
 """Seconds between updates of a file's last use: recording each one would turn reads into writes."""
 
-_ABANDONED_AFTER: Final = 3600.0
-"""Age in seconds at which a temporary file must belong to a process that died."""
-
 Turn = Callable[[], AbstractContextManager[None]]
 """Returns a context manager that only one of several processes can be in at a time, as
 ``DiskCache.turn`` does."""
@@ -82,6 +83,9 @@ class DiskCache:
 
     _kept_open: ClassVar[float] = 0.0
     """Seconds for which a file stays while a process has it open."""
+
+    _kept_new: ClassVar[float] = 0.0
+    """Seconds for which a file stays even if no process has opened it yet."""
 
     def __init__(
         self,
@@ -206,7 +210,7 @@ class DiskCache:
         """
         first = self._path(beginning)
         for path in first.parent.glob(f"{first.name}*"):
-            if path.name != but[2:] and not _is_part(str(path)):
+            if path.name != but[2:] and not is_part(str(path)):
                 with suppress(OSError):
                     path.unlink()
 
@@ -215,11 +219,11 @@ class DiskCache:
 
         If the clock was set back, some are from the future: nobody knows how old these are.
         """
-        for path in self._folder.glob("*/*"):
-            with suppress(OSError):
-                used = path.stat().st_mtime
-                if abs(time.time() - used) > seconds and not self._is_kept(used, str(path)):
-                    path.unlink()
+        for number in range(self._folders):
+            for file in least_recently_used(self._folder / f"{number:02x}"):
+                if abs(time.time() - file.used) > seconds and not self._is_read(file):
+                    with suppress(OSError):
+                        os.unlink(file.path)
 
     @contextmanager
     def turn(self, name: str = _TURN) -> Iterator[None]:
@@ -277,12 +281,26 @@ class DiskCache:
         if not missing and not missing_files:
             return
         missing_files = min(missing_files, _MOST_FOR_INODES)
+        for file in self._enough_files(folder, missing, missing_files):
+            if remove_file(file):
+                missing -= file.size
+                missing_files -= 1
+            if missing <= 0 and missing_files <= 0:
+                return
+        raise _disk_full()
+
+    def _enough_files(self, folder: Path, missing: float, files: float) -> list[StoredFile]:
+        """Return files whose removal would free ``missing`` bytes, and are so many.
+
+        Raises:
+            OSError: there are not enough.
+        """
         known_until, removable = self._removable
         if missing > removable and time.monotonic() < known_until:
             raise _disk_full()
 
-        def are_enough(found: list[tuple[float, int, str]]) -> bool:
-            return _total(found) >= missing and len(found) >= missing_files
+        def are_enough(found: list[StoredFile]) -> bool:
+            return _total(found) >= missing and len(found) >= files
 
         found = self._finished(folder)
         if not are_enough(found):
@@ -293,100 +311,64 @@ class DiskCache:
         if not are_enough(found):
             self._removable = time.monotonic() + _FULL_FOR, _total(found)
             raise _disk_full()
-        for _, length, path in found:
-            if _remove(path, length):
-                missing -= length
-                missing_files -= 1
-            if missing <= 0 and missing_files <= 0:
-                return
-        raise _disk_full()
+        return found
 
     def _make_folder(self) -> None:
         """Create the folder, readable only by the owner: it contains results of private maps."""
         with suppress(FileExistsError):  # if it is not a folder, the next step fails
             self._folder.mkdir(mode=0o700, parents=True)
 
-    def _all_finished(self) -> list[tuple[float, int, str]]:
+    def _all_finished(self) -> list[StoredFile]:
         folders = [self._folder / f"{number:02x}" for number in range(self._folders)]
         return sorted(chain.from_iterable(map(self._finished, folders)))
 
-    def _finished(self, folder: Path) -> list[tuple[float, int, str]]:
+    def _finished(self, folder: Path) -> list[StoredFile]:
         """Return the files of a folder that may be removed: nobody writes them, or keeps them."""
         return [
-            (used, size, path)
-            for used, size, path in _least_recently_used(folder)
-            if not (_is_part(path) and _is_young(used)) and not self._is_kept(used, path)
+            file
+            for file in least_recently_used(folder)
+            if not (is_part(file.path) and is_young(file)) and not self._is_kept(file)
         ]
 
-    def _is_kept(self, used: float, path: str) -> bool:
-        return time.time() - used < self._kept_open and is_open(path)
+    def _is_kept(self, file: StoredFile) -> bool:
+        return 0 <= time.time() - file.used < self._kept_new or self._is_read(file)
+
+    def _is_read(self, file: StoredFile) -> bool:
+        return time.time() - file.used < self._kept_open and is_open(file.path)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
 
     def _shrink_folder(self, fresh: Path) -> None:
         """If the folder is too large, remove the least recently used files, except ``fresh``."""
-        found = _least_recently_used(fresh.parent)
-        total = sum(max(size, LEAST_SIZE) for _, size, _ in found)
-        for used, size, path in found:
-            abandoned = _is_part(path) and not _is_young(used)
-            if (total > self._share and path != str(fresh)) or abandoned:
-                if self._is_kept(used, path):
+        found = least_recently_used(fresh.parent)
+        total = sum(max(file.size, LEAST_SIZE) for file in found)
+        for file in found:
+            abandoned = is_part(file.path) and not is_young(file)
+            if (total > self._share and file.path != str(fresh)) or abandoned:
+                if self._is_kept(file):
                     continue
                 with suppress(FileNotFoundError):
-                    os.unlink(path)
-                total -= max(size, LEAST_SIZE)
+                    os.unlink(file.path)
+                total -= max(file.size, LEAST_SIZE)
 
 
 class DiskCacheOfDownloads(DiskCache):
-    """A disk cache whose files stay while any process has them open, for an hour at most.
+    """A disk cache whose files stay for a minute, and while a process has them open for an hour.
 
     Only ``remove_beginning_with`` removes them earlier.
     """
 
     _kept_open = 3600.0
+    _kept_new = 60.0
 
 
-def _least_recently_used(folder: Path) -> list[tuple[float, int, str]]:
-    """Return the files of a folder: when each was last used, its size on disk, and its path.
-
-    There are none if there is no such folder.
-    """
-    found = []
-    with suppress(FileNotFoundError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(FileNotFoundError):  # another process removed it
-                status = entry.stat()
-                size = max(status.st_size, status.st_blocks * 512)
-                found.append((status.st_mtime, size, entry.path))
-    return sorted(found)
-
-
-def _total(files: Iterable[tuple[float, int, str]]) -> int:
-    return sum(size for _, size, _ in files)
-
-
-def _remove(path: str, size: int) -> bool:
-    """Remove a file; return whether that frees space, because nobody reads it."""
-    with suppress(FileNotFoundError):
-        is_read = size >= SENT_IN_PIECES and is_open(path)
-        os.unlink(path)
-        return not is_read
-    return True
+def _total(files: Iterable[StoredFile]) -> int:
+    return sum(file.size for file in files)
 
 
 def _disk_full() -> OSError:
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _is_part(path: str) -> bool:
-    """Return whether a file is, or was, written under a temporary name."""
-    return "." in os.path.basename(path)
-
-
-def _is_young(used: float) -> bool:
-    """Return whether a file with a temporary name may still be written."""
-    return time.time() - used <= _ABANDONED_AFTER
 
 
 def _note_use(path: Path) -> None:

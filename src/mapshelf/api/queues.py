@@ -15,10 +15,9 @@ from mapshelf.api.work_queue import WorkQueue
 from mapshelf.descriptors import connection_limit
 from mapshelf.garbage_collection import CollectionPause
 
-
 MOST_WAITING: Final = 512
-"""How many requests of a worker may wait at a time. Responses to all that wait for the same are sent
-at the same moment: those to thousands would delay the other requests."""
+"""How many requests of a worker may wait at a time. All that wait for the same are answered at the
+same moment: thousands would delay other requests."""
 
 
 class Queues:
