@@ -14,7 +14,7 @@ import pytest
 import xxhash
 
 from mapshelf import disk_cache
-from mapshelf.disk_cache import LEAST_SIZE, DiskCache, DiskCacheOfDownloads
+from mapshelf.disk_cache import LEAST_SIZE, DiskCache, DiskCacheOfDownloads, DiskCacheOfFew
 from mapshelf.disk_space import DiskSpace, Reserve, disk_space
 from tests.disks import small_disk
 
@@ -378,10 +378,13 @@ def test_a_result_that_is_open_is_replaced_under_its_key(tmp_path: Path) -> None
 
 
 def test_tiny_results_count_for_the_space_that_file_systems_need_for_them(tmp_path: Path) -> None:
-    cache = DiskCache(tmp_path, 4 * LEAST_SIZE, folders=1)
+    cache = DiskCache(tmp_path / "many", 4 * LEAST_SIZE, folders=1)
+    few = DiskCacheOfFew(tmp_path / "few", 3 << 20, folders=1)
     for number in range(10):
-        cache.put(f"ab{number:030}", b"")
-    assert len(files(tmp_path)) == 4
+        for one in (cache, few):
+            assert one.put(f"ab{number:030}", b"")
+    assert len(files(tmp_path / "many")) == 4
+    assert len(files(tmp_path / "few")) == 3
 
 
 @pytest.mark.slow

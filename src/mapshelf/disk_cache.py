@@ -43,8 +43,8 @@ _TURN: Final = "turn"
 """The lock file in the folder of results."""
 
 LEAST_SIZE: Final = 8192
-"""For how many bytes each file counts at least towards the size of a cache. File systems need a few
-kilobytes even for a tiny one, and have room for a limited number of files (``disk_space.py``)."""
+"""For how many bytes a file counts at least. File systems need a few kilobytes even for a tiny one,
+and have room for a limited number of files (``disk_space.py``)."""
 
 _STEP: Final = 1 << 24
 """Bytes for which room is made at a time if a result is larger than expected, if possible: it may
@@ -80,6 +80,9 @@ NOTHING: Final = Reserve(0, 0)
 
 class DiskCache:
     """A folder of results with a limited size."""
+
+    _least_size: ClassVar[int] = LEAST_SIZE
+    """For how many bytes each file counts at least towards that."""
 
     _kept_open: ClassVar[float] = 0.0
     """Seconds for which a file stays while a process has it open."""
@@ -342,7 +345,7 @@ class DiskCache:
     def _shrink_folder(self, fresh: Path) -> None:
         """If the folder is too large, remove the least recently used files, except ``fresh``."""
         found = least_recently_used(fresh.parent)
-        total = sum(max(file.size, LEAST_SIZE) for file in found)
+        total = sum(max(file.size, self._least_size) for file in found)
         for file in found:
             abandoned = is_part(file.path) and not is_young(file)
             if (total > self._share and file.path != str(fresh)) or abandoned:
@@ -350,7 +353,16 @@ class DiskCache:
                     continue
                 with suppress(FileNotFoundError):
                     os.unlink(file.path)
-                total -= max(file.size, LEAST_SIZE)
+                total -= max(file.size, self._least_size)
+
+
+class DiskCacheOfFew(DiskCache):
+    """A disk cache for 1,024 results per GiB at most, as each counts for 1 MiB at least.
+
+    They can all be in one folder, which is listed for each new result.
+    """
+
+    _least_size = 1 << 20
 
 
 class DiskCacheOfDownloads(DiskCache):

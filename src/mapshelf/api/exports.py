@@ -19,7 +19,7 @@ from typing import Final
 
 from mapshelf.accounts.data_export import MOST_BYTES
 from mapshelf.cached_file import CachedFile
-from mapshelf.disk_cache import DiskCache, DiskCacheOfDownloads
+from mapshelf.disk_cache import DiskCache, DiskCacheOfDownloads, DiskCacheOfFew
 from mapshelf.disk_space import Reserve
 
 ROOM: Final = 4 * MOST_BYTES
@@ -57,7 +57,7 @@ class Exports:
         self._accounts = DiskCacheOfDownloads(
             folder, ROOM, folders=1, left_free=LEFT_FREE, others=caches
         )
-        self._selections = DiskCache(
+        self._selections = DiskCacheOfFew(
             folder / SELECTIONS,
             ROOM_OF_SELECTIONS,
             folders=1,

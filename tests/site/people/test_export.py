@@ -1,11 +1,14 @@
 """Exporting an account: it has all data of the user, and none of others."""
 
+import asyncio
 import io
 import json
 import os
+import threading
 import time
 import zipfile
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,11 +28,13 @@ from mapshelf.model import (
     Visibility,
     Vote,
 )
-from tests.harness import Service, Shelf
+from tests.harness import BASE_URL, Service, Shelf
 from tests.person import PASSWORD, Person, Start, member, user_named
 from tests.store.drafts import upload as draft_of
 
 PAGE = "/account/export"
+
+PATIENCE = 10.0
 
 
 def upload(text: str) -> UploadedFile:
@@ -198,6 +203,42 @@ def unpacked_pieces(shelf: Shelf, most: int) -> tuple[dict[str, Any], list[bytes
 def on_disk(shelf: Shelf) -> list[Path]:
     """Return the zip files on disk, in any folder."""
     return [one for one in shelf.settings.exports.rglob("*") if one.is_file()]
+
+
+def test_an_export_has_what_was_stored_before_it_was_requested(
+    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if an earlier one is still being made."""
+    begun, going_on, made = threading.Event(), threading.Event(), list[None]()
+
+    def slowly(*given: Any) -> Iterable[bytes]:
+        made.append(None)
+        pieces = list(data_export.export_data(*given))
+        begun.set()
+        going_on.wait(PATIENCE)
+        return pieces
+
+    monkeypatch.setattr("mapshelf.site.data_export.export_data", slowly)
+    ann = member(site, shelf, "ann")
+    form = ann.form(PAGE)
+
+    async def ask() -> list[httpx.Response]:
+        async def post() -> httpx.Response:
+            headers = {"Origin": BASE_URL, "Sec-Fetch-Site": "same-origin"}
+            return await ann.client.post(PAGE, data=form.fields, headers=headers)
+
+        first = asyncio.create_task(post())
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        shelf.store.publish(upload("late"), MapDetails("Late"), user_named(shelf, "ann").id, None)
+        others = [asyncio.create_task(post()) for _ in range(2)]
+        await asyncio.sleep(0.1)
+        going_on.set()
+        return await asyncio.gather(first, *others)
+
+    found = [len([name for name in unpacked(one) if "/" in name]) for one in site.run(ask())]
+    assert found == [0, 1, 1]
+    assert len(made) == 2, "those that had not begun were not shared"
 
 
 @pytest.mark.parametrize("page", [PAGE, "/download?map=Garden01"])
