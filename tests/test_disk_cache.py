@@ -24,7 +24,8 @@ BLOCK = 4096
 
 
 def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+    """Return the files with results."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.name != "removable"]
 
 
 def test_a_stored_result_is_found(tmp_path: Path) -> None:
@@ -271,7 +272,7 @@ def test_all_results_are_not_looked_at_again_at_once_if_they_are_not_enough(
     assert cache.put(KEY, RESULT)
     monkeypatch.setattr(disk_cache, "disk_space", lambda _: DiskSpace(1000 * BLOCK, 10 * BLOCK))
     monkeypatch.setattr("mapshelf.disk_cache.os.scandir", counted)
-    monkeypatch.setattr("mapshelf.disk_cache.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("mapshelf.disk_space.monotonic", lambda: now[0])
     other = KEY[::-1]
     for _ in range(3):
         assert not cache.put(other, bytes(9000))
@@ -279,7 +280,7 @@ def test_all_results_are_not_looked_at_again_at_once_if_they_are_not_enough(
     copy = pickle.loads(pickle.dumps(cache))  # as in a child process
     assert not copy.put(other, bytes(9000))
     assert looks[0] == once
-    now[0] += 10
+    now[0] += 30
     assert not cache.put(other, bytes(9000))
     assert looks[0] > once
     assert cache.put(other, RESULT), "less has room"
@@ -318,7 +319,7 @@ def test_results_that_are_being_sent_make_no_room(
 
 
 def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_cache, "_FULL_FOR", 0)
+    monkeypatch.setattr("mapshelf.disk_space.KNOWN_FOR", 0)
     cache = DiskCache(tmp_path, SIZE, left_free=TEN)
     assert cache.put(KEY, b"picture")
     unfinished = tmp_path / KEY[:2] / "result.of another process"
@@ -333,7 +334,7 @@ def test_unfinished_files_make_no_room(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_results_that_are_open_may_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_cache, "_FULL_FOR", 0)
+    monkeypatch.setattr("mapshelf.disk_space.KNOWN_FOR", 0)
     kept = DiskCacheOfDownloads(tmp_path / "kept", LEAST_SIZE, folders=1, left_free=TEN)
     cache = DiskCache(tmp_path / "cache", SIZE, left_free=TEN, others=[kept])
     assert kept.put(KEY, RESULT)

@@ -79,16 +79,18 @@ class StoredFile(NamedTuple):
     path: str
 
 
-def write_file(path: Path, pieces: Iterable[Piece]) -> None:
-    """Write a cache file: the checksum of its content, then its content."""
-    digest = xxhash.xxh3_128()
+def write_file(path: Path, pieces: Iterable[Piece]) -> CachedFile:
+    """Write a cache file and return it: the checksum of its content, then its content."""
+    digest, size = xxhash.xxh3_128(), 0
     with path.open("wb") as file:
         file.write(bytes(_DIGEST))
         for piece in pieces:
             digest.update(piece)
+            size += len(piece)
             file.write(piece)
         file.seek(0)
         file.write(digest.digest())
+    return CachedFile(path, digest.hexdigest(), size)
 
 
 def verified_content(data: bytes) -> bytes | None:

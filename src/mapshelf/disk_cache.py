@@ -19,6 +19,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -37,7 +38,7 @@ from mapshelf.cached_file import (
     verified_file,
     write_file,
 )
-from mapshelf.disk_space import Reserve, disk_space
+from mapshelf.disk_space import RemovableSpace, Reserve, disk_space
 
 _TURN: Final = "turn"
 """The lock file in the folder of results."""
@@ -59,9 +60,8 @@ _NEVER_FULLER: Final = 2
 have less than all of that while several processes write, or while the system still frees what they
 have removed: btrfs takes up to 30 seconds."""
 
-_FULL_FOR: Final = 10.0
-"""Seconds for which a cache remembers that removing all results would not be enough for a new one:
-finding that out takes half a second with 100,000 results."""
+_REMOVABLE: Final = "removable"
+"""The note in the folder of results (``RemovableSpace``)."""
 
 _REMEMBERED: Final = 1000
 """Most files to remember as verified."""
@@ -72,6 +72,9 @@ _USED_NOTED_EVERY: Final = 86_400.0
 Turn = Callable[[], AbstractContextManager[None]]
 """Returns a context manager that only one of several processes can be in at a time, as
 ``DiskCache.turn`` does."""
+
+_State = tuple[int, int, int]
+"""Identifies a version of a file: its inode, the time of its last change, and its size."""
 
 log = logging.getLogger(__name__)
 
@@ -118,11 +121,8 @@ class DiskCache:
         self._others = others
         self._folders = folders
         self._share = size // folders
-        self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
-        self._removable = (
-            0.0,
-            0,
-        )  # until when it is known how many bytes can be removed, and how many
+        self._verified: dict[Path, tuple[_State, CachedFile]] = {}
+        self._removable = RemovableSpace(folder / _REMOVABLE)
         self._told = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -149,8 +149,7 @@ class DiskCache:
         """
         path = self._path(key)
         try:
-            status = path.stat()
-            state = status.st_ino, status.st_mtime_ns, status.st_size
+            state = _state_of(path.stat())
             known, found = self._verified.get(path, (None, None))
             if known != state:
                 found = verified_file(path)
@@ -158,9 +157,7 @@ class DiskCache:
         except OSError:
             return None
         if found is not None and known != state:
-            if len(self._verified) >= _REMEMBERED:
-                self._verified.clear()
-            self._verified[path] = (state, found)
+            self._remember(state, found)
         return found
 
     def put(self, key: str, content: bytes) -> bool:
@@ -186,8 +183,9 @@ class DiskCache:
             self._make_folder()
             self._free_disk(path.parent, size)
             path.parent.mkdir(exist_ok=True)
-            write_file(part, self._while_there_is_room(pieces, path.parent, size))
+            written = write_file(part, self._while_there_is_room(pieces, path.parent, size))
             part.replace(path)
+            self._remember(_state_of(path.stat()), replace(written, path=path))
             self._shrink_folder(path)
             return True
         except OSError as error:
@@ -298,8 +296,7 @@ class DiskCache:
         Raises:
             OSError: there are not enough.
         """
-        known_until, removable = self._removable
-        if missing > removable and time.monotonic() < known_until:
+        if missing > self._removable.noted():
             raise _disk_full()
 
         def are_enough(found: list[StoredFile]) -> bool:
@@ -312,9 +309,14 @@ class DiskCache:
             if other is not self and not are_enough(found):
                 found += other._all_finished()
         if not are_enough(found):
-            self._removable = time.monotonic() + _FULL_FOR, _total(found)
+            self._removable.note(_total(found))
             raise _disk_full()
         return found
+
+    def _remember(self, state: _State, verified: CachedFile) -> None:
+        if len(self._verified) >= _REMEMBERED:
+            self._verified.clear()
+        self._verified[verified.path] = (state, verified)
 
     def _make_folder(self) -> None:
         """Create the folder, readable only by the owner: it contains results of private maps."""
@@ -377,6 +379,10 @@ class DiskCacheOfDownloads(DiskCache):
 
 def _total(files: Iterable[StoredFile]) -> int:
     return sum(file.size for file in files)
+
+
+def _state_of(status: os.stat_result) -> _State:
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _disk_full() -> OSError:
