@@ -202,7 +202,7 @@ def unpacked_pieces(shelf: Shelf, most: int) -> tuple[dict[str, Any], list[bytes
 
 def on_disk(shelf: Shelf) -> list[Path]:
     """Return the zip files on disk, in any folder."""
-    return [one for one in shelf.settings.exports.rglob("0*/*")]
+    return list(shelf.settings.exports.rglob("0*/*"))
 
 
 def test_an_export_has_what_was_stored_before_it_was_requested(

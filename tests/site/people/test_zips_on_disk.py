@@ -49,8 +49,7 @@ def selections() -> list[str]:
 
 def on_disk(shelf: Shelf) -> dict[Path, int]:
     """Return the size of each zip file on disk."""
-    files = [one for one in shelf.settings.exports.rglob("0*/*")]
-    return {one: one.stat().st_size for one in files}
+    return {one: one.stat().st_size for one in shelf.settings.exports.rglob("0*/*")}
 
 
 def test_zips_of_selections_have_their_own_disk_quota(

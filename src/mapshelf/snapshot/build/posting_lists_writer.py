@@ -87,16 +87,15 @@ class NamePostingsWriter:
             ranks: the rank of each slot, ``NO_RANK`` for a slot without a map.
             keys: the key of each code.
         """
-        by_key = np.argsort(keys)
-        places = np.empty(len(keys), "<u8")
-        places[by_key] = np.arange(len(keys), dtype="<u8")
+        keys, places = np.unique(keys, return_inverse=True)  # several codes may have the same
+        places = places.astype("<u8")
         found = ranks[self._slots]
         live = found != NO_RANK
         # Place and rank are joined into one number: sorting by two keys takes several times longer.
         joined = places[self._codes[live]] << np.uint64(32) | found[live]
         joined.sort()
         counts = np.bincount((joined >> np.uint64(32)).astype("<i8"), minlength=len(keys))
-        return _write_lists(write, keys[by_key], counts, joined.astype("<u4"))
+        return _write_lists(write, keys, counts, joined.astype("<u4"))
 
 
 def _write_lists(

@@ -17,7 +17,7 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.snapshot.format.unavailable import snapshot_error
 from mapshelf.store.contract import ChangeFeed
 
-FORMAT: Final = 17
+FORMAT: Final = 18
 """Version of the file formats of a snapshot. A snapshot with another version is rebuilt."""
 
 MANIFEST: Final = "manifest.json"

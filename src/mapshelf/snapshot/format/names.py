@@ -5,10 +5,14 @@ are in one append-only file (``append_file.py``), one slot after the other. A co
 codes of each slot end. In this way, maps can be found by name and names can be counted without
 reading records. A name that no map has any more only takes up space: its count is zero, so readers
 skip it.
+
+Tags that differ only in case are the same tag, with the same key. Each spelling has its own code,
+and readers show the one that most maps have, because tags can be respelled.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,7 +85,13 @@ class NamesWriter:
         text = self._open(folder, "text", self._text_end)
         parts = (codes, keys, parents, written, text)
         self._files = {name: part[0] for name, part in zip(FILES, parts, strict=True)}
-        self._codes: dict[int, int] = {key: code for code, key in enumerate(keys[1].tolist())}
+        known: Iterable[int | bytes] = keys[1].tolist()
+        if not row.nested:
+            ends_of_names = written[1].tolist()
+            content = text[1].tobytes()
+            known = (content[a:b] for a, b in zip([0, *ends_of_names], ends_of_names, strict=False))
+        # Folders are known by their keys, and tags by their spellings.
+        self._codes: dict[int | bytes, int] = {name: code for code, name in enumerate(known)}
 
     def encode(self, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> list[int]:
         """Append the codes of ``maps`` to the file; return where the codes of each map end.
@@ -117,29 +127,32 @@ class NamesWriter:
         for file in self._files.values():
             file.close()
 
-    def _codes_of(self, found: ListedMap, keys: Sequence[int]) -> list[int]:
+    def _codes_of(self, found: ListedMap, keys: Sequence[int]) -> Iterable[int]:
+        assert self._row.names is not None
+        if not self._row.nested:
+            spellings = map(_encoded, self._row.names(found))
+            of_keys = dict(zip(reversed(keys), reversed(list(spellings)), strict=True))
+            return [self._code(name, key, NO_NAME) for key, name in reversed(of_keys.items())]
         known = [self._codes.get(key) for key in keys]
         codes = [code for code in known if code is not None]
-        return codes if len(codes) == len(keys) else self._new_codes_of(found, keys)
-
-    def _new_codes_of(self, found: ListedMap, keys: Sequence[int]) -> list[int]:
-        assert self._row.names is not None
-        codes: list[int] = []
+        if len(codes) == len(keys):
+            return codes
+        codes = []
         for name, key in zip(self._row.names(found), keys, strict=True):
-            code = self._codes.get(key)
-            if code is None:
-                code = self._codes[key] = len(self._codes)
-                above = codes[-1] if codes and self._row.nested else NO_NAME
-                self._add(name, key, above)
-            codes.append(code)
+            codes.append(self._code(_encoded(name), key, codes[-1] if codes else NO_NAME))
         return codes
 
-    def _add(self, name: str, key: int, above: int) -> None:
-        text = name.encode(errors="replace")
-        self._text_end += len(text)
-        self._files["text"].append(text)
-        for part, value in (("keys", key), ("parents", above), ("ends", self._text_end)):
-            self._files[part].append(np.array([value], FILES[part]).tobytes())
+    def _code(self, name: bytes, key: int, above: int) -> int:
+        """Return the code of a name, a new one if it has none."""
+        known = key if self._row.nested else name
+        code = self._codes.get(known)
+        if code is None:
+            code = self._codes[known] = len(self._codes)
+            self._text_end += len(name)
+            self._files["text"].append(name)
+            for part, value in (("keys", key), ("parents", above), ("ends", self._text_end)):
+                self._files[part].append(np.array([value], FILES[part]).tobytes())
+        return code
 
     def _open(self, folder: Path, part: str, count: int) -> tuple[AppendFile, Array]:
         size = FILES[part].itemsize
@@ -152,7 +165,7 @@ class NamesWriter:
         return np.frombuffer(file.read(start * size, (end - start) * size), FILES[part])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Names:
     """The names of one filter in one snapshot, for reading.
 
@@ -206,17 +219,41 @@ class Names:
         """Return the codes of a name's direct children; for ``NO_NAME``, of top-level names."""
         return np.flatnonzero(self.parts["parents"] == np.uint32(code))
 
+    @cached_property
+    def spellings(self) -> Array:
+        """The codes whose keys have several, sorted by key and then by age."""
+        keys = self.parts["keys"]
+        by_key = np.argsort(keys, kind="stable")
+        same = np.diff(keys[by_key]) == 0
+        return by_key[np.append(same, False) | np.insert(same, 0, False)] if len(keys) else by_key
+
     def counts(self, slots: Array) -> Array:
-        """Return, for each code, how many of the slots have it. No slot may be repeated."""
+        """Return, for each code, how many of the slots have its name. No slot may be repeated.
+
+        Those with any spelling count for the most frequent one, the newest of several.
+        """
         codes = self.parts["codes"]
         if len(slots) < len(self.slot_ends):  # otherwise all slots are selected
-            return self.counts_of(slots)
-        return np.bincount(codes, minlength=len(self))
+            counts = self.counts_of(slots)
+        else:
+            counts = np.bincount(codes, minlength=len(self))
+        codes = self.spellings
+        if len(codes):
+            keys, of_codes = self.parts["keys"][codes], counts[codes]
+            first = np.flatnonzero(np.insert(np.diff(keys) != 0, 0, True))
+            last = np.append(first[1:], len(codes)) - 1
+            counts[codes] = 0
+            counts[codes[np.lexsort((of_codes, keys))[last]]] = np.add.reduceat(of_codes, first)
+        return counts
 
     def counts_of(self, slots: Array) -> Array:
-        """Return the same as ``counts``, but for slots that may be repeated."""
+        """Return, for each code, how many of the slots have it. They may be repeated."""
         codes = codes_of_slots(self.parts["codes"], self.slot_ends, slots)[0]
         return np.bincount(codes, minlength=len(self))
+
+
+def _encoded(name: str) -> bytes:
+    return name.encode(errors="replace")
 
 
 def codes_of_slots(codes: Array, slot_ends: Array, slots: Array) -> tuple[Array, Array]:

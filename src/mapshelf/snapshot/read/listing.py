@@ -127,6 +127,8 @@ class _OrderedMaps:
 
     def counts(self, name: str, keys: Array, codes: Names) -> Array:
         """Return the number of maps with each name of a filter; see ``Listing.name_counts``."""
+        if len(codes.spellings):  # posting lists do not say which of them maps have
+            return codes.counts(self.matching(()).slots())
         known, counts = self._posting_lists.counts(name)
         if not len(known):
             found = np.zeros(len(keys), "<i8")
