@@ -20,7 +20,7 @@ import httpx
 import orjson
 import pytest
 
-from mapshelf.api import bodies, incoming
+from mapshelf.api import bodies, incoming, request_handler
 from mapshelf.api.errors import TABLE
 from mapshelf.api.http import MAXIMUM_BODY, Request
 from mapshelf.tokens import MAPS_WRITE
@@ -422,6 +422,39 @@ def test_discarding_a_body_has_a_time_limit(
         return await task
 
     answer = service.run(asyncio.wait_for(drip(), 5))
+    assert (answer.status, answer.headers["connection"]) == (401, "close")
+
+
+def test_only_some_bodies_of_a_client_are_received_to_be_discarded(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise clients that send the beginning of large ones occupy all connections."""
+    monkeypatch.setattr(request_handler, "MOST_DRAINED", 2)
+
+    async def send() -> Answer:
+        headers = {"authorization": "", "content_length": "1000000"}
+        tasks = [
+            asyncio.create_task(ask(service, "PUT", "/test/file", Client(waits=True), **headers))
+            for _ in range(3)
+        ]
+        done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        assert len(waiting) == 2
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return done.pop().result()
+
+    answer = service.run(asyncio.wait_for(send(), 5))
+    assert (answer.status, answer.headers["connection"]) == (401, "close")
+
+
+def test_discarding_a_body_ends_if_nothing_arrives(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(incoming, "STALLED_AFTER", 0.1)
+    headers = {"authorization": "", "content_length": "1000000"}
+    sent = ask(service, "PUT", "/test/file", Client(b"x", waits=True), **headers)
+    answer = service.run(asyncio.wait_for(sent, 5))
     assert (answer.status, answer.headers["connection"]) == (401, "close")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import io
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,19 +33,38 @@ class Noted(SendRate):
         super().__init__()
         self.sizes: list[int] = []
 
-    async def wait(self, size: int) -> None:
+    async def wait(self, size: int, owner: Hashable = None) -> None:
         self.sizes.append(size)
 
 
-def test_bodies_wait_for_each_other_in_the_order_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
-    rate = SendRate(rate=100, ahead=50)
-    assert [rate.reserve(25) for _ in range(4)] == pytest.approx([-0.25, 0.0, 0.25, 0.5])
-    monkeypatch.setattr(time, "monotonic", lambda: 1000.5)
-    assert rate.reserve(100) == pytest.approx(1.0)
-    # Unused rate is not saved up.
-    monkeypatch.setattr(time, "monotonic", lambda: 2000.0)
-    assert [rate.reserve(50) for _ in range(2)] == pytest.approx([0.0, 0.5])
+def test_bodies_are_sent_at_the_rate_after_a_short_beginning() -> None:
+    async def test() -> None:
+        rate, began = SendRate(rate=1000, ahead=100), time.monotonic()
+        await asyncio.gather(*(rate.wait(50, number) for number in range(2)))
+        await asyncio.gather(*(rate.wait(50, number % 3) for number in range(4)))
+        assert time.monotonic() - began > 0.14
+
+    run(test())
+
+
+def test_addresses_take_turns_and_whoever_leaves_takes_nothing() -> None:
+    async def test() -> None:
+        rate, order = SendRate(rate=1000, ahead=1), list[str]()
+
+        async def send(name: str, size: int) -> None:
+            await rate.wait(size, name[0])
+            order.append(name)
+
+        await rate.wait(10)
+        leaving = [asyncio.create_task(send(f"a leaves {n}", 10**6)) for n in range(100)]
+        tasks = [asyncio.create_task(send(name, 5)) for name in ("a1", "a2", "a3", "b1", "b2")]
+        await asyncio.sleep(0)
+        for task in leaving:
+            task.cancel()
+        await asyncio.gather(*tasks)
+        assert order == ["a1", "b1", "a2", "b2", "a3"]
+
+    run(test())
 
 
 def test_each_chunk_takes_its_turn(tmp_path: Path) -> None:
@@ -70,7 +89,7 @@ def test_each_chunk_takes_its_turn(tmp_path: Path) -> None:
 def test_all_bodies_of_a_worker_have_the_same_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     rates: list[SendRate] = []
 
-    async def noted(rate: SendRate, _: int) -> None:
+    async def noted(rate: SendRate, *_: object) -> None:
         rates.append(rate)
 
     monkeypatch.setattr(SendRate, "wait", noted)

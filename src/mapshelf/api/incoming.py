@@ -119,7 +119,8 @@ class IncomingBody:
         try:
             async with asyncio.timeout(DRAINING):
                 while self.received < self.length:
-                    self.received += len(await anext(pieces))
+                    async with asyncio.timeout(STALLED_AFTER):
+                        self.received += len(await anext(pieces))
         except (StopAsyncIteration, TimeoutError):
             return False
         return self.is_read()

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_DRAINED: Final = 32
-"""How many bodies of one owner are received at a time only to be discarded; under overload, more
-are refused without."""
+"""How many bodies of one owner are received at a time only to be discarded. The connections of
+others are closed, although their clients may not learn why."""
 
 CROWDED_AFTER: Final = 0.01
 """Delay of the marker in seconds that counts as overload."""
@@ -176,6 +176,8 @@ class RequestHandler:
 
     async def _leaves_body_unread(self, request: Request) -> bool:
         owner = request.owner()
+        if self.drains_much_of(owner):
+            return True
         self._draining[owner] += 1
         try:
             return await request.leaves_body_unread()

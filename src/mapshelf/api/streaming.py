@@ -130,7 +130,7 @@ class Stream:
 
     async def turn(self, size: int) -> None:
         """Wait until ``size`` more bytes may be sent. This wait does not count as stalling."""
-        await self._rate.wait(size)
+        await self._rate.wait(size, self.address)
         self._since = time.monotonic()
 
     def cut_off(self) -> None:

@@ -70,7 +70,7 @@ class WaitingRequests:
                 self._turns.remove(owner, waiting)
 
     def give_turn(self) -> None:
-        """Let the next request have its turn; one must be waiting."""
+        """Let the next request have its turn, if any waits."""
         following = self._turns.take()
         if following and not following.turn.done():  # it may have been cancelled
             following.turn.set_result(None)
