@@ -181,7 +181,7 @@ class DiskCache:
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
             self._make_folder()
-            self._free_disk(path.parent, size)
+            self.make_room(size, path.parent)
             path.parent.mkdir(exist_ok=True)
             written = write_file(part, self._while_there_is_room(pieces, path.parent, size))
             part.replace(path)
@@ -264,16 +264,18 @@ class DiskCache:
     def _more_room(self, folder: Path, least: int) -> int:
         """Make room for at least so many bytes of a result; return for how many."""
         try:
-            self._free_disk(folder, max(_STEP, least))
+            self.make_room(max(_STEP, least), folder)
             return max(_STEP, least)
         except OSError:
-            self._free_disk(folder, least)
+            self.make_room(least, folder)
             return least
 
-    def _free_disk(self, folder: Path, size: int) -> None:
+    def make_room(self, size: int, folder: Path | None = None) -> None:
         """If the disk has no room for a new file, remove the least recently used ones.
 
-        They are those in ``folder`` if these are enough.
+        Args:
+            size: its size in bytes.
+            folder: if the results in this folder are enough, only these are removed.
 
         Raises:
             OSError: there are not enough, and nothing is removed; or others read the removed ones.
@@ -282,7 +284,8 @@ class DiskCache:
         if not missing and not missing_files:
             return
         missing_files = min(missing_files, _MOST_FOR_INODES)
-        for file in self._enough_files(folder, missing, missing_files):
+        found = self._finished(folder) if folder else []
+        for file in self._enough_files(found, missing, missing_files):
             if remove_file(file):
                 missing -= file.size
                 missing_files -= 1
@@ -290,8 +293,10 @@ class DiskCache:
                 return
         raise _disk_full()
 
-    def _enough_files(self, folder: Path, missing: float, files: float) -> list[StoredFile]:
-        """Return files whose removal would free ``missing`` bytes, and are so many.
+    def _enough_files(
+        self, found: list[StoredFile], missing: float, files: float
+    ) -> list[StoredFile]:
+        """Return ``found`` or all files, if that frees ``missing`` bytes and they are so many.
 
         Raises:
             OSError: there are not enough.
@@ -302,7 +307,6 @@ class DiskCache:
         def are_enough(found: list[StoredFile]) -> bool:
             return _total(found) >= missing and len(found) >= files
 
-        found = self._finished(folder)
         if not are_enough(found):
             found = self._all_finished()
         for other in self._others:
@@ -391,4 +395,5 @@ def _disk_full() -> OSError:
 
 def _note_use(path: Path) -> None:
     if time.time() - path.stat().st_mtime > _USED_NOTED_EVERY:
-        os.utime(path)
+        with suppress(OSError):  # a read-only or full disk
+            os.utime(path)

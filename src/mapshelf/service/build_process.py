@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from mapshelf.disk_cache import DiskCache
 from mapshelf.disk_space import disk_space
 from mapshelf.errors import MapshelfError
 from mapshelf.service.backoff import LoggedBackoff
@@ -26,6 +27,9 @@ NICENESS: Final = 2
 
 RETRY_INTERVAL: Final = 1.0
 """Seconds before a retry when another process is building."""
+
+MORE_ROOM: Final = 64 << 20
+"""Bytes of which so many more are free for the next attempt, at least, after a disk was full."""
 
 log = logging.getLogger(__name__)
 
@@ -49,18 +53,45 @@ def run_build_process(settings: Settings) -> None:
                     _follow_store(settings, directory, stop, backoff)
                     return
         except (MapshelfError, OSError) as error:
-            pause = backoff.record_failure(_reason(error, settings.data))
+            problem = _disk_problem(settings.data)
+            pause = backoff.record_failure(problem or _reason(error))
             directory.remove_unfinished()  # other processes need the space
+            if problem:
+                _make_room(settings)
         stop.wait(pause)
 
 
-def _reason(error: Exception, folder: Path) -> str:
-    """Return a one-line reason why building failed."""
+def _disk_problem(folder: Path) -> str | None:
+    """Return why the disk has no room, if it has none.
+
+    The search engine's message about that is unclear, and varies.
+    """
     with suppress(OSError):
-        # The search engine's message about a full disk is unclear, and varies.
         if problem := disk_space(folder).problem:
             return f"the disk of {folder} {problem}"
+    return None
+
+
+def _reason(error: Exception) -> str:
+    """Return a one-line reason why building failed."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _make_room(settings: Settings) -> None:
+    """Let pictures and documents make room for a snapshot: the free space was too little."""
+    documents = DiskCache(settings.documents, 0)
+    cache = DiskCache(settings.thumbnails, 0, others=[documents])
+    try:
+        free = disk_space(settings.data).free
+        more = max(MORE_ROOM, free // 2)
+        while more > MORE_ROOM // 64:
+            with suppress(OSError):  # they are not enough
+                cache.make_room(free + more)
+                log.info("removed pictures and documents, which are made again when needed")
+                return
+            more //= 2
+    except OSError as error:  # the disk has gone
+        log.warning("no room can be made for a snapshot: %s", error.strerror)
 
 
 def _follow_store(
