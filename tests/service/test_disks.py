@@ -183,7 +183,9 @@ def test_pictures_and_documents_make_room_for_a_snapshot(tmp_path: Path) -> None
         log = tmp_path / "log"
         mapshelf.run("import", EXAMPLES)
         for number in range(512):
-            folder = mapshelf.data / ("documents/00" if number % 2 else f"thumbnails/{number % 64:02x}")
+            folder = mapshelf.data / (
+                "documents/00" if number % 2 else f"thumbnails/{number % 64:02x}"
+            )
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{number}").write_bytes(bytes(32_768))
         fill(disk / "filling")
