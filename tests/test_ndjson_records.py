@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mapshelf.errors import InvalidRecord
 from mapshelf.formats.ndjson_records import (
     FIELDS,
+    LARGEST_FILE_ID,
     LONGEST_LINE,
     LONGEST_TEXT,
     format_date,
@@ -39,7 +40,7 @@ PROGRAMS = st.one_of(st.just((None, "")), st.tuples(st.integers(1, 99), NAMES))
 MAPS = st.builds(
     lambda program, **rest: Map(software_id=program[0], software=program[1], **rest),
     PROGRAMS,
-    file_id=st.integers(1, LARGEST_ID),
+    file_id=st.integers(1, LARGEST_FILE_ID),
     id=st.text(st.sampled_from(ALPHABET), min_size=1, max_size=32),
     title=TEXTS,
     description=TEXTS,
@@ -125,7 +126,7 @@ def test_blanks_around_a_record(white: bytes) -> None:
 LARGEST = "999999999999.99"
 NUMBERS = ["-1", "+1", "1.0", "1e3", " 1", "1 ", "x", "٣", "²", "9" * 20, "9" * 5000, "0x1", "1_0"]
 IMPOSSIBLE: dict[str, list[str]] = {
-    "File_ID": [*NUMBERS, "0", str(LARGEST_ID + 1)],
+    "File_ID": [*NUMBERS, "0", str(LARGEST_FILE_ID + 1)],
     "ID": ["a b", "é", "a-b", "x" * 33, "a\n", "../x", " a"],
     "ThumbsUp": [*NUMBERS, str(LARGEST_COUNT + 1)],
     "ThumbsDown": NUMBERS,
@@ -299,7 +300,7 @@ def test_any_object_is_a_record_or_names_a_key(record: dict[str, object]) -> Non
     ("key", "text", "value"),
     [
         ("File_ID", "007", 7),
-        ("File_ID", str(LARGEST_ID), LARGEST_ID),
+        ("File_ID", str(LARGEST_FILE_ID), LARGEST_FILE_ID),
         ("Views", str(LARGEST_COUNT), LARGEST_COUNT),
         ("ID", "x" * 32, "x" * 32),
         ("DateAdded", "1970-01-01 00:00:00", 0),

@@ -199,8 +199,11 @@ def _optional(text: str | None) -> str:
     return text or ""
 
 
+LARGEST_FILE_ID: Final = LARGEST_ID // 2
+"""The largest ``File_ID`` of a record. New maps get higher ones, so it must leave some."""
+
 FIELDS: Final = (
-    Field("File_ID", "file_id", _number(LARGEST_ID, least=1)),
+    Field("File_ID", "file_id", _number(LARGEST_FILE_ID, least=1)),
     Field("ID", "id", _public_id),
     Field("Title", "title", str, blank=True),
     Field("Description", "description", str, blank=True),
