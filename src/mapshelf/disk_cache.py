@@ -184,8 +184,8 @@ class DiskCache:
             self.make_room(size, path.parent)
             path.parent.mkdir(exist_ok=True)
             written = write_file(part, self._while_there_is_room(pieces, path.parent, size))
+            self._remember(_state_of(part.stat()), replace(written, path=path))
             part.replace(path)
-            self._remember(_state_of(path.stat()), replace(written, path=path))
             self._shrink_folder(path)
             return True
         except OSError as error:

@@ -223,8 +223,8 @@ class WorkQueue:
         """
         if self._closed:
             raise Ending("the service is shutting down")
-        job = _Job(key, make)
-        if self._free and not (owner and owner() in self._busy()):
+        job, busy = _Job(key, make), self._busy()
+        if self._free and not (busy and owner and owner() in busy):
             self._jobs[key] = job
             claim = _claim(job, None)
             self._begin(job, owner)
