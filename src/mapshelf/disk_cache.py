@@ -283,6 +283,8 @@ class DiskCache:
         missing, missing_files = self._left_free.missing(disk_space(self._folder), size)
         if not missing and not missing_files:
             return
+        if missing > self._removable.noted():
+            raise _disk_full()
         missing_files = min(missing_files, _MOST_FOR_INODES)
         found = self._finished(folder) if folder else []
         for file in self._enough_files(found, missing, missing_files):
@@ -301,8 +303,6 @@ class DiskCache:
         Raises:
             OSError: there are not enough.
         """
-        if missing > self._removable.noted():
-            raise _disk_full()
 
         def are_enough(found: list[StoredFile]) -> bool:
             return _total(found) >= missing and len(found) >= files
