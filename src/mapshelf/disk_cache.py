@@ -180,7 +180,6 @@ class DiskCache:
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
-            self._make_folder()
             self.make_room(size, path.parent)
             path.parent.mkdir(exist_ok=True)
             written = write_file(part, self._while_there_is_room(pieces, path.parent, size))
@@ -280,6 +279,7 @@ class DiskCache:
         Raises:
             OSError: there are not enough, and nothing is removed; or others read the removed ones.
         """
+        self._make_folder()
         missing, missing_files = self._left_free.missing(disk_space(self._folder), size)
         if not missing and not missing_files:
             return

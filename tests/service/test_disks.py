@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.disk_space import RemovableSpace
 from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
 from tests.disks import mounted, small_disk
@@ -177,22 +178,24 @@ def test_nothing_is_created_in_place_of_a_database_that_was_moved_away(
     assert "Traceback" not in log.read_text()
 
 
-def test_pictures_and_documents_make_room_for_a_snapshot(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folders", [["thumbnails/00", "documents/00"], ["documents/00"]])
+def test_cached_files_make_room_for_a_snapshot(tmp_path: Path, folders: list[str]) -> None:
+    """Whatever is noted about thumbnails alone."""
     with small_disk(tmp_path / "disk", 24) as disk:
         mapshelf = Mapshelf(disk / "data", f"sqlite://{tmp_path}/catalogue.db")
         log = tmp_path / "log"
         mapshelf.run("import", EXAMPLES)
         for number in range(512):
-            folder = mapshelf.data / (
-                "documents/00" if number % 2 else f"thumbnails/{number % 64:02x}"
-            )
+            folder = mapshelf.data / folders[number % len(folders)]
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{number}").write_bytes(bytes(32_768))
+        if "thumbnails/00" in folders:
+            RemovableSpace(mapshelf.data / "thumbnails" / "removable").note(0)
         fill(disk / "filling")
         with log.open("wb") as stream, serving(mapshelf, log=stream) as service:
             service.wait_until_ready()
             assert service.total() > 10
-    assert "removed pictures and documents" in log.read_text()
+    assert "removed cached files" in log.read_text()
 
 
 def test_few_inodes_are_shown(tmp_path: Path) -> None:

@@ -78,20 +78,22 @@ def _reason(error: Exception) -> str:
 
 
 def _make_room(settings: Settings) -> None:
-    """Let pictures and documents make room for a snapshot: the free space was too little."""
-    documents = DiskCache(settings.documents, 0)
-    cache = DiskCache(settings.thumbnails, 0, others=[documents])
-    try:
+    """Let cached files make room for a snapshot: the free space was too little."""
+    from mapshelf.api.exports import Exports  # noqa: PLC0415 - rarely needed
+
+    caches: list[DiskCache] = []
+    documents = DiskCache(settings.documents, 0, others=caches)
+    caches += documents, DiskCache(settings.thumbnails, 0)
+    Exports(settings.exports, caches)
+    with suppress(OSError):  # the disk has gone
         free = disk_space(settings.data).free
         more = max(MORE_ROOM, free // 2)
         while more > MORE_ROOM // 64:
             with suppress(OSError):  # they are not enough
-                cache.make_room(free + more)
-                log.info("removed pictures and documents, which are made again when needed")
+                documents.make_room(free + more)
+                log.info("removed cached files, which are made again when needed")
                 return
             more //= 2
-    except OSError as error:  # the disk has gone
-        log.warning("no room can be made for a snapshot: %s", error.strerror)
 
 
 def _follow_store(
