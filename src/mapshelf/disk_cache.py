@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -201,17 +202,21 @@ class DiskCache:
         for number in range(self._folders, 256):
             shutil.rmtree(self._folder / f"{number:02x}", ignore_errors=True)
 
-    def remove_beginning_with(self, beginning: str, *, but: str = "") -> None:
-        """Remove all results whose keys have this beginning, of at least two digits.
+    def remove_beginning_with(
+        self, beginning: str, *, but: str = "", older_than: float = -inf
+    ) -> None:
+        """Remove results whose keys have this beginning, of at least two digits.
 
         Args:
             beginning: the beginning.
             but: the key of a result that stays.
+            older_than: those stay that were stored since, in seconds.
         """
         first = self._path(beginning)
         for path in first.parent.glob(f"{first.name}*"):
-            if path.name != but[2:] and not is_part(str(path)):
-                with suppress(OSError):
+            with suppress(OSError):
+                is_old = time.time() - path.stat().st_mtime > older_than
+                if is_old and path.name != but[2:] and not is_part(str(path)):
                     path.unlink()
 
     def remove_older_than(self, seconds: float) -> None:
@@ -363,19 +368,13 @@ class DiskCache:
 
 
 class DiskCacheOfFew(DiskCache):
-    """A disk cache for 1,024 results per GiB at most, as each counts for 1 MiB at least.
-
-    They can all be in one folder, which is listed for each new result.
-    """
+    """A disk cache for few results, which may be in one folder: it is listed for each new one."""
 
     _least_size = 1 << 20
 
 
 class DiskCacheOfDownloads(DiskCache):
-    """A disk cache whose files stay for a minute, and while a process has them open for an hour.
-
-    Only ``remove_beginning_with`` removes them earlier.
-    """
+    """A disk cache whose files stay for a minute, and while a process has them open for an hour."""
 
     _kept_open = 3600.0
     _kept_new = 60.0

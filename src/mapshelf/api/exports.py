@@ -45,6 +45,11 @@ KEPT_FOR: Final = 600.0 - CHECKED_EVERY
 account export stays while it is sent, for an hour at most."""
 
 
+BEGUN_WITHIN: Final = 5.0
+"""Seconds in which a client surely begins to receive an account export. Until then, no other one of
+the same user replaces it."""
+
+
 class Exports:
     """The exports in a folder, which the workers of a node share."""
 
@@ -77,10 +82,11 @@ class Exports:
             size: see ``DiskCache.put_pieces``.
         """
         whose = f"{user_id:020x}"
-        self._accounts.remove_beginning_with(whose)
+        self._accounts.remove_beginning_with(whose, older_than=BEGUN_WITHIN)
         key = whose + secrets.token_hex(6)
         found = self._file(self._accounts, key, pieces, size)
-        self._accounts.remove_beginning_with(whose, but=key)  # of another session, meanwhile
+        # Those of other sessions, meanwhile.
+        self._accounts.remove_beginning_with(whose, but=key, older_than=BEGUN_WITHIN)
         return found
 
     def selection(self, key: str, pieces: Iterable[bytes], size: int) -> CachedFile | None:
