@@ -17,7 +17,15 @@ import pytest
 from mapshelf.api import streaming
 from mapshelf.api.http import Response
 from mapshelf.api.pipe import Pipe, end_connection
-from mapshelf.api.streaming import MOST_BODIES, MOST_BODIES_OF_ONE, SLOW_AFTER, Stream, Streams
+from mapshelf.api.send_rate import SendRate
+from mapshelf.api.streaming import (
+    MOST_BODIES,
+    MOST_BODIES_OF_ONE,
+    PIECE,
+    SLOW_AFTER,
+    Stream,
+    Streams,
+)
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded
 
@@ -65,6 +73,22 @@ def test_a_client_that_hangs_up_ends_the_sending() -> None:
                 server.read(1 << 16)
                 await asyncio.sleep(0.05)
             assert await sending
+
+    run(test())
+
+
+def test_a_client_that_hangs_up_before_the_pipe_was_full_ends_the_sending() -> None:
+    async def test() -> None:
+        body = io.BytesIO(BODY)
+        rate = SendRate(rate=1 << 20, ahead=1)
+        with Pipe() as pipe:
+            sending = asyncio.create_task(pipe.send(body, Stream("reader", rate=rate)))
+            with open(pipe.path, "rb", buffering=0) as server:
+                taken = 0
+                while taken < PIECE:
+                    taken += len(await asyncio.to_thread(server.read, PIECE))
+            assert await sending
+        assert body.tell() < len(BODY)
 
     run(test())
 

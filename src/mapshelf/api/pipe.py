@@ -10,8 +10,11 @@ found among the sockets of this process by the client's address, and shut down.
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import socket
+import termios
+from array import array
 from ipaddress import ip_address
 from typing import BinaryIO, Final
 
@@ -31,6 +34,7 @@ class Pipe:
             OSError: too many files are open.
         """
         self._reader, self._writer = os.pipe()
+        self._written = 0
         os.set_blocking(self._writer, False)
 
     def __enter__(self) -> "Pipe":
@@ -52,9 +56,14 @@ class Pipe:
         """
         while piece := memoryview(body.read(PIECE)):
             await stream.turn(len(piece))
+            if stream.is_cut_off:
+                return False
+            self._close_reader_once_read()
             while piece:
                 try:
-                    piece = piece[os.write(self._writer, piece) :]
+                    written = os.write(self._writer, piece)
+                    self._written += written
+                    piece = piece[written:]
                 except BlockingIOError:
                     if not await self._wait_for_room(stream):
                         return False
@@ -72,14 +81,25 @@ class Pipe:
                 return False
         finally:
             loop.remove_writer(self._writer)
-        # The server has opened its end. Close ours, or we would not notice when the reader closes.
-        self._close_reader()
+        self._close_reader_once_read()
         return True
+
+    def _close_reader_once_read(self) -> None:
+        """Close our end if the server has opened its own, or we would not notice when it closes."""
+        if self._reader >= 0 and self._written > _bytes_in(self._reader):
+            self._close_reader()
 
     def _close_reader(self) -> None:
         if self._reader >= 0:
             os.close(self._reader)
             self._reader = -1
+
+
+def _bytes_in(pipe: int) -> int:
+    """Return how many bytes of a pipe have not been read."""
+    count = array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
 def _set(future: "asyncio.Future[None]") -> None:

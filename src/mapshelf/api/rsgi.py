@@ -233,7 +233,11 @@ class RSGIApplication:
                 return
             headers = self._fixed_headers(response) + _as_text(own_headers)
             protocol.response_file(response.status, headers, pipe.path)
-            if not await pipe.send(body, stream):
+            # Reported only until the server reads from the pipe.
+            hung_up = asyncio.ensure_future(protocol.client_disconnect())
+            hung_up.add_done_callback(lambda _: stream.cut_off())
+            opened.callback(hung_up.cancel)
+            if not await pipe.send(body, stream) and not hung_up.done():
                 await asyncio.to_thread(end_connection, scope.client)
 
     def _refuse(

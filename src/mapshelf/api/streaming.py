@@ -64,6 +64,7 @@ class Stream:
 
     Attributes:
         address: the address of the client.
+        is_cut_off: whether sending has to stop.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Stream:
         self._piece: asyncio.Future[None] | None = None
         self._since = time.monotonic()
         self._file: BinaryIO | None = None
-        self._is_cut_off = False
+        self.is_cut_off = False
 
     @contextmanager
     def opened(self, response: Response) -> Iterator[BinaryIO]:
@@ -118,7 +119,7 @@ class Stream:
         """
         self._since = time.monotonic()
         self._piece = asyncio.ensure_future(piece)
-        if self._is_cut_off:
+        if self.is_cut_off:
             self._piece.cancel()
         done, _ = await asyncio.wait({self._piece}, timeout=self._patience)
         if not done or self._piece.cancelled():
@@ -135,7 +136,7 @@ class Stream:
 
     def cut_off(self) -> None:
         """Stop sending."""
-        self._is_cut_off = True
+        self.is_cut_off = True
         if self._piece is not None:
             self._piece.cancel()
 
