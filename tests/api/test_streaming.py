@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mapshelf.api import streaming
+from mapshelf.api import rsgi, streaming
 from mapshelf.api.http import Response
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.send_rate import SendRate
@@ -23,11 +23,17 @@ from mapshelf.api.streaming import (
     MOST_BODIES_OF_ONE,
     PIECE,
     SLOW_AFTER,
+    STALLED_AFTER,
     Stream,
     Streams,
 )
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import Overloaded
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.model import MapDraft, Outline, Topic, sheets_of
+from mapshelf.site import site_routes
+from tests.api.rsgi import Answer, Scope
+from tests.harness import serve, shelf_with
 
 BODY = bytes(range(256)) * 4000
 
@@ -91,6 +97,35 @@ def test_a_client_that_hangs_up_before_the_pipe_was_full_ends_the_sending() -> N
         assert body.tell() < len(BODY)
 
     run(test())
+
+
+class Leaving(Answer):
+    """A client that leaves before the server opens the pipe."""
+
+    def __init__(self) -> None:
+        self.left = asyncio.Event()
+
+    def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
+        self.left.set()
+
+    async def client_disconnect(self) -> None:
+        await self.left.wait()
+
+
+@pytest.mark.process
+def test_a_client_that_hangs_up_before_the_server_reads_leaves_its_place(tmp_path: Path) -> None:
+    topics = [Topic(f"{'x' * 90} {number}") for number in range(3000)]
+    outline = encode_outline(Outline(sheets_of((Topic("Plan", children=topics),))))
+    draft = MapDraft(id="Large001", title="Large", outline=outline)
+    with shelf_with(tmp_path, draft) as shelf, serve(shelf, site_routes) as service:
+        application = rsgi.RSGIApplication(service.application.application)
+
+        async def ask() -> None:
+            answer = Leaving()
+            await application.__rsgi__(Scope("/mindmaps/Large001/large"), answer)
+            assert answer.left.is_set(), answer.status
+
+        service.run(asyncio.wait_for(ask(), STALLED_AFTER / 2))
 
 
 def test_the_connection_of_one_client_is_ended_and_no_other() -> None:
