@@ -78,6 +78,11 @@ class StoredFile(NamedTuple):
     size: int
     path: str
 
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return os.path.basename(self.path)
+
 
 def write_file(path: Path, pieces: Iterable[Piece]) -> CachedFile:
     """Write a cache file and return it: the checksum of its content, then its content."""

@@ -127,10 +127,7 @@ class DiskCache:
         self._told = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state that a child process needs, without the parts that threads change.
-
-        Failures are logged by the parent process, so the copy logs nothing.
-        """
+        """Return the state that a child process needs: it logs nothing, as its parent does."""
         return {**vars(self), "_verified": {}, "_told": True}
 
     def get(self, key: str) -> bytes | None:
@@ -203,21 +200,26 @@ class DiskCache:
             shutil.rmtree(self._folder / f"{number:02x}", ignore_errors=True)
 
     def remove_beginning_with(
-        self, beginning: str, *, but: str = "", older_than: float = -inf
+        self, beginning: str, *, but: str = "", sparing: float = -inf
     ) -> None:
         """Remove results whose keys have this beginning, of at least two digits.
 
         Args:
             beginning: the beginning.
             but: the key of a result that stays.
-            older_than: those stay that were stored since, in seconds.
+            sparing: the newest of the others stays, too, if it is younger than this, in seconds.
         """
         first = self._path(beginning)
-        for path in first.parent.glob(f"{first.name}*"):
+        others = [
+            file
+            for file in least_recently_used(first.parent)
+            if file.name.startswith(first.name) and file.name != but[2:] and not is_part(file.path)
+        ]
+        if others and time.time() - others[-1].used < sparing:
+            others.pop()
+        for file in others:
             with suppress(OSError):
-                is_old = time.time() - path.stat().st_mtime > older_than
-                if is_old and path.name != but[2:] and not is_part(str(path)):
-                    path.unlink()
+                os.unlink(file.path)
 
     def remove_older_than(self, seconds: float) -> None:
         """Remove results that were last stored or used more than ``seconds`` ago.

@@ -11,9 +11,8 @@ import pytest
 
 from mapshelf.api.http import Response
 from mapshelf.api.pipe import Pipe
-from mapshelf.api.send_rate import SendRate
+from mapshelf.api.send_rate import PIECE, SendRate
 from mapshelf.api.streaming import (
-    PIECE,
     Stream,
     Streams,
     send_body,
@@ -47,6 +46,30 @@ def test_bodies_are_sent_at_the_rate_after_a_short_beginning() -> None:
     run(test())
 
 
+def test_the_rate_is_kept_if_the_event_loop_is_late() -> None:
+    """Turns that are overdue are given together."""
+
+    async def test() -> None:
+        rate, given, late = SendRate(rate=64 * PIECE, ahead=8 * PIECE), [0], 16
+
+        async def send() -> None:
+            while True:
+                await rate.wait(PIECE)
+                given[0] += 1
+
+        tasks = [asyncio.create_task(send()) for _ in range(32)]
+        for _ in range(late):
+            await asyncio.sleep(0)
+            time.sleep(1 / 16)
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert given[0] >= 3 * late, "a second has room for 64"
+
+    run(test())
+
+
 def test_addresses_take_turns_and_whoever_leaves_takes_nothing() -> None:
     async def test() -> None:
         rate, order = SendRate(rate=1000, ahead=1), list[str]()
@@ -55,7 +78,7 @@ def test_addresses_take_turns_and_whoever_leaves_takes_nothing() -> None:
             await rate.wait(size, name[0])
             order.append(name)
 
-        await rate.wait(10)
+        await rate.wait(200)
         leaving = [asyncio.create_task(send(f"a leaves {n}", 10**6)) for n in range(100)]
         tasks = [asyncio.create_task(send(name, 5)) for name in ("a1", "a2", "a3", "b1", "b2")]
         await asyncio.sleep(0)

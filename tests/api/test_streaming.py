@@ -17,11 +17,10 @@ import pytest
 from mapshelf.api import rsgi, streaming
 from mapshelf.api.http import Response
 from mapshelf.api.pipe import Pipe, end_connection
-from mapshelf.api.send_rate import SendRate
+from mapshelf.api.send_rate import PIECE, SendRate
 from mapshelf.api.streaming import (
     MOST_BODIES,
     MOST_BODIES_OF_ONE,
-    PIECE,
     SLOW_AFTER,
     STALLED_AFTER,
     Stream,

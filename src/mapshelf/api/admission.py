@@ -7,7 +7,7 @@ import asyncio
 from time import perf_counter
 from typing import Final
 
-from mapshelf.api.waiting_requests import WaitingRequests
+from mapshelf.api.waiting_requests import WaitingRequests, overloaded
 from mapshelf.api.work_queue import FindOwner
 
 LONGEST_WAIT: Final = 0.2
@@ -70,7 +70,8 @@ class Admission:
             self.is_giving, self._given, self._since = True, 0, perf_counter()
             asyncio.get_running_loop().call_soon(self._give_turns)
         with self._waiting.waiting(whose) as turn:
-            await turn
+            if not await turn:
+                raise overloaded()
 
     def _is_full(self) -> bool:
         waiting = len(self._waiting)

@@ -46,8 +46,8 @@ account export stays while it is sent, for an hour at most."""
 
 
 BEGUN_WITHIN: Final = 5.0
-"""Seconds in which a client surely begins to receive an account export. Until then, no other one of
-the same user replaces it."""
+"""Seconds in which a client surely begins to receive an account export. Until then, the next one of
+the same user does not replace it."""
 
 
 class Exports:
@@ -82,11 +82,11 @@ class Exports:
             size: see ``DiskCache.put_pieces``.
         """
         whose = f"{user_id:020x}"
-        self._accounts.remove_beginning_with(whose, older_than=BEGUN_WITHIN)
+        self._accounts.remove_beginning_with(whose, sparing=BEGUN_WITHIN)
         key = whose + secrets.token_hex(6)
         found = self._file(self._accounts, key, pieces, size)
         # Those of other sessions, meanwhile.
-        self._accounts.remove_beginning_with(whose, but=key, older_than=BEGUN_WITHIN)
+        self._accounts.remove_beginning_with(whose, but=key, sparing=BEGUN_WITHIN)
         return found
 
     def selection(self, key: str, pieces: Iterable[bytes], size: int) -> CachedFile | None:

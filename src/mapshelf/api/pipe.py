@@ -18,7 +18,8 @@ from array import array
 from ipaddress import ip_address
 from typing import BinaryIO, Final
 
-from mapshelf.api.streaming import PIECE, Stream
+from mapshelf.api.send_rate import PIECE
+from mapshelf.api.streaming import Stream
 
 _DESCRIPTORS: Final = "/dev/fd"
 """The folder of a process's open files, by descriptor."""

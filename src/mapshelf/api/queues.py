@@ -80,7 +80,7 @@ class Queues:
         self.map_drawings = FeedbackQueue("map drawings", 1, 24, self.long_documents)
         self.passwords = WorkQueue("passwords", threads=2, waiting=48)
         self.accounts = WorkQueue("accounts", threads=1, waiting=256)
-        self.providers = OnePerOwnerQueue("providers", threads=8, waiting=32, longest=10.0)
+        self.providers = OnePerOwnerQueue("providers", threads=8, waiting=32)
         self.programs = WorkQueue("programs", threads=1, waiting=64)
         limit = WaitingLimit(min(MOST_WAITING, connection_limit() // 2))
         for queue in self.by_name().values():

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_DRAINED: Final = 32
-"""How many bodies of one owner are received at a time only to be discarded. The connections of
-others are closed, although their clients may not learn why."""
+"""How many bodies of one owner are received at a time only to be discarded. Beyond that, its
+connections are closed, although the client may not learn why."""
 
 CROWDED_AFTER: Final = 0.01
 """Delay of the marker in seconds that counts as overload."""

@@ -9,9 +9,10 @@ addresses take turns, so they get equal shares. Whoever leaves before its turn t
 import asyncio
 import time
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.api.waiting_requests import WaitingRequests
+from mapshelf.api.turns import Turns
 
 RATE: Final = 128 << 20
 """Bytes a second: one worker saturates a gigabit line. At half of it, 48 clients that read nothing
@@ -21,6 +22,22 @@ do not count as stalled, and are not cut off to make room for others."""
 AHEAD: Final = 1 << 20
 """Bytes that can be sent without waiting after a pause."""
 
+PIECE: Final = 65_536
+"""The largest size of a turn in bytes, so that all have the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """A piece that waits for its turn.
+
+    Attributes:
+        size: its size in bytes.
+        turn: done at its turn.
+    """
+
+    size: int
+    turn: "asyncio.Future[None]"
+
 
 class SendRate:
     """An allowance of bytes a second. Use it in one event loop only."""
@@ -29,16 +46,26 @@ class SendRate:
         self._rate = rate
         self._ahead = ahead / rate
         self._used_until = 0.0
-        self._waiting = WaitingRequests()
+        self._waiting: Turns[_Piece] = Turns()
         self._next: asyncio.TimerHandle | None = None
 
     async def wait(self, size: int, owner: Hashable = None) -> None:
-        """Wait until it is the turn of ``owner`` to send ``size`` bytes."""
-        if len(self._waiting) or self._seconds_left() > 0:
-            with self._waiting.waiting(owner) as turn:
-                self._continue()
-                await turn
-        self._used_until += size / self._rate
+        """Wait until ``owner`` has had the turns to send ``size`` bytes."""
+        for start in range(0, size, PIECE):
+            await self._turn(min(PIECE, size - start), owner)
+
+    async def _turn(self, size: int, owner: Hashable) -> None:
+        if not len(self._waiting) and self._seconds_left() <= 0:
+            self._used_until += size / self._rate
+            return
+        piece = _Piece(size, asyncio.get_running_loop().create_future())
+        self._waiting.add(owner, piece)
+        self._continue()
+        try:
+            await piece.turn
+        finally:
+            if piece in self._waiting:  # the client has left
+                self._waiting.remove(owner, piece)
 
     def _seconds_left(self) -> float:
         """Return after how many seconds more bytes may be sent."""
@@ -47,13 +74,15 @@ class SendRate:
         return self._used_until - now
 
     def _continue(self) -> None:
-        """Give the next turn as soon as possible, if anybody waits."""
+        """Give the next turns as soon as possible, if anybody waits."""
         if self._next is None and len(self._waiting):
             later = asyncio.get_running_loop().call_later
-            self._next = later(max(0.0, self._seconds_left()), self._give_turn)
+            self._next = later(max(0.0, self._seconds_left()), self._give_turns)
 
-    def _give_turn(self) -> None:
+    def _give_turns(self) -> None:
         self._next = None
-        self._waiting.give_turn()
-        # Once whoever had the turn has taken its bytes, or has left.
-        asyncio.get_running_loop().call_soon(self._continue)
+        while self._seconds_left() <= 0 and (piece := self._waiting.take()):
+            if not piece.turn.done():  # it may have been cancelled
+                piece.turn.set_result(None)
+                self._used_until += piece.size / self._rate
+        self._continue()

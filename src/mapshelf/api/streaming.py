@@ -11,19 +11,17 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
+from math import inf
 from typing import Any, BinaryIO, Final
 
 from mapshelf.api.http import Response
-from mapshelf.api.send_rate import SendRate
+from mapshelf.api.send_rate import PIECE, SendRate
 from mapshelf.cached_file import SENT_IN_PIECES
 from mapshelf.disk_space import disk_space
 from mapshelf.errors import Overloaded
 
 LARGE_BODY: Final = SENT_IN_PIECES
 """Minimum size in bytes of bodies to send in pieces; larger than a pipe's buffer (``pipe.py``)."""
-
-PIECE: Final = 65_536
-"""Size of a piece in bytes."""
 
 STALLED_AFTER: Final = 30.0
 """Seconds a client has to accept a piece. For smaller bodies, the kernel's timeout is the same:
@@ -109,8 +107,8 @@ class Stream:
         return 0 if self._file is None else disk_space(self._file.fileno()).free
 
     def stalled(self) -> float:
-        """Return for how many seconds the client has accepted nothing."""
-        return time.monotonic() - self._since
+        """Return for how many seconds the client has accepted nothing, 0 if it waits for a turn."""
+        return max(0.0, time.monotonic() - self._since)
 
     async def wait_until_taken(self, piece: Awaitable[None]) -> bool:
         """Wait until ``piece`` completes, which means that the client accepted it.
@@ -131,8 +129,11 @@ class Stream:
 
     async def turn(self, size: int) -> None:
         """Wait until ``size`` more bytes may be sent. This wait does not count as stalling."""
-        await self._rate.wait(size, self.address)
-        self._since = time.monotonic()
+        self._since = inf
+        try:
+            await self._rate.wait(size, self.address)
+        finally:
+            self._since = time.monotonic()
 
     def cut_off(self) -> None:
         """Stop sending."""

@@ -21,11 +21,12 @@ class WaitingRequest:
 
     Attributes:
         owner: whose request it is.
-        turn: done at its turn, or when it has to make room.
+        turn: true at its turn, false when it has to make room. It is no error: errors refer to the
+            frames that wait, and these to the future, so all would stay in memory for long.
     """
 
     owner: Hashable
-    turn: "asyncio.Future[None]"
+    turn: "asyncio.Future[bool]"
 
 
 class WaitingRequests:
@@ -55,12 +56,11 @@ class WaitingRequests:
         displaced = self._displaced_by(owner)
         self._turns.remove(displaced.owner, displaced)
         if not displaced.turn.done():  # it may have been cancelled
-            displaced.turn.set_exception(_overloaded())
-            displaced.turn.exception()  # retrieve it, since the client may be leaving
+            displaced.turn.set_result(False)
 
     @contextmanager
-    def waiting(self, owner: Hashable) -> Iterator["asyncio.Future[None]"]:
-        """Count a request while in the context; yield its turn, which fails with ``Overloaded``."""
+    def waiting(self, owner: Hashable) -> Iterator["asyncio.Future[bool]"]:
+        """Count a request while in the context; yield its turn, false if it has to make room."""
         waiting = WaitingRequest(owner, asyncio.get_running_loop().create_future())
         self._turns.add(owner, waiting)
         try:
@@ -73,12 +73,12 @@ class WaitingRequests:
         """Let the next request have its turn, if any waits."""
         following = self._turns.take()
         if following and not following.turn.done():  # it may have been cancelled
-            following.turn.set_result(None)
+            following.turn.set_result(True)
 
     def _displaced_by(self, owner: Hashable) -> WaitingRequest:
         displaced = self._turns.displaced_by(owner)
         if displaced is None:
-            raise _overloaded()
+            raise overloaded()
         return displaced
 
 
@@ -90,8 +90,17 @@ class WaitingLimit:
         self._most = most
         self._requests = WaitingRequests()
 
+    def check_room(self, owner: Hashable) -> None:
+        """Refuse a request early, before others make room for it elsewhere.
+
+        Raises:
+            Overloaded: too many wait, and no other owner has more of them.
+        """
+        if len(self._requests) >= self._most:
+            self._requests.check_room(owner)
+
     @contextmanager
-    def waiting(self, owner: Hashable) -> Iterator["asyncio.Future[None]"]:
+    def waiting(self, owner: Hashable) -> Iterator["asyncio.Future[bool]"]:
         """See ``WaitingRequests``.
 
         Raises:
@@ -103,5 +112,6 @@ class WaitingLimit:
             yield turn
 
 
-def _overloaded() -> Overloaded:
+def overloaded() -> Overloaded:
+    """Return the error of a request that has to make room, or finds none."""
     return Overloaded("more requests arrive than can be answered")

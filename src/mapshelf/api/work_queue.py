@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from mapshelf.api.turns import SHORT, Turns
-from mapshelf.api.waiting_requests import WaitingLimit
+from mapshelf.api.waiting_requests import WaitingLimit, overloaded
 from mapshelf.errors import ClientDisconnected, Ending, Overloaded
 from mapshelf.metrics.counts import TaskCounts
 
@@ -159,6 +159,8 @@ class WorkQueue:
                 equal task of another client.
         """
         joined = self._jobs.get(key)
+        if disconnection is not None and (joined or not self._free):
+            self._check_limit(owner)
         claim = self._join(joined, owner) if joined else self._add(key, make, owner)
         claim.clients += 1
         try:
@@ -195,6 +197,13 @@ class WorkQueue:
             self._withdraw(claim)
             claim.result.cancel()
         await asyncio.to_thread(self._executor.shutdown)
+
+    def _check_limit(self, owner: FindOwner | None) -> None:
+        try:
+            self.limit.check_room(owner() if owner else None)
+        except Overloaded:
+            self.counts.refused += 1
+            raise
 
     def _is_full(self) -> bool:
         return len(self._turns) >= self._waiting
@@ -359,26 +368,27 @@ def _pass_on(done: "asyncio.Future[Any]", result: "asyncio.Future[Any]") -> None
 async def until_done(
     result: "asyncio.Future[Any]",
     disconnection: Disconnection,
-    refusal: "asyncio.Future[None] | None" = None,
+    turn: "asyncio.Future[bool] | None" = None,
 ) -> None:
     """Wait until there is a result, while the client is connected.
 
     Args:
         result: the result.
         disconnection: reports when the client disconnects.
-        refusal: if it fails first, its error is raised.
+        turn: done first if the client has to make room (``WaitingRequests``).
 
     Raises:
         ClientDisconnected: the client disconnected first.
+        Overloaded: it has to make room.
     """
     hung_up = asyncio.ensure_future(disconnection())
-    ends = {result, hung_up, refusal} if refusal else {result, hung_up}
+    ends = {result, hung_up, turn} if turn else {result, hung_up}
     try:
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if result.done():
             return
-        if refusal and refusal.done():
-            await refusal
+        if turn and turn.done():
+            raise overloaded()
         raise ClientDisconnected("the client hung up")
     finally:
         hung_up.cancel()

@@ -3,6 +3,7 @@
 ``idle_builder.py`` waits until there is something to build, and ``build_loop.py`` builds.
 """
 
+import errno
 import gc
 import logging
 import os
@@ -26,7 +27,10 @@ NICENESS: Final = 2
 """Priority below the workers' when there is too little processor time for all."""
 
 RETRY_INTERVAL: Final = 1.0
-"""Seconds before a retry when another process is building."""
+"""Seconds before a retry when another process is building, or cached files have made room."""
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+"""The errors of a full disk."""
 
 MORE_ROOM: Final = 64 << 20
 """Bytes of which so many more are free for the next attempt, at least, after a disk was full."""
@@ -56,8 +60,8 @@ def run_build_process(settings: Settings) -> None:
             problem = _disk_problem(settings.data)
             pause = backoff.record_failure(problem or _reason(error))
             directory.remove_unfinished()  # other processes need the space
-            if problem:
-                _make_room(settings)
+            if (problem or getattr(error, "errno", 0) in FULL) and _make_room(settings):
+                pause = RETRY_INTERVAL  # before others use it
         stop.wait(pause)
 
 
@@ -77,23 +81,29 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _make_room(settings: Settings) -> None:
-    """Let cached files make room for a snapshot: the free space was too little."""
+def _make_room(settings: Settings) -> bool:
+    """Let cached files make room for a snapshot: the free space was too little.
+
+    Return whether there were any.
+    """
     from mapshelf.api.exports import Exports  # noqa: PLC0415 - rarely needed
 
     caches: list[DiskCache] = []
-    documents = DiskCache(settings.documents, 0, others=caches)
-    caches += documents, DiskCache(settings.thumbnails, 0)
+    for folder in (settings.documents, settings.thumbnails):
+        caches.append(DiskCache(folder, 0, others=caches))
     Exports(settings.exports, caches)
+    # A full disk may have no room for a new folder.
+    cache = caches[0 if settings.documents.exists() else 1]
     with suppress(OSError):  # the disk has gone
         free = disk_space(settings.data).free
         more = max(MORE_ROOM, free // 2)
         while more > MORE_ROOM // 64:
             with suppress(OSError):  # they are not enough
-                documents.make_room(free + more)
+                cache.make_room(free + more)
                 log.info("removed cached files, which are made again when needed")
-                return
+                return True
             more //= 2
+    return False
 
 
 def _follow_store(

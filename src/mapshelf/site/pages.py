@@ -173,6 +173,7 @@ class Pages:
         return await self._queues.pages.result(
             request.path,
             partial(self._templates.page, "reference.html", {}, REFERENCE),
+            request.disconnection,
             owner=request.owner,
         )
 
@@ -182,7 +183,9 @@ class Pages:
         make = partial(self._assets.response, edition, name)
         if self._assets.is_made(edition, name):
             return make()
-        return await self._queues.pages.result((request.path,), make, owner=request.owner)
+        return await self._queues.pages.result(
+            (request.path,), make, request.disconnection, owner=request.owner
+        )
 
     # -- rendered in threads --------------------------------------------------------------
 

@@ -231,8 +231,12 @@ def test_an_export_has_what_was_stored_before_it_was_requested(
         while not begun.is_set():
             await asyncio.sleep(0.01)
         shelf.store.publish(upload("late"), MapDetails("Late"), user_named(shelf, "ann").id, None)
+        queue = site.application.application.context.queues.exports
         others = [asyncio.create_task(post()) for _ in range(2)]
-        await asyncio.sleep(0.1)
+        async with asyncio.timeout(PATIENCE):
+            while not queue.waiting:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)  # the other joins it, or begins one of its own
         going_on.set()
         return await asyncio.gather(first, *others)
 

@@ -117,14 +117,17 @@ def test_a_user_has_one_account_export_on_disk(start: Start, shelf: Shelf) -> No
         assert person.fill("/account/export").status_code == 200
     before = on_disk(shelf)
     assert len(before) == 2
-    for export in before:
+    assert ann.fill("/account/export").status_code == 200
+    assert len(on_disk(shelf)) == 3, "the first was replaced before it could be received"
+    for _ in range(3):
+        assert ann.fill("/account/export").status_code == 200
+        assert len(on_disk(shelf)) == 3
+    for export in on_disk(shelf):
         os.utime(export, (time.time() - exports.BEGUN_WITHIN,) * 2)
     assert ann.fill("/account/export").status_code == 200
     left = on_disk(shelf)
     assert len(left) == 2
     assert len(left.keys() & before.keys()) == 1, "the export of bob was deleted"
-    assert ann.fill("/account/export").status_code == 200
-    assert left.items() <= on_disk(shelf).items(), "it was replaced before it could be received"
 
 
 def test_exports_do_not_wait_for_selections(

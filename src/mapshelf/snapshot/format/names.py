@@ -130,9 +130,10 @@ class NamesWriter:
     def _codes_of(self, found: ListedMap, keys: Sequence[int]) -> Iterable[int]:
         assert self._row.names is not None
         if not self._row.nested:
-            spellings = map(_encoded, self._row.names(found))
-            of_keys = dict(zip(reversed(keys), reversed(list(spellings)), strict=True))
-            return [self._code(name, key, NO_NAME) for key, name in reversed(of_keys.items())]
+            spellings: dict[int, bytes] = {}
+            for name, key in zip(self._row.names(found), keys, strict=True):
+                spellings.setdefault(key, _encoded(name))
+            return [self._code(name, key, NO_NAME) for key, name in spellings.items()]
         known = [self._codes.get(key) for key in keys]
         codes = [code for code in known if code is not None]
         if len(codes) == len(keys):
@@ -232,11 +233,10 @@ class Names:
 
         Those with any spelling count for the most frequent one, the newest of several.
         """
-        codes = self.parts["codes"]
         if len(slots) < len(self.slot_ends):  # otherwise all slots are selected
             counts = self.counts_of(slots)
         else:
-            counts = np.bincount(codes, minlength=len(self))
+            counts = np.bincount(self.parts["codes"], minlength=len(self))
         codes = self.spellings
         if len(codes):
             keys, of_codes = self.parts["keys"][codes], counts[codes]

@@ -60,6 +60,7 @@ class Listing:
         self._lists = {order: _OrderedMaps(folder, order, columns) for order in ORDERS}
         # Counts are requested for each category, and for each user who lists their own maps.
         self._counts: dict[tuple[str, int], int] = {}
+        self._name_counts: dict[str, Array] = {}
         if len({len(found) for found in self._lists.values()}) > 1:
             raise SnapshotDamaged("the sort orders have different numbers of maps")
 
@@ -76,7 +77,12 @@ class Listing:
 
     def name_counts(self, name: str, names: Names) -> Array:
         """Return the number of maps with each name of a filter, indexed by code."""
-        return self._lists[DEFAULT_ORDER].counts(name, names.parts["keys"], names)
+        maps = self._lists[DEFAULT_ORDER]
+        if not len(names.spellings):
+            return maps.counts(name, names.parts["keys"], names)
+        if name not in self._name_counts:  # posting lists do not say which spelling maps have
+            self._name_counts[name] = names.counts(maps.matching(()).slots())
+        return self._name_counts[name]
 
     def value_counts(self, name: str) -> tuple[Array, Array]:
         """Return the keys that occur in a filter, and the number of maps with each."""
@@ -127,8 +133,6 @@ class _OrderedMaps:
 
     def counts(self, name: str, keys: Array, codes: Names) -> Array:
         """Return the number of maps with each name of a filter; see ``Listing.name_counts``."""
-        if len(codes.spellings):  # posting lists do not say which of them maps have
-            return codes.counts(self.matching(()).slots())
         known, counts = self._posting_lists.counts(name)
         if not len(known):
             found = np.zeros(len(keys), "<i8")
