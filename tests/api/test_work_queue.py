@@ -415,6 +415,65 @@ def test_only_so_many_clients_wait_in_all_queues_together(work: Work) -> None:
     run(test())
 
 
+def test_a_client_at_the_limit_displaces_no_work_of_others(work: Work) -> None:
+    """It would be refused after that work made room for it."""
+
+    async def test() -> None:
+        queues = [WorkQueue("test", threads=1, waiting=waiting) for waiting in (9, 2)]
+        queues[0].limit = queues[1].limit = WaitingLimit(5)
+        running = [
+            asyncio.create_task(queue.result("running", partial(work.make, "running")))
+            for queue in queues
+        ]
+        await until(lambda: len(work.begun) == 2)
+
+        def ask(queue: int, name: str) -> "asyncio.Task[str]":
+            make = partial(work.make, name)
+            owner = partial(str, name[0])
+            return asyncio.create_task(queues[queue].result(name, make, never, owner))
+
+        waiting = [ask(0, "a1"), ask(0, "a2"), ask(0, "a3"), ask(1, "b1"), ask(1, "b2")]
+        await asyncio.sleep(0)
+        refused = ask(1, "a4")
+        await until(refused.done)
+        work.may_end.set()
+        await asyncio.gather(*running, *waiting)
+        with pytest.raises(Overloaded):
+            await refused
+
+    run(test())
+
+
+def test_what_refused_requests_were_made_with_is_not_kept(work: Work) -> None:
+    """Neither that of one at the limit nor that of one that makes room."""
+    kept = weakref.WeakSet[Work]()
+
+    async def ask(queue: WorkQueue, name: str) -> None:
+        large = Work()
+        kept.add(large)
+        with suppress(Overloaded):
+            await queue.result(name, partial(large.make, name), never, partial(str, name[0]))
+
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=9)
+        queue.limit = WaitingLimit(2)
+        running = asyncio.create_task(queue.result("running", partial(work.make, "running")))
+        await until(lambda: work.begun)
+        asked = [asyncio.create_task(ask(queue, name)) for name in ("a1", "a2", "a3", "b1")]
+        await until(lambda: asked[1].done() and asked[2].done())
+        assert len(kept) == 2, "refused requests are still in memory"
+        for task in asked:
+            task.cancel()
+        work.may_end.set()
+        await asyncio.gather(running, *asked, return_exceptions=True)
+
+    gc.disable()
+    try:
+        run(test())
+    finally:
+        gc.enable()
+
+
 def test_running_work_is_finished_for_the_next_client(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
