@@ -361,6 +361,8 @@ def test_a_tag_is_shown_as_most_maps_have_it(world: World) -> None:
     world.store.rename_tag("usa", "USA")
     assert shown() == [("USA", 6), ("red", 1)]
     world.restart()
+    world.put(*(MapDraft(id=f"m{number}", title="t", tags=("UsA",)) for number in range(3)))
+    assert shown() == [("USA", 6), ("red", 1)], "of two that as many maps have, the older one stays"
     world.put(MapDraft(id="last", title="t", tags=("red",)))
     assert shown() == [("USA", 6), ("red", 2)]
 

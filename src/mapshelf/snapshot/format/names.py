@@ -231,7 +231,7 @@ class Names:
     def counts(self, slots: Array) -> Array:
         """Return, for each code, how many of the slots have its name. No slot may be repeated.
 
-        Those with any spelling count for the most frequent one, the newest of several.
+        Those with any spelling count for the most frequent one, the oldest of several.
         """
         if len(slots) < len(self.slot_ends):  # otherwise all slots are selected
             counts = self.counts_of(slots)
@@ -243,7 +243,8 @@ class Names:
             first = np.flatnonzero(np.insert(np.diff(keys) != 0, 0, True))
             last = np.append(first[1:], len(codes)) - 1
             counts[codes] = 0
-            counts[codes[np.lexsort((of_codes, keys))[last]]] = np.add.reduceat(of_codes, first)
+            best = codes[np.lexsort((-codes, of_codes, keys))[last]]
+            counts[best] = np.add.reduceat(of_codes, first)
         return counts
 
     def counts_of(self, slots: Array) -> Array:
