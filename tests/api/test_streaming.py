@@ -19,6 +19,7 @@ from mapshelf.api.http import Response
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.send_rate import PIECE, SendRate
 from mapshelf.api.streaming import (
+    FEW_BODIES,
     MOST_BODIES,
     MOST_BODIES_OF_ONE,
     SLOW_AFTER,
@@ -151,18 +152,62 @@ def test_the_number_of_large_responses_is_limited(monkeypatch: pytest.MonkeyPatc
             opened.enter_context(streams.sending("one"))
         with pytest.raises(Overloaded), streams.sending("one"):
             pass
-        for number in range(MOST_BODIES - MOST_BODIES_OF_ONE):
-            opened.enter_context(streams.sending(f"other {number}"))
-        with pytest.raises(Overloaded), streams.sending("another"):
-            pass
-        # None of them has read anything for a while, so the next client gets a place.
+        # None of them has read anything for a while, so another one gets a place.
         with monkeypatch.context() as patch:
             patch.setattr(time, "monotonic", lambda: now + SLOW_AFTER + 1)
-            with streams.sending("one"), streams.sending("another"):
+            with streams.sending("one"):
+                pass
+        streams = Streams()
+        for number in range(MOST_BODIES):
+            opened.enter_context(streams.sending(f"{number}"))
+        with pytest.raises(Overloaded), streams.sending("another"):
+            pass
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "monotonic", lambda: now + SLOW_AFTER + 1)
+            with streams.sending("another"):
                 pass
 
     with ExitStack() as opened:
         run(test())
+
+
+def test_an_address_with_many_large_responses_makes_room_for_others() -> None:
+    """Two addresses kept the others out, with slow clients or with those that hang up."""
+    sent = Response(200, (), BODY)
+
+    async def test() -> None:
+        streams = Streams()
+
+        def begin(address: str, *, is_sent: bool) -> Stream:
+            stream = opened.enter_context(streams.sending(address))
+            if is_sent:
+                opened.enter_context(stream.opened(sent))
+            return stream
+
+        begun = [begin("one", is_sent=True) for _ in range(MOST_BODIES // 2)]
+        waiting = [begin("two", is_sent=False) for _ in range(MOST_BODIES // 2)]
+        most = MOST_BODIES - FEW_BODIES - 1
+        others = [begin(f"{number}", is_sent=True) for number in range(most)]
+        left = [[not one.is_cut_off for one in own] for own in (begun, waiting, others)]
+        assert [sum(own) for own in left] == [FEW_BODIES, 1, most]
+        assert left[0][:FEW_BODIES] == [True] * FEW_BODIES, "not the newest ones made room"
+        with pytest.raises(Overloaded):
+            begin("another", is_sent=False)
+
+    with ExitStack() as opened:
+        run(test())
+
+
+def test_who_waits_to_begin_is_refused_if_it_has_to_make_room() -> None:
+    async def test() -> None:
+        stream = Stream("reader")
+        stream.turn_to_begin().cancel()
+        turn = stream.turn_to_begin()
+        stream.cut_off()
+        await asyncio.wait({turn})
+        assert turn.cancelled()
+
+    run(test())
 
 
 def test_a_stream_that_makes_room_is_cut_off() -> None:

@@ -20,7 +20,8 @@ from mapshelf.api.owners import Owner
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.request_handler import count
 from mapshelf.api.routes import Route
-from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, whole_body
+from mapshelf.api.streaming import LARGE_BODY, Stream, whole_body
+from mapshelf.api.waiting_requests import overloaded
 from mapshelf.api.work_queue import until_done
 from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
 
@@ -274,12 +275,15 @@ async def _turn_to_begin(stream: Stream, protocol: HTTPProtocol) -> None:
 
     Raises:
         ClientDisconnected: the client disconnected meanwhile.
+        Overloaded: it has to make room for another.
     """
-    turn = asyncio.ensure_future(stream.turn(BYTES_OF_BEGINNING))
+    turn = stream.turn_to_begin()
     try:
         await until_done(turn, protocol.client_disconnect)
     finally:
         turn.cancel()
+    if stream.is_cut_off:
+        raise overloaded()
 
 
 def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:

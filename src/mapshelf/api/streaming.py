@@ -9,7 +9,8 @@ import asyncio
 import io
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 from math import inf
 from typing import Any, BinaryIO, Final
@@ -37,6 +38,9 @@ is sent completely."""
 MOST_BODIES_OF_ONE: Final = 48
 """Most large bodies to one address at a time, so that one client cannot occupy all of them."""
 
+FEW_BODIES: Final = 8
+"""Large bodies that an address may receive completely, even if others find no place."""
+
 MOST_REMOVED: Final = 256 << 20
 """Most bytes of removed files that a worker goes on sending while the disk has less than
 ``ENOUGH_FREE``. They occupy the disk, although they no longer count towards the size of their
@@ -62,6 +66,7 @@ class Stream:
 
     Attributes:
         address: the address of the client.
+        has_begun: whether sending has begun.
         is_cut_off: whether sending has to stop.
     """
 
@@ -81,12 +86,14 @@ class Stream:
         self._piece: asyncio.Future[None] | None = None
         self._since = time.monotonic()
         self._file: BinaryIO | None = None
+        self.has_begun = False
         self.is_cut_off = False
 
     @contextmanager
     def opened(self, response: Response) -> Iterator[BinaryIO]:
         """Open the body of a response that this stream sends; see ``open_body``."""
         with open_body(response) as body:
+            self.has_begun = True
             if response.file:
                 self._file = body
             try:
@@ -110,6 +117,10 @@ class Stream:
         """Return for how many seconds the client has accepted nothing, 0 if it waits for a turn."""
         return max(0.0, time.monotonic() - self._since)
 
+    def is_active(self) -> bool:
+        """Return whether sending has begun, and the client accepts what is sent."""
+        return self.has_begun and self.stalled() < SLOW_AFTER
+
     async def wait_until_taken(self, piece: Awaitable[None]) -> bool:
         """Wait until ``piece`` completes, which means that the client accepted it.
 
@@ -126,6 +137,11 @@ class Stream:
         self._piece.result()
         self._since = time.monotonic()
         return True
+
+    def turn_to_begin(self) -> "asyncio.Future[None]":
+        """Return what is done when sending may begin, and cancelled if the stream is cut off."""
+        self._piece = asyncio.ensure_future(self.turn(BYTES_OF_BEGINNING))
+        return self._piece
 
     async def turn(self, size: int) -> None:
         """Wait until ``size`` more bytes may be sent. This wait does not count as stalling."""
@@ -156,17 +172,14 @@ class Streams:
     def sending(self, address: str) -> Iterator[Stream]:
         """Count a large body to this address while in the context.
 
-        At the limit, the stream that has been stalled for longest is cut off. Meanwhile, so are
-        those of files that were removed, if they are too large together and the disk is almost
-        full.
+        At the limit, another stream is cut off: one to the address with the most, or else the one
+        that has been stalled for longest. Meanwhile, so are those of files that were removed, if
+        they are too large together and the disk is almost full.
 
         Raises:
-            Overloaded: the limit is reached, and no client is stalled.
+            Overloaded: the limit is reached, and no other stream should make room.
         """
-        self._make_room(self._streams, MOST_BODIES)
-        self._make_room(
-            [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
-        )
+        self._make_room(address)
         stream = Stream(address, self._patience, self._rate)
         self._streams[stream] = None
         if self._check is None:
@@ -185,13 +198,32 @@ class Streams:
             self._free_disk()
             self._check_later()
 
-    def _make_room(self, streams: Collection[Stream], most: int) -> None:
-        if len(streams) < most:
-            return
-        slowest = max(streams, key=Stream.stalled)
-        if slowest.stalled() < SLOW_AFTER:
-            raise Overloaded("too many large answers are being sent")
-        self._cut_off(slowest)
+    def _make_room(self, address: str) -> None:
+        own = [stream for stream in self._streams if stream.address == address]
+        if len(own) >= MOST_BODIES_OF_ONE:
+            self._cut_off(_stalled_for_longest(own))
+        elif len(self._streams) >= MOST_BODIES:
+            self._cut_off(self._displaced_by(len(own)) or _stalled_for_longest(self._streams))
+
+    def _displaced_by(self, own: int) -> Stream | None:
+        """Return the stream that makes room for one more to an address that has ``own``.
+
+        It goes to the address with the most, if that is more than the other then has. So clients
+        with two addresses do not keep the others out, whether they read slowly or hang up.
+        """
+        counts = Counter(stream.address for stream in self._streams)
+        if max(counts.values()) <= own + 1:  # usually, and refusing must be cheap
+            return None
+        displaceable = [
+            stream
+            for stream in reversed(self._streams)  # the newest first
+            if counts[stream.address] > max(own + 1, FEW_BODIES if stream.is_active() else 0)
+        ]
+        return max(
+            displaceable,
+            key=lambda stream: (counts[stream.address], not stream.is_active()),
+            default=None,
+        )
 
     def _free_disk(self) -> None:
         """On an almost full disk, cut off clients that read removed files, stalled ones first.
@@ -218,6 +250,18 @@ class Streams:
     def _cut_off(self, stream: Stream) -> None:
         stream.cut_off()
         self._streams.pop(stream, None)
+
+
+def _stalled_for_longest(streams: Iterable[Stream]) -> Stream:
+    """Return the stream that makes room for another to the same address, or anybody else.
+
+    Raises:
+        Overloaded: no client is stalled.
+    """
+    slowest = max(streams, key=Stream.stalled)
+    if slowest.stalled() < SLOW_AFTER:
+        raise Overloaded("too many large answers are being sent")
+    return slowest
 
 
 def open_body(response: Response) -> BinaryIO:
