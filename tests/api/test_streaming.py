@@ -1,9 +1,11 @@
 """Large responses are sent as fast as their clients read, within limits."""
 
 import asyncio
+import fcntl
 import io
 import os
 import socket
+import sys
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack
@@ -20,6 +22,7 @@ from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.send_rate import PIECE, SendRate
 from mapshelf.api.streaming import (
     FEW_BODIES,
+    LARGE_BODY,
     MOST_BODIES,
     MOST_BODIES_OF_ONE,
     SLOW_AFTER,
@@ -120,12 +123,30 @@ def test_a_client_that_hangs_up_before_the_server_reads_leaves_its_place(tmp_pat
     with shelf_with(tmp_path, draft) as shelf, serve(shelf, site_routes) as service:
         application = rsgi.RSGIApplication(service.application.application)
 
+        path = "/mindmaps/Large001/large"
+        assert service.get(path).status_code == 200  # now it is made
+
         async def ask() -> None:
             answer = Leaving()
-            await application.__rsgi__(Scope("/mindmaps/Large001/large"), answer)
+            await application.__rsgi__(Scope(path), answer)
             assert answer.left.is_set(), answer.status
 
         service.run(asyncio.wait_for(ask(), STALLED_AFTER / 2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of pipes is fixed")
+def test_a_pipe_holds_less_than_any_large_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On systems with large pages, pipes held all of a body, and were closed before it was read."""
+    make = os.pipe
+
+    def make_large() -> tuple[int, int]:
+        reader, writer = make()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 18)  # 16 pages of 16 KiB
+        return reader, writer
+
+    monkeypatch.setattr(os, "pipe", make_large)
+    with Pipe() as pipe, open(pipe.path, "rb") as server:
+        assert fcntl.fcntl(server, fcntl.F_GETPIPE_SZ) < LARGE_BODY
 
 
 def test_the_connection_of_one_client_is_ended_and_no_other() -> None:

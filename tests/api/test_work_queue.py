@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mapshelf.api import work_queue
 from mapshelf.api.one_per_owner_queue import OnePerOwnerQueue
+from mapshelf.api.read_queue import ReadQueue
 from mapshelf.api.turns import SHORT
 from mapshelf.api.waiting_requests import WaitingLimit
 from mapshelf.api.work_queue import LONGEST_RETRY, WorkQueue
@@ -486,6 +487,30 @@ def test_running_work_is_finished_for_the_next_client(work: Work) -> None:
         work.may_end.set()
         assert await next_one == "a made"
         assert work.begun == ["a"]
+        await queue.close()
+
+    run(test())
+
+
+def test_whoever_comes_after_reading_began_gets_a_result_that_was_read_later(work: Work) -> None:
+    """Or the reader of a map might get it as it was before a change that was acknowledged."""
+
+    async def test() -> None:
+        queue, state = ReadQueue("test", threads=1, waiting=2), ["before"]
+
+        def read() -> str:
+            found = state[0]
+            work.make("read")
+            return found
+
+        early = asyncio.create_task(queue.result("a", read))
+        await until(lambda: work.begun)
+        state[0] = "after"
+        late = [asyncio.create_task(queue.result("a", read)) for _ in range(3)]
+        await asyncio.sleep(0)
+        work.may_end.set()
+        assert [await early, *await asyncio.gather(*late)] == ["before", *["after"] * 3]
+        assert work.begun == ["read"] * 2
         await queue.close()
 
     run(test())

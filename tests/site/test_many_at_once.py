@@ -1,8 +1,10 @@
 """Concurrent requests for the same page, and requests while maps change."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,9 @@ import pytest
 
 from mapshelf.api.context import Context
 from mapshelf.model import MapDraft
-from mapshelf.site import site_routes
+from mapshelf.site import pinned, site_routes
 from mapshelf.site.messages import say
-from tests.harness import Service, outline_of, serve, shelf_with
+from tests.harness import PATIENCE, Service, outline_of, serve, shelf_with
 
 ID = "Changing"
 
@@ -40,6 +42,31 @@ def test_concurrent_requests_share_a_page_and_too_many_are_refused(tmp_path: Pat
         # Requests to the API do not wait in this queue.
         assert service.maps(query="map").status_code == 200
         assert service.get("/?query=map&unknown=99").status_code == 200
+
+
+def test_a_look_up_for_a_page_is_not_taken_for_that_of_a_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request for a map with the ID "pinned" got the pinned collections of the first page."""
+    monkeypatch.setattr(pinned, "KEPT_FOR", 0.0)
+    may_end = threading.Event()
+    with shelf_with(tmp_path, MapDraft(title="Map")) as shelf, serve(shelf, site_routes) as service:
+        lookups = service.application.application.context.queues.lookups
+        assert service.get("/").status_code == 200  # now the page is made, and only asks
+
+        async def ask() -> list[httpx.Response]:
+            busy = asyncio.create_task(lookups.result(object(), partial(may_end.wait, PATIENCE)))
+            pages = [
+                asyncio.create_task(service.client.get(path)) for path in ("/", "/mindmaps/pinned")
+            ]
+            async with asyncio.timeout(PATIENCE):
+                while lookups.waiting < len(pages):
+                    await asyncio.sleep(0.001)
+            may_end.set()
+            await busy
+            return await asyncio.gather(*pages)
+
+        assert [page.status_code for page in service.run(ask())] == [200, 404]
 
 
 @pytest.mark.slow

@@ -58,7 +58,8 @@ class MapFinder:
         if missing_until is not None and time.monotonic() < missing_until:
             return None
         ask = partial(self._store().find_map, public_id)
-        found = await self._queue.result(public_id, ask, request.disconnection, request.owner)
+        key = ("map", public_id)
+        found = await self._queue.result(key, ask, request.disconnection, request.owner)
         if found is None:
             self._missing.put(public_id, time.monotonic() + MISSING_FOR)
         return found

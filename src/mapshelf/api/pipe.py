@@ -13,6 +13,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import sys
 import termios
 from array import array
 from ipaddress import ip_address
@@ -20,6 +21,11 @@ from typing import BinaryIO, Final
 
 from mapshelf.api.send_rate import PIECE
 from mapshelf.api.streaming import Stream
+
+CAPACITY: Final = 65_536
+"""Bytes that a pipe holds. It must be less than any large body (``LARGE_BODY``): once all has been
+written, our ends are closed, so the server must have opened its own by then. By default, a pipe has
+16 pages of the memory, which are 64 KiB only if a page has 4 KiB."""
 
 _DESCRIPTORS: Final = "/dev/fd"
 """The folder of a process's open files, by descriptor."""
@@ -35,6 +41,8 @@ class Pipe:
             OSError: too many files are open.
         """
         self._reader, self._writer = os.pipe()
+        if sys.platform == "linux":  # elsewhere it has at most as much
+            fcntl.fcntl(self._writer, fcntl.F_SETPIPE_SZ, CAPACITY)
         self._written = 0
         os.set_blocking(self._writer, False)
 

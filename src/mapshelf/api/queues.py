@@ -10,6 +10,7 @@ from typing import Final
 
 from mapshelf.api.feedback_queue import FeedbackQueue, OwnerFeedbackQueue
 from mapshelf.api.one_per_owner_queue import OnePerOwnerQueue
+from mapshelf.api.read_queue import ReadQueue
 from mapshelf.api.waiting_requests import WaitingLimit
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.descriptors import connection_limit
@@ -26,7 +27,7 @@ class Queues:
     Attributes:
         searches: searches, facets, suggestions.
         long_searches: searches for the topics in one map, and the rest of those that take long.
-        lookups: maps that are not in the snapshot.
+        lookups: maps that are not in the snapshot, collections, saved searches.
         writing: changes by people, except of files.
         uploads: files to parse and publish.
         long_uploads: those of them that take over a second of processor time.
@@ -57,7 +58,7 @@ class Queues:
         pause = CollectionPause()
         self.searches = WorkQueue("searches", threads=2, waiting=256)
         self.long_searches = WorkQueue("long searches", threads=1, waiting=16, around=pause)
-        self.lookups = WorkQueue("lookups", threads=1, waiting=256)
+        self.lookups = ReadQueue("lookups", threads=1, waiting=256)
         self.writing = WorkQueue("writing", threads=1, waiting=64)
         self.long_uploads = WorkQueue("long uploads", threads=1, waiting=8)
         self.uploads = OwnerFeedbackQueue("uploads", 1, 16, self.long_uploads)
@@ -74,8 +75,8 @@ class Queues:
         self.comparisons = OwnerFeedbackQueue("comparisons", 1, 8, self.long_documents)
         self.long_versions = WorkQueue("long versions", threads=1, waiting=8)
         self.former_versions = OwnerFeedbackQueue("former versions", 1, 8, self.long_versions)
-        self.exports = WorkQueue("exports", threads=1, waiting=8)
-        self.selections = WorkQueue("selections", threads=1, waiting=8)
+        self.exports = ReadQueue("exports", threads=1, waiting=8)
+        self.selections = ReadQueue("selections", threads=1, waiting=8)
         self.drawing_lookups = WorkQueue("drawing look-ups", threads=1, waiting=64)
         self.map_drawings = FeedbackQueue("map drawings", 1, 24, self.long_documents)
         self.passwords = WorkQueue("passwords", threads=2, waiting=48)

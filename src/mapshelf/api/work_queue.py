@@ -54,7 +54,7 @@ FindOwner = Callable[[], Hashable]
 
 
 @dataclass(slots=True, eq=False)
-class _Job:
+class Job:
     """Work to do once, for all who wait for it."""
 
     key: Hashable
@@ -71,7 +71,7 @@ class _Job:
 class _Claim:
     """The clients of one owner that wait for the same job."""
 
-    job: _Job
+    job: Job
     owner: Hashable
     result: "asyncio.Future[Any]"
     clients: int = 0
@@ -121,9 +121,9 @@ class WorkQueue:
         self._waiting = waiting
         self._longest = longest
         self._closed = False
-        self._jobs: dict[Hashable, _Job] = {}
-        self._turns: Turns[_Job] = Turns()
-        self._running: set[_Job] = set()
+        self._jobs: dict[Hashable, Job] = {}
+        self._turns: Turns[Job] = Turns()
+        self._running: set[Job] = set()
         self._began_at_once: FindOwner | None = None
 
     @property
@@ -158,7 +158,7 @@ class WorkQueue:
             ClientDisconnected: the client disconnected while it waited for its own task, or for an
                 equal task of another client.
         """
-        joined = self._jobs.get(key)
+        joined = self._pending(key)
         if disconnection is not None and (joined or not self._free):
             self._check_limit(owner)
         claim = self._join(joined, owner) if joined else self._add(key, make, owner)
@@ -198,6 +198,10 @@ class WorkQueue:
             claim.result.cancel()
         await asyncio.to_thread(self._executor.shutdown)
 
+    def _pending(self, key: Hashable) -> Job | None:
+        """Return the pending work that equal work may join."""
+        return self._jobs.get(key)
+
     def _check_limit(self, owner: FindOwner | None) -> None:
         try:
             self.limit.check_room(owner() if owner else None)
@@ -208,7 +212,7 @@ class WorkQueue:
     def _is_full(self) -> bool:
         return len(self._turns) >= self._waiting
 
-    def _displaced_by(self, owner: Hashable) -> _Job:
+    def _displaced_by(self, owner: Hashable) -> Job:
         """Return the waiting work that is to make room for new work of an owner.
 
         Raises:
@@ -232,7 +236,7 @@ class WorkQueue:
         """
         if self._closed:
             raise Ending("the service is shutting down")
-        job, busy = _Job(key, make), self._busy()
+        job, busy = Job(key, make), self._busy()
         if self._free and not (busy and owner and owner() in busy):
             self._jobs[key] = job
             claim = _claim(job, None)
@@ -247,7 +251,7 @@ class WorkQueue:
         self._jobs[key] = job
         return self._wait(job, whose)
 
-    def _join(self, job: _Job, owner: FindOwner | None) -> _Claim:
+    def _join(self, job: Job, owner: FindOwner | None) -> _Claim:
         """Let a further client wait for pending work."""
         # Once it runs, it makes no difference who waits for it.
         whose = None if job.begun or owner is None else owner()
@@ -255,7 +259,7 @@ class WorkQueue:
             return _claim(job, whose)
         return self._wait(job, whose)
 
-    def _wait(self, job: _Job, owner: Hashable) -> _Claim:
+    def _wait(self, job: Job, owner: Hashable) -> _Claim:
         """Let an owner wait for work that has not begun."""
         claim = _claim(job, owner)
         if self._began_at_once is not None:  # who had that turn matters only now
@@ -266,7 +270,7 @@ class WorkQueue:
         claim.expiry = later(self._longest, self._give_up, claim)
         return claim
 
-    def _begin(self, job: _Job, turn_of: FindOwner | None) -> None:
+    def _begin(self, job: Job, turn_of: FindOwner | None) -> None:
         """Start work in a free thread, at the turn of an owner."""
         job.begun, job.began, job.turn_of = True, monotonic(), turn_of
         self._free -= 1
@@ -286,14 +290,14 @@ class WorkQueue:
         """Return the owners whose work must wait although a thread is free."""
         return set()
 
-    def _do(self, job: _Job) -> Any:
+    def _do(self, job: Job) -> Any:
         """Do work, unless its clients were told that it would not be done."""
         if job.is_refused:
             return None
         with self._around():
             return job.make()
 
-    def _end(self, job: _Job, done: "asyncio.Future[Any]") -> None:
+    def _end(self, job: Job, done: "asyncio.Future[Any]") -> None:
         self._free += 1
         self._running.discard(job)
         took = monotonic() - job.began
@@ -301,7 +305,8 @@ class WorkQueue:
         self.counts.waited += job.began - job.asked
         self.counts.worked += took
         self._usual += _LATEST_SHARE * (took - self._usual) if self._usual else took
-        del self._jobs[job.key]
+        if self._jobs.get(job.key) is job:
+            del self._jobs[job.key]
         for claim in job.claims.values():
             _pass_on(done, claim.result)
         job.claims.clear()  # see ``result``
@@ -345,7 +350,7 @@ def _known(owner: Hashable) -> Hashable:
     return owner
 
 
-def _claim(job: _Job, owner: Hashable) -> _Claim:
+def _claim(job: Job, owner: Hashable) -> _Claim:
     """Return the claim of an owner to work, a new one if there is none."""
     claim = job.claims.get(owner)
     if claim is None:

@@ -17,7 +17,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_collections import SeenCollection, find_collection
 from mapshelf.errors import NotFound
-from mapshelf.model import Role, Visibility
+from mapshelf.model import Collection, Role, Visibility
 from mapshelf.query import parse_query
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card
@@ -28,7 +28,6 @@ from mapshelf.site.oembed import Embedded, description
 from mapshelf.site.page_resources import PageResources
 from mapshelf.site.private import private_response
 from mapshelf.site.responses import EMBEDDED, data_response, redirect
-from mapshelf.store import Store
 from mapshelf.writers.plain import sound
 
 PAGE_SIZE: Final = 24
@@ -78,10 +77,19 @@ class CollectionPages:
         query = parse_query(request.query_string)
         owner, offset = dict(query.given).get("owner"), query.offset // PAGE_SIZE * PAGE_SIZE
         await self._context.sessions.authenticator()  # wait until the store is open
-        make = partial(self._list, self._context.store.get(), owner, offset)
-        key = ("collections", owner, offset)
+        asked = (owner, None, offset, PAGE_SIZE)
+        some, total = await self._queues.lookups.result(
+            ("collections", *asked),
+            partial(self._context.store.get().collections, *asked),
+            request.disconnection,
+            owner=request.owner,
+        )
+        shown = (owner, offset, tuple(some), total)
         return await self._queues.pages.result(
-            key, make, request.disconnection, owner=request.owner
+            ("collections", *shown),
+            partial(self._list, *shown),
+            request.disconnection,
+            owner=request.owner,
         )
 
     async def collection(self, request: Request) -> Response:
@@ -140,8 +148,9 @@ class CollectionPages:
 
     # -- run in threads -------------------------------------------------------------------
 
-    def _list(self, store: Store, owner: str | None, offset: int) -> Response:
-        some, total = store.collections(owner, None, offset, PAGE_SIZE)
+    def _list(
+        self, owner: str | None, offset: int, some: Sequence[Collection], total: int
+    ) -> Response:
         cards = [collection_card(one, self._addresses) for one in some]
         page = _page_of(self._addresses, owner, offset, total, cards)
         return self._templates.page("collections.html", {"list": page})

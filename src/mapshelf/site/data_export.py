@@ -3,7 +3,6 @@
 from functools import partial
 from time import perf_counter
 from typing import Final
-from weakref import WeakValueDictionary
 
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.data_export import MOST_BYTES, export_data
@@ -25,10 +24,6 @@ CHOICES: Final = tuple(str(one) for one in MapsOfClosedAccount)
 """The choices for a user's maps when the account is deleted."""
 
 
-class _Export:
-    """Identifies an export in the queue."""
-
-
 class DataExportPages:
     """The pages for data export and account deletion."""
 
@@ -36,7 +31,6 @@ class DataExportPages:
         """Create the handlers on top of ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
-        self._not_begun: WeakValueDictionary[int, _Export] = WeakValueDictionary()
 
     def paths(self) -> Paths:
         """Return the handlers of these pages by path."""
@@ -62,11 +56,9 @@ class DataExportPages:
     async def _export(self, request: Request, session: Session, form: Form) -> Response:
         context, user, began = self._personal.context, session.user, perf_counter()
         entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
-        # Requests of one session share an export, unless it has begun: it lacks later changes.
-        export = self._not_begun.setdefault(session.token.id, _Export())
         make = partial(self._made, session, entry, context.store_for(request))
         file = await context.queues.exports.result(
-            export, make, request.disconnection, owner=request.owner
+            session.token.id, make, request.disconnection, owner=request.owner
         )
         if is_late(began) and request.check_again is not None:
             await request.check_again()
@@ -83,7 +75,6 @@ class DataExportPages:
     def _made(self, session: Session, entry: AuditEntry, store: Store) -> CachedFile | None:
         """Write a zip with all data of a user and return it, ``None`` if it cannot be written."""
         user = session.user
-        self._not_begun.pop(session.token.id, None)
         store.add_audit_entry(entry)
         pieces = export_data(store, user, milliseconds())
         size = min(MOST_BYTES, store.usage(user.id).size)

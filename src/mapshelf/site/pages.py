@@ -171,7 +171,7 @@ class Pages:
     async def reference(self, request: Request) -> Response:
         """Respond with the API reference."""
         return await self._queues.pages.result(
-            request.path,
+            ("reference",),
             partial(self._templates.page, "reference.html", {}, REFERENCE),
             request.disconnection,
             owner=request.owner,

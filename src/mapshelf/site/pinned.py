@@ -84,7 +84,7 @@ class PinnedCollections:
 
     async def _ask(self) -> None:
         try:
-            self._html = await self._context.queues.lookups.result("pinned", self._made)
+            self._html = await self._context.queues.lookups.result(("pinned",), self._made)
         except StoreError:
             self._html = b""
         except (Ending, Overloaded):
