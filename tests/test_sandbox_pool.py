@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -13,6 +14,9 @@ from pebble import ProcessExpired
 
 from mapshelf.errors import StoreUnavailable
 from mapshelf.sandbox.pool import ConfinedChild, ConfinedPool
+
+PATIENCE = 30.0
+"""Seconds to wait for a child before a test fails."""
 
 pytestmark = pytest.mark.process
 
@@ -112,6 +116,26 @@ def test_tasks_of_a_pool_that_is_closed_are_given_up() -> None:
             pool.result(task)
     with pytest.raises(BrokenProcessPool):
         pool.result(pool.submit(os.getpid, (), 30.0))
+
+
+class Deadly:
+    """A result that kills the child that sends it."""
+
+    def __reduce__(self) -> str:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ""
+
+
+def test_a_child_that_is_killed_while_it_sends_its_result_blocks_no_other() -> None:
+    """For two minutes, its successors waited for a lock that it had held."""
+    pool = ConfinedPool(2, memory=256 << 20, descriptors=64)
+    try:
+        with pytest.raises(ProcessExpired):
+            pool.result(pool.submit(Deadly, (), PATIENCE))
+        following = [pool.submit(len, ("abc",), PATIENCE) for _ in range(3)]
+        assert [one.result(PATIENCE) for one in following] == [3] * 3
+    finally:
+        pool.close()
 
 
 def test_children_without_tasks_end_and_start_again(monkeypatch: pytest.MonkeyPatch) -> None:

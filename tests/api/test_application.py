@@ -4,8 +4,10 @@ from threading import Event
 
 import pytest
 
-from mapshelf.api import store_connection
+from mapshelf.api import background, store_connection
 from mapshelf.errors import InvalidSetting, StoreUnavailable
+from mapshelf.model import MapDraft
+from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.store import Store
 from mapshelf.visits import VisitCounter
 from tests.harness import Shelf, serve
@@ -26,6 +28,28 @@ def test_each_part_is_closed_even_if_another_cannot_be(
                 service.stop()
         with pytest.raises(StoreUnavailable):
             store.revision()
+
+
+def test_a_worker_follows_snapshots_after_the_system_lacked_something(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused = Event()
+    stamp = SnapshotDirectory.stamp
+
+    def refusing(directory: SnapshotDirectory) -> object:
+        if not refused.is_set():
+            refused.set()
+            raise RuntimeError("can't start new thread")
+        return stamp(directory)
+
+    monkeypatch.setattr(background, "AGAIN_AFTER", 0.01)
+    with serve(shelf) as service:
+        monkeypatch.setattr(SnapshotDirectory, "stamp", refusing)
+        shelf.put(MapDraft(title="New"))
+        shelf.publish()
+        service.wait_until(refused.is_set)
+        service.wait_until(lambda: "New" in service.titles())
+    assert "can't start new thread" in caplog.text
 
 
 def test_a_worker_whose_store_cannot_be_opened_stops_like_any_other(

@@ -4,10 +4,12 @@ Requests are handled in ``request_handler.py``.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, AsyncExitStack
+from functools import partial
 
 from mapshelf.api.auth import Authenticator
+from mapshelf.api.background import keep_running
 from mapshelf.api.context import address_of, make_context
 from mapshelf.api.cors import fixed_headers
 from mapshelf.api.measurements import Measurements
@@ -77,9 +79,9 @@ class Application:
             asyncio.to_thread(self.context.prepare),
             asyncio.to_thread(self.measurements.start),
         )
-        self._tasks.append(asyncio.create_task(self.measurements.follow()))
-        self._tasks.append(asyncio.create_task(self._snapshot.follow()))
-        self._tasks.append(asyncio.create_task(self.context.exports.follow()))
+        self._keep_running(self.measurements.follow)
+        self._keep_running(self._snapshot.follow)
+        self._keep_running(self.context.exports.follow)
         self._tasks.append(await self.context.store.start(self._store_opened))
 
     async def stop(self) -> None:
@@ -129,7 +131,10 @@ class Application:
         self.measurements.lookups = self._authenticator.lookups
         self.context.sessions.begin(self._authenticator)
         self.handler.begin(self._authenticator)
-        self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
-        self._tasks.append(asyncio.create_task(self._withdrawals.follow(store)))
-        self._tasks.append(asyncio.create_task(self.context.visits.follow()))
+        self._keep_running(self._authenticator.note_use)
+        self._keep_running(partial(self._withdrawals.follow, store))
+        self._keep_running(self.context.visits.follow)
         await self.context.visits.begun()
+
+    def _keep_running(self, task: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.append(asyncio.create_task(keep_running(task)))

@@ -60,9 +60,12 @@ def is_temporary(error: BaseException) -> bool:
     The child took too long by the clock, or was killed from outside, for instance because the
     machine ran out of memory. A child that exceeds a limit of its own dies of another signal.
     """
-    if isinstance(error, ProcessExpired):
-        return bool(error.exitcode == -signal.SIGKILL)
-    return isinstance(error, TimeoutError | BrokenProcessPool)
+    return _was_killed(error) or isinstance(error, TimeoutError | BrokenProcessPool)
+
+
+def _was_killed(error: BaseException | None) -> bool:
+    """Return whether a child was killed from outside."""
+    return isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGKILL
 
 
 def is_out_of_time(error: BaseException) -> bool:
@@ -96,6 +99,7 @@ class ConfinedPool:
         self._unfinished: set[Future[Any]] = set()
         self._changing = RLock()
         self._closed = False
+        self._is_damaged = False
         self._used = 0.0
         self._idle_check: Timer | None = None
 
@@ -161,6 +165,8 @@ class ConfinedPool:
     def _note_finished(self, future: "Future[Any]") -> None:
         self._unfinished.discard(future)
         self._used = monotonic()
+        # Who is killed while it sends a result leaves part of it, and a lock that others wait for.
+        self._is_damaged |= not future.cancelled() and _was_killed(future.exception())
 
     def _check_for_idleness(self, seconds: float) -> None:
         """Look again after ``seconds`` whether the children are idle."""
@@ -180,12 +186,16 @@ class ConfinedPool:
 
     def _give_up_lost_tasks(self) -> None:
         with self._changing:
-            if self._pool is not None and not self._pool.active:
+            if self._pool is not None and not self._is_usable():
                 self._stop()
+
+    def _is_usable(self) -> bool:
+        return self._pool is not None and self._pool.active and not self._is_damaged
 
     def _stop(self) -> None:
         with self._changing:
             pool, self._pool = self._pool, None
+            self._is_damaged = False
             if self._idle_check is not None:
                 self._idle_check.cancel()
             if pool is not None:
@@ -200,7 +210,7 @@ class ConfinedPool:
     def _ready(self) -> ProcessPool:
         if self._closed:
             raise BrokenProcessPool("the pool has been closed")
-        if self._pool is None or not self._pool.active:
+        if self._pool is None or not self._is_usable():
             self._stop()
             try:
                 self._pool = self._start()
