@@ -12,10 +12,11 @@ from typing import Final
 
 from mapshelf.errors import TooFewDescriptors
 
-RESERVED: Final = 256
+RESERVED: Final = 512
 """Descriptors of a worker that are not for connections. A snapshot needs about fifty, and three can
-be open while one replaces another and requests still read the previous one. The others are for the
-store, the render worker, and Python itself."""
+be open while one replaces another and requests still read the previous one. Each large response
+needs three more (``streaming.MOST_BODIES``). The others are for files that arrive, the store, the
+render worker, and Python itself."""
 
 MIN_CONNECTIONS: Final = 64
 """Connections that a worker must be able to hold to be of use."""

@@ -21,6 +21,7 @@ from mapshelf.model import MapDetails, Visibility
 from mapshelf.site import bulk_actions, site_routes
 from mapshelf.store import Store
 from mapshelf.store.sqlite.change_feed import SQLiteChangeFeed
+from mapshelf.store.sqlite.maps import SQLiteMaps
 from tests.api.publishing import OTHER, OWNER, People, plan
 from tests.harness import PATIENCE, Service, shelf_with
 from tests.store.drafts import outline, upload
@@ -68,10 +69,15 @@ def hide_and_replace(store: Store, public_id: str) -> None:
     found = store.find_map(public_id)
     assert found is not None
     store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
-    text = f"Budget {SECRET}"
+    replace_with(store, public_id, f"Budget {SECRET}")
+
+
+def replace_with(store: Store, public_id: str, text: str) -> None:
+    found = store.find_map(public_id)
+    assert found is not None
     (owner,) = (one.id for one in store.users() if one.name == OWNER)
     content = zlib.compress(plan(text))
-    file = upload("secret.mm", content=content, outline=outline(text), images={})
+    file = upload(f"{text}.mm", content=content, outline=outline(text), images={})
     store.replace_file(found.file_id, file, owner)
 
 
@@ -92,6 +98,30 @@ def test_a_worker_that_does_not_know_it_yet_shows_nothing_new(people: People) ->
     own = people.get(OWNER, f"/maps/{public_id}/outline.md")
     assert SECRET in own.text
     assert own.headers["Cache-Control"] == "private, no-store"
+
+
+@pytest.mark.parametrize("path", ["/maps/{}/outline.md", "/maps/{}/drawing.svg", *OF_THE_MAP[3:5]])
+def test_what_was_read_while_it_was_hidden_is_not_shown_when_it_is_open_again(
+    people: People, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    public_id, read, store = published(people), SQLiteMaps.outline, people.shelf.store
+    made: list[bytes | None] = []
+
+    def outline_of_another_time(maps: SQLiteMaps, file_id: int) -> bytes | None:
+        if made:
+            return read(maps, file_id)
+        made.append(None)
+        hide_and_replace(store, public_id)
+        secret = read(maps, file_id)
+        replace_with(store, public_id, "Harmless")
+        store.edit_map(file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        return secret
+
+    monkeypatch.setattr(SQLiteMaps, "outline", outline_of_another_time)
+    answer = people.get(OTHER, path.format(public_id))
+    assert made
+    assert answer.status_code == 200
+    assert SECRET not in answer.text
 
 
 def test_lists_of_own_maps_show_it_once(people: People) -> None:

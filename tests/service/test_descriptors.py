@@ -41,7 +41,7 @@ def test_too_few_descriptors_are_reported_in_a_line(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("descriptors", "at_first"), [(MIN_DESCRIPTORS, None), (512, 36)])
+@pytest.mark.parametrize(("descriptors", "at_first"), [(MIN_DESCRIPTORS, None), (768, 36)])
 def test_all_allowed_descriptors_are_used_and_connections_leave_some(
     samples: Mapshelf, tmp_path: Path, descriptors: int, at_first: int | None
 ) -> None:

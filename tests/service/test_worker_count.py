@@ -50,7 +50,7 @@ def test_container_processor_time_limits_workers(tmp_path: Path, limit: str, mos
 
 
 @pytest.mark.parametrize(
-    ("tasks", "workers"), [("max", 16), ("8192", 16), ("512", 7), ("130", 1), ("20", 1)]
+    ("tasks", "workers"), [("max", 16), ("8192", 16), ("512", 3), ("130", 1), ("20", 1)]
 )
 def test_a_limit_of_threads_and_processes_limits_workers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tasks: str, workers: int
@@ -83,7 +83,7 @@ def test_the_limits_of_a_systemd_unit_are_those_of_its_own_groups(tmp_path: Path
 @pytest.mark.parametrize(
     ("limits", "workers"),
     [
-        ({"pids.max": "512"}, 7),
+        ({"pids.max": "512"}, 3),
         ({"memory.limit_in_bytes": str(3 * WORKER_MEMORY)}, 3),
         ({"memory.limit_in_bytes": "9223372036854771712"}, 16),
         ({"cpu.cfs_quota_us": "150000", "cpu.cfs_period_us": "100000"}, 2),
@@ -132,13 +132,13 @@ def test_a_group_may_have_any_name(tmp_path: Path) -> None:
 def test_too_few_tasks_for_the_workers_are_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "pids.max").write_text("64\n")
+    (tmp_path / "pids.max").write_text("128\n")
     warn_of_few_tasks(1, [tmp_path])
     warn_of_few_tasks(4, [])
     assert not caplog.messages
     warn_of_few_tasks(4, [tmp_path])
     (message,) = caplog.messages
-    assert message.startswith("4 workers may need 256 threads and processes")
+    assert message.startswith("4 workers may need 512 threads and processes")
 
 
 def test_a_small_computer_gets_one_or_two_workers(

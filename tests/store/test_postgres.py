@@ -782,6 +782,8 @@ def test_a_schema_in_use_by_a_long_transaction_is_not_migrated(
 
 
 UNDONE = (
+    "DROP FUNCTION note_hiding CASCADE",
+    "DROP TABLE hidings",
     "ALTER TABLE token_mark DROP COLUMN run",
     "DROP TABLE last_transfer",
     "DROP TABLE lost_files",

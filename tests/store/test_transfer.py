@@ -74,11 +74,12 @@ LEFT: Final = (
     "marks",
     "last_transfer",
     "lost_files",
+    "hidings",
 )
 """Tables that a transfer leaves out, and leaves as they are. Pending counts are applied beforehand;
-visits, salts, failures, uploads and lost files are short-lived; every catalogue has its own token
-version. The audit log stays with the catalogue it describes. Only the last revision mark is
-transferred, with the counters."""
+visits, salts, failures, uploads, lost files and hidings are short-lived; every catalogue has its
+own token version. The audit log stays with the catalogue it describes. Only the last revision mark
+is transferred, with the counters."""
 
 New = Callable[[str], Store]
 

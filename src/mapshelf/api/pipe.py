@@ -41,7 +41,8 @@ class Pipe:
             OSError: too many files are open.
         """
         self._reader, self._writer = os.pipe()
-        if sys.platform == "linux":  # elsewhere it has at most as much
+        # On other systems, and for a user with many pipes, they are smaller, and may not grow.
+        if sys.platform == "linux" and fcntl.fcntl(self._writer, fcntl.F_GETPIPE_SZ) > CAPACITY:
             fcntl.fcntl(self._writer, fcntl.F_SETPIPE_SZ, CAPACITY)
         self._written = 0
         os.set_blocking(self._writer, False)

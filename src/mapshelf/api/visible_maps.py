@@ -63,6 +63,19 @@ class _HiddenMeanwhileError(NotFound):
 
 
 @dataclass(frozen=True, slots=True)
+class _Begun:
+    """What held when a response was begun.
+
+    Attributes:
+        takeovers: how often another server had taken over.
+        open_since: since which revision the client might see the map.
+    """
+
+    takeovers: int
+    open_since: int
+
+
+@dataclass(frozen=True, slots=True)
 class FoundMap:
     """A map that the client may see.
 
@@ -71,8 +84,8 @@ class FoundMap:
         visibility: its visibility.
         current: the snapshot, which has the map unless ``is_cached`` is false.
         is_cached: whether responses may be cached with the snapshot.
-        is_open: asks the store whether everybody may still see the map; for a private map, whether
-            the user may for whom it was found.
+        open_since: asks the store since which revision everybody may see the map, ``None`` if they
+            may not; for a private map, 0 if the user may for whom it was found.
         store: returns the store.
         look_again: finds the map in the store, if the client may see it there.
         reader: the number of the user for whom a private map was found, 0 for other maps.
@@ -82,7 +95,7 @@ class FoundMap:
     visibility: Visibility
     current: CachedSnapshot
     is_cached: bool
-    is_open: Callable[[], bool]
+    open_since: Callable[[], int | None]
     store: Callable[[], Store]
     look_again: Callable[[], Awaitable["FoundMap"]]
     reader: int = 0
@@ -110,6 +123,15 @@ class FoundMap:
             except _HiddenMeanwhileError:  # its owner still sees it
                 found = await self.look_again()
                 return await found.response(request, queue, make, query_string)
+        try:
+            return await self._uncached(request, queue, checked, query_string)
+        except _HiddenMeanwhileError:  # it may be open again
+            found = await self.look_again()
+            return await found.response(request, queue, make, query_string)
+
+    async def _uncached(
+        self, request: Request, queue: WorkQueue, checked: MakeResponse, query_string: bytes | None
+    ) -> Response:
         began = time.perf_counter()
         key = request.path, request.query_string if query_string is None else query_string
         # What is found for one user is sent to no other, who might see it no longer.
@@ -144,30 +166,28 @@ class FoundMap:
     def checked(self, make: MakeResponse) -> MakeResponse:
         """Return ``make`` such that it raises ``NotFound`` if the map has been hidden meanwhile.
 
-        The owner of a private map may have given it away meanwhile. If another server takes over
-        meanwhile, ``make`` raises ``StoreUnavailable``.
+        This is also the case if it is open again: ``make`` may have read a file of which its owner
+        shows none but the next. The owner of a private map may have given it away meanwhile. If
+        another server takes over meanwhile, ``make`` raises ``StoreUnavailable``.
         """
+        return partial(self._checked_response, make, None)
 
-        def checked_make() -> Response | Deferred:
-            takeovers = self.store().takeovers()
-            made = make()
-            return self._checked_response(lambda: made, takeovers)
-
-        return checked_make
-
-    def _checked_later(self, rest: Deferred, takeovers: int) -> Deferred:
-        since = None if rest.lasting else takeovers
-        return replace(rest, make=partial(self._checked_response, rest.make, since))
-
-    def _checked_response(self, make: MakeResponse, since: int | None) -> Response | Deferred:
-        takeovers = self.store().takeovers() if since is None else since
+    def _checked_response(self, make: MakeResponse, begun: _Begun | None) -> Response | Deferred:
+        begun = begun or _Begun(self.store().takeovers(), self._still_open())
         response = make()
         if isinstance(response, Deferred):
-            return self._checked_later(response, takeovers)
-        if not self.is_open():
+            begun = None if response.lasting else begun
+            return replace(response, make=partial(self._checked_response, response.make, begun))
+        if self._still_open() != begun.open_since:
             raise _HiddenMeanwhileError(_NO_MAP)
-        require_no_takeover(self.store(), takeovers)
+        require_no_takeover(self.store(), begun.takeovers)
         return response
+
+    def _still_open(self) -> int:
+        since = self.open_since()
+        if since is None:
+            raise _HiddenMeanwhileError(_NO_MAP)
+        return since
 
     def guarded(self, response: Response) -> Response:
         """Return a response with the caching headers for the visibility of the map."""
@@ -197,9 +217,8 @@ async def find_map(
     look_again = partial(_find_in_store, context, request, public_id, base_url)
     if record is None:
         return await look_again()
-    is_open = partial(_is_open, context, public_id)
-    store = context.store.get
-    return FoundMap(record, Visibility.PUBLISHED, current, True, is_open, store, look_again)
+    open_since, store = partial(_open_since, context, public_id), context.store.get
+    return FoundMap(record, Visibility.PUBLISHED, current, True, open_since, store, look_again)
 
 
 async def _find_in_store(
@@ -209,25 +228,25 @@ async def _find_in_store(
     found = await context.map_finder.find(public_id, request)
     if found is None:
         raise no_map()
-    is_open, reader = partial(_is_open, context, public_id), 0
+    open_since, reader = partial(_open_since, context, public_id), 0
     if found.visibility is Visibility.PRIVATE:
         user = request.user or await user_if_any(context.sessions, request)
         if user is None or not may_see(found, user):
             raise no_map()
-        is_open, reader = partial(_is_seen, context, public_id, user), user.id
+        open_since, reader = partial(_seen_since, context, public_id, user), user.id
     record = Record(found.file_id, with_base_url(encode_record(found), base_url))
     look_again = partial(_find_in_store, context, request, public_id, base_url)
     store = context.store.get
-    return FoundMap(record, found.visibility, current, False, is_open, store, look_again, reader)
+    return FoundMap(record, found.visibility, current, False, open_since, store, look_again, reader)
 
 
-def _is_open(context: Context, public_id: str) -> bool:
-    return public_id in context.store.get().open_ids([public_id])
+def _open_since(context: Context, public_id: str) -> int | None:
+    return context.store.get().open_since(public_id)
 
 
-def _is_seen(context: Context, public_id: str, user: User) -> bool:
+def _seen_since(context: Context, public_id: str, user: User) -> int | None:
     found = context.store.get().find_map(public_id)
-    return found is not None and may_see(found, user)
+    return 0 if found is not None and may_see(found, user) else None
 
 
 async def until_hidden(context: Context, request: Request) -> None:

@@ -19,8 +19,12 @@ WORKER_MEMORY: Final = 400 << 20
 """Bytes per worker: about 80 MB for itself, plus the child processes that render and pack for it.
 The files of a snapshot are memory-mapped and shared by all workers."""
 
-WORKER_TASKS: Final = 64
-"""Tasks (threads and processes) per worker. Under all kinds of load, one has about fifty."""
+WORKER_TASKS: Final = 128
+"""Tasks (threads and processes) per worker. Under all kinds of load, one has about fifty, and one
+for each large response that waits for its turn (``streaming.MOST_BODIES``)."""
+
+OTHER_TASKS: Final = 64
+"""Tasks of the builder, its helpers and the importer together."""
 
 MOST_HELPERS: Final = 4
 """Maximum number of helpers: more would wait for the builder, which writes what they prepare."""
@@ -60,8 +64,8 @@ def default_workers(groups: Sequence[Path] | None = None) -> int:
         groups: the cgroup folders with the limits of this process.
     """
     groups = own_control_groups() if groups is None else groups
-    others = 1  # the builder, its helpers and the importer together need the tasks of one worker
-    most = _memory(groups) // WORKER_MEMORY, _tasks(groups) // WORKER_TASKS - others
+    tasks = (_tasks(groups) - OTHER_TASKS) // WORKER_TASKS
+    most = _memory(groups) // WORKER_MEMORY, tasks
     return max(1, min(_processors(groups), *most))
 
 

@@ -59,6 +59,12 @@ FROM_MAPS: Final = (
 )
 """The tables that ``MAP`` is selected from."""
 
+OPEN_SINCE: Final = (
+    "SELECT coalesce(h.revision, 0) FROM maps AS m LEFT JOIN hidings AS h ON h.file_id = m.file_id"
+    " WHERE m.id = {} AND m.visibility IN ('published', 'unlisted')"
+)
+"""Since which revision everybody may see a map."""
+
 LINEAGE: Final = (
     "SELECT identity || ' ' || coalesce((SELECT mark FROM marks WHERE revision >= nullif({}, 0)"
     " ORDER BY revision LIMIT 1), '') FROM sequence"

@@ -443,6 +443,23 @@ class VisibilityContract(PeopleSuite):
         assert store.open_ids(asked) == shown
         assert store.open_ids([]) == frozenset()
 
+    def test_a_map_is_open_since_it_was_last_hidden(self, store: Store, ann: int) -> None:
+        found = published(store, ann)
+        assert store.open_since(found.id) == 0
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.UNLISTED))
+        assert store.open_since(found.id) == 0
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        hidden = store.revision()
+        assert store.open_since(found.id) is None
+        store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        assert store.open_since(found.id) == hidden
+        store.remove_map(found.file_id, ann)
+        removed = store.revision()
+        assert store.open_since(found.id) is None
+        store.undo_removal(found.file_id)
+        assert store.open_since(found.id) == removed
+        assert store.open_since("unkn0wn0") is None
+
     @pytest.mark.parametrize("visibility", UNPUBLISHED)
     def test_a_map_leaves_the_feed_and_returns(
         self, store: Store, ann: int, visibility: Visibility

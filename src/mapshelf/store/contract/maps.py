@@ -35,6 +35,13 @@ class Maps(Protocol):
         The result MUST NOT be older than outlines, files and pictures that were read before.
         """
 
+    def open_since(self, public_id: str) -> int | None:
+        """Return the revision with which a map was last hidden, if everybody may see it by now.
+
+        It is 0 if it was never hidden, and ``None`` if not everybody may see it. The result MUST
+        NOT be older than outlines, files and pictures that were read before.
+        """
+
     def outline(self, file_id: int) -> bytes | None:
         """Return the encoded outline of a map, ``None`` if it has none."""
 

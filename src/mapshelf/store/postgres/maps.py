@@ -5,7 +5,7 @@ from typing import Final
 
 from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, OPEN_SINCE, map_of_row
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.counters import LockedCounters, write_deletions
 from mapshelf.store.postgres.database import DatabaseUser
@@ -61,6 +61,11 @@ class PostgresMaps(DatabaseUser):
             (list(public_ids),),
         )
         return frozenset(row[0] for row in rows)
+
+    def open_since(self, public_id: str) -> int | None:
+        """See ``Store``."""
+        rows = self._rows_nearby(OPEN_SINCE.format("%s"), (public_id,))
+        return rows[0][0] if rows else None
 
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""

@@ -93,6 +93,7 @@ MIGRATIONS: Final = (
     Migration("postgres_0029.sql", needs=1),
     Migration("postgres_0030.sql", needs=1),
     Migration("postgres_0031.sql", needs=1),
+    Migration("postgres_0032.sql", needs=1),
 )
 """Migrations in the order they were added; the table ``migrations`` records the applied ones."""
 

@@ -7,7 +7,7 @@ import orjson
 
 from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, OPEN_SINCE, map_of_row
 from mapshelf.store.reserved_names import with_owners
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
@@ -60,6 +60,11 @@ class SQLiteMaps(DatabaseUser):
             (orjson.dumps(list(public_ids)).decode(),),
         )
         return frozenset(row[0] for row in rows)
+
+    def open_since(self, public_id: str) -> int | None:
+        """See ``Store``."""
+        rows = self._database.rows(OPEN_SINCE.format("?"), (public_id,))
+        return rows[0][0] if rows else None
 
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""

@@ -42,6 +42,7 @@ MIGRATIONS: Final = (
     "sqlite_0026.sql",
     "sqlite_0027.sql",
     "sqlite_0029.sql",
+    "sqlite_0032.sql",
 )
 """Scripts in the order they were added; ``user_version`` records how many were applied."""
 
