@@ -231,6 +231,21 @@ def test_purging_decisions_waits_for_those_who_decide(
         assert purging.result() == 2
 
 
+def test_undoing_a_hiding_publishes_nothing_that_its_owner_makes_private_meanwhile(
+    store: PostgresStore, url: str, collection: str
+) -> None:
+    carl = store.add_user("carl", Role.ADMINISTRATOR).id
+    store.edit_collection(collection, CollectionDetails(visibility=Visibility.PUBLISHED))
+    hidden = store.decide_about_collection(collection, DecisionKind.HIDE, carl)
+    with ThreadPoolExecutor(1) as pool:
+        with psycopg.connect(url, options="-c search_path=mapshelf") as connection:
+            connection.execute("SELECT 1 FROM collections FOR UPDATE")
+            undoing = pool.submit(store.undo_collection_decision, hidden.id)
+            waits(url, undoing)
+            connection.execute("UPDATE collection_decisions SET visibility = 'private'")
+        assert undoing.result().visibility is Visibility.PRIVATE
+
+
 @contextmanager
 def deleting(url: str, file_id: int) -> Iterator[None]:
     """Delete a map; the deletion is committed at the end."""

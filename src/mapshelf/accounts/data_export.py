@@ -106,6 +106,8 @@ def export_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> I
                     yield sink.taken()
         for found in _owned(store, user):
             for path, kept in _files(store, found):
+                if not _is_owned(store, user, found):  # what was read may be of the next owner
+                    break
                 _put_file(packed, path, kept, files)
                 yield sink.taken()
         packed.writestr("account.json", _account(store, user, now, files))
@@ -138,13 +140,21 @@ def _owned(store: Store, user: User) -> Iterator[Map]:
     )
 
 
+def _is_owned(store: Store, user: User, found: Map) -> bool:
+    """Return whether a map is still the user's; it may be removed."""
+    still = store.maps_of(user.id, found.file_id - 1, 1)
+    return [one.file_id for one in still] == [found.file_id]
+
+
 def _maps(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
     for found in _owned(store, user):
-        yield {
-            **orjson.loads(format_record(found)),
-            "visibility": found.visibility.value,
-            "versions": [_version(one) for one in store.versions(found.file_id)],
-        }
+        versions = store.versions(found.file_id)
+        if _is_owned(store, user, found):
+            yield {
+                **orjson.loads(format_record(found)),
+                "visibility": found.visibility.value,
+                "versions": [_version(one) for one in versions],
+            }
 
 
 def _votes(store: Store, user: User) -> Iterator[Mapping[str, Any]]:

@@ -168,16 +168,13 @@ def _decide(
 
 def _undo(database: Transaction, decision_id: str) -> Collection:
     rows = (
-        database.rows(
-            "SELECT collection_id, kind, visibility FROM collection_decisions WHERE id = ?",
-            (decision_id,),
-        )
+        database.rows("SELECT collection_id FROM collection_decisions WHERE id = ?", (decision_id,))
         if is_public_id(decision_id)
         else []
     )
     if not rows:
         raise NotFound("there is no such decision")
-    ((public_id, kind, visibility),) = rows
+    ((public_id,),) = rows
     lock_collection(database, public_id)
     # If a user has reported again since, the newer report is kept.
     database.execute(
@@ -187,11 +184,13 @@ def _undo(database: Transaction, decision_id: str) -> Collection:
         " AND r.user_id = collection_reports.user_id AND r.decision_id IS NULL)",
         (decision_id,),
     )
+    # Only now: until it is locked, its owner may make it private for good.
     gone = database.rows(
-        "DELETE FROM collection_decisions WHERE id = ? RETURNING id", (decision_id,)
+        "DELETE FROM collection_decisions WHERE id = ? RETURNING kind, visibility", (decision_id,)
     )
     if not gone:
         raise NotFound("there is no such decision")
+    ((kind, visibility),) = gone
     if kind == DecisionKind.HIDE:
         _set_visibility(database, public_id, Visibility(visibility))
     database.audit_entries.about(about_collection(public_id))

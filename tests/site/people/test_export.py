@@ -205,6 +205,23 @@ def on_disk(shelf: Shelf) -> list[Path]:
     return list(shelf.settings.exports.rglob("0*/*"))
 
 
+def test_an_export_lacks_what_the_next_owner_of_a_map_writes(shelf: Shelf) -> None:
+    store = shelf.store
+    ann, ben = store.add_user("ann"), store.add_user("ben")
+    maps = [store.publish(upload(text), MapDetails(text), ann.id, None)[0] for text in ("1", "2")]
+    written, given = b"", False
+    for piece in data_export.export_data(store, ann, 0):
+        written += piece
+        if b"files/" in written and not given:
+            given = True
+            store.put_maps([MapDraft(id=maps[1].id, owner=ben.name)])
+            store.replace_file(maps[1].file_id, upload("secret"), ben.id)
+    assert given
+    with zipfile.ZipFile(io.BytesIO(written)) as packed:
+        files = [name for name in packed.namelist() if name.startswith("files/")]
+    assert [name.split("/")[1] for name in files] == [maps[0].id]
+
+
 def test_an_export_has_what_was_stored_before_it_was_requested(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
