@@ -27,6 +27,7 @@ from mapshelf.model import (
     Sheet,
     Source,
     Topic,
+    Visibility,
     sheets_of,
 )
 from mapshelf.query import ORDERS
@@ -672,6 +673,15 @@ def test_facets_follow_a_correction_and_tell_fifty_values(serving: Serving) -> N
     assert facets["total"] == 63
     assert len(facets["owner"]) == len(facets["software"]) == 50
     assert facets["owner"][0] == {"name": "o7", "count": 4}
+
+
+def test_programs_of_private_maps_only_are_not_named(serving: Serving) -> None:
+    service = serving(
+        MapDraft(title="a", software="Shown"),
+        MapDraft(title="b", software="Secret", visibility=Visibility.PRIVATE),
+    )
+    names = [one["name"] for one in service.get("/software").json()]
+    assert names == [*(one.name for one in seed.SOFTWARE), "Shown"]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.disk_space import RemovableSpace
+from mapshelf.disk_space import RemovableSpace, disk_space
 from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
 from tests.disks import mounted, small_disk
@@ -198,6 +198,24 @@ def test_cached_files_make_room_for_a_snapshot(tmp_path: Path, folders: list[str
             service.wait_until_ready()
             assert service.total() > 10
     assert "removed cached files" in log.read_text()
+
+
+def test_cached_files_make_room_for_changes(tmp_path: Path) -> None:
+    """Even if the disk is so full that there is nothing to build."""
+    with small_disk(tmp_path / "disk", 24) as disk:
+        mapshelf = Mapshelf(disk / "data")
+        mapshelf.run("import", EXAMPLES)
+        for number in range(256):
+            folder = mapshelf.data / "documents" / f"{number % 4:02x}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{number}").write_bytes(bytes(32_768))
+        with serving(mapshelf) as service:
+            service.wait_until_ready()
+            before = service.total()
+            fill(disk / "filling")
+            wait_for(lambda: disk_space(disk).free > 2 << 20)
+            mapshelf.run("import", write_map(tmp_path / "a.mm", "Soil"))
+            wait_for(lambda: service.total() == before + 1)
 
 
 def test_few_inodes_are_shown(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Final
 
 import orjson
 
@@ -12,6 +13,9 @@ from mapshelf.query import MapQuery, parse_query
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.facets import Counts, NamedCounts
 from mapshelf.store.contract import Maps
+from mapshelf.store.seed import SOFTWARE
+
+_WELL_KNOWN: Final = frozenset(one.id for one in SOFTWARE)
 
 
 async def show_facets(context: Context, request: Request) -> Response:
@@ -27,8 +31,12 @@ async def show_categories(context: Context, request: Request) -> Response:
 
 
 async def show_software(context: Context, request: Request) -> Response:
-    """Return all programs, with the number of maps made with each."""
-    return await _table(context, request, "software", context.store.get().software)
+    """Return the programs that maps in lists were made with, and the well-known ones.
+
+    Names of others may come from private files.
+    """
+    snapshot, store = context.snapshot.get().snapshot, context.store.get()
+    return await _table(context, request, "software", partial(shown_programs, snapshot, store))
 
 
 async def _table(
@@ -41,6 +49,15 @@ async def _table(
     return await context.queues.searches.result(
         key, make, request.disconnection, owner=request.owner
     )
+
+
+def shown_programs(snapshot: Snapshot, store: Maps) -> list[Named]:
+    """Return the programs whose names everybody may see."""
+    return [
+        one
+        for one in store.software()
+        if one.id in _WELL_KNOWN or snapshot.count("software", one.id)
+    ]
 
 
 def _facets(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:

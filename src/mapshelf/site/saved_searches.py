@@ -11,6 +11,7 @@ from typing import Final
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.feed_addresses import feed_address
 from mapshelf.api.browser_sessions import Session
+from mapshelf.api.facets import shown_programs
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.saved_searches import no_search, read_name, read_search
@@ -24,6 +25,7 @@ from mapshelf.site.form_errors import ALL_FORM_ERRORS
 from mapshelf.site.messages import ENGLISH, say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store
 
 PLACE: Final = "searches"
@@ -123,10 +125,10 @@ class SavedSearchPages:
         name: str = "",
         error: Exception | None = None,
     ) -> Response:
-        user_id = session.user.id
+        user_id, snapshot = session.user.id, self._personal.context.snapshot.get().snapshot
 
         def look(store: Store) -> tuple[list[SavedSearch], Names]:
-            return store.saved_searches_of(user_id), _names(store)
+            return store.saved_searches_of(user_id), _names(store, snapshot)
 
         found, names = await self._personal.ask(request, look)
         said = said_of(parameters, names)
@@ -187,10 +189,10 @@ def said_of(parameters: str, names: Names) -> list[str]:
     return said
 
 
-def _names(store: Store) -> Names:
+def _names(store: Store, snapshot: Snapshot) -> Names:
     return {
         **{("category", str(one.id)): one.name for one in store.categories()},
-        **{("software", str(one.id)): one.name for one in store.software()},
+        **{("software", str(one.id)): one.name for one in shown_programs(snapshot, store)},
     }
 
 

@@ -124,7 +124,7 @@ class Batch:
         self._named = NamedRows(rows.read)
         self._now = now
         self._owners: dict[str, User] = {}
-        self._software: dict[str, Named] = {}
+        self._software: dict[str, Named | None] = {}
         self._categories: dict[str, Named] = {}
         self._renamed: Mapping[str, str] | None = None
 
@@ -302,7 +302,7 @@ class Batch:
             self._owners[key] = self._rows.user(name, self._now)
         return self._owners[key]
 
-    def _software_named(self, name: str) -> Named:
+    def _software_named(self, name: str) -> Named | None:
         key = name_key(name)
         if key not in self._software:
             self._software[key] = self._named.software(name)

@@ -1,8 +1,14 @@
 """Look up and add programs and categories, which maps refer to by name, in both databases."""
 
+from typing import Final
+
 from mapshelf.model import LARGEST_ID, Named, name_key
 from mapshelf.store.columns import NAMED
 from mapshelf.store.publishing_queries import Read
+
+MOST_PROGRAMS: Final = 2000
+"""Maximum number of programs. Their names come from files, so anybody who publishes can add some,
+and they are read for each page of a map."""
 
 
 class NamedRows:
@@ -12,10 +18,18 @@ class NamedRows:
         """Run statements with ``read``."""
         self._read = read
 
-    def software(self, name: str) -> Named:
-        """Return the program with this name, ignoring case; add it with the next id if missing."""
+    def software(self, name: str) -> Named | None:
+        """Return the program with this name, ignoring case; add it with the next id if missing.
+
+        Return ``None`` if there are too many programs already.
+        """
         query = f"SELECT {NAMED} FROM software WHERE name_key = ?"
-        return self._find(query, name_key(name)) or self._add(
+        if found := self._find(query, name_key(name)):
+            return found
+        ((count,),) = self._read("SELECT count(*) FROM software", ())
+        if count >= MOST_PROGRAMS:
+            return None
+        return self._add(
             "INSERT INTO software (id, name, name_key)"
             " VALUES ((SELECT coalesce(max(id), 0) + 1 FROM software), ?, ?)"
             f" RETURNING {NAMED}",

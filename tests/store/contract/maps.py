@@ -9,7 +9,7 @@ from mapshelf.model import (
     Named,
     Verdict,
 )
-from mapshelf.store import Store, seed
+from mapshelf.store import Store, named_rows, seed
 from tests.store.clock import Clock
 from tests.store.contract.suite import (
     ADDED,
@@ -123,6 +123,13 @@ class MapsContract(Suite):
             (None, ""),
         ]
         assert store.software()[20:] == [Named(21, "New One"), Named(22, "Newer")]
+
+    def test_the_number_of_programs_is_limited(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(named_rows, "MOST_PROGRAMS", len(seed.SOFTWARE) + 1)
+        store.put_maps([title(name, software=name) for name in ("New", "Newer", "XMind")])
+        assert [found.software for found in store.maps(0, ALL)] == ["New", "", "XMind"]
 
     def test_software_can_be_removed_from_a_map(self, store: Store) -> None:
         store.put_maps([complete()])
