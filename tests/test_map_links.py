@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mapshelf.formats.map_links import (
     LONGEST_NAME,
-    MOST_CHARACTERS,
+    MOST_BYTES,
     MOST_LINKS,
     SHARED_SUFFIXES,
     FilesOfName,
@@ -138,9 +138,11 @@ def test_links_of_an_outline_are_bounded_and_each_is_there_once_per_topic() -> N
     many = map_links(outline_with(*(f"{n}.mm" for n in range(MOST_LINKS + 1))))
     assert len(many) == MOST_LINKS
     long = map_links(outline_with(*(f"{n:04}/".ljust(4000, "x") + "/a.mm" for n in range(1000))))
-    assert 200 < len(long) < MOST_CHARACTERS / 4000
+    assert 50 < len(long) < MOST_BYTES / 4000
     topic = Topic("t", "t" * 4000, links=tuple(f"{n}.mm" for n in range(1000)))
-    assert 200 < len(map_links(Outline((Sheet(topic),)))) < MOST_CHARACTERS / 4000
+    assert 50 < len(map_links(Outline((Sheet(topic),)))) < MOST_BYTES / 4000
+    named = map_links(outline_with(*(f"{n:04}{chr(0x20000) * 200}.mm" for n in range(1000))))
+    assert 100 < len(named) < MOST_BYTES / 1600
 
 
 @given(st.text() | st.text().map("{}.mm".format) | st.text(alphabet="./\\%0#:aCm\udc80\0"))

@@ -25,9 +25,13 @@ SHARED_SUFFIXES: Final = frozenset(
 MOST_LINKS: Final = 10_000
 """Maximum number of stored links per map."""
 
+MOST_BYTES: Final = 1 << 18
+"""Maximum total size of the stored links of a map, in bytes: of their targets, the names of the
+files, and the ids of the topics. Files are compressed, so a small one can have very many, and the
+quota of its owner does not count them."""
+
 MOST_CHARACTERS: Final = 1 << 20
-"""Maximum total length of the stored links of a map, in characters: of their targets and of the ids
-of their topics."""
+"""Maximum total length of the links to examine for one map, in characters."""
 
 LONGEST_NAME: Final = 255
 """Maximum length of a file name, in characters: the limit of file systems."""
@@ -42,13 +46,15 @@ _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 def map_links(outline: Outline) -> tuple[MapLink, ...]:
     """Return the links of an outline to possible map files, in order, each once per topic."""
     found: dict[MapLink, None] = {}
-    room = MOST_CHARACTERS
+    room = MOST_BYTES
     for _, topic in outline.topics():
         for target in topic.links:
             name = linked_name(target)
             if not name or "\0" in target:  # PostgreSQL rejects it, and no link can contain it
                 continue
-            room -= len(target) + len(topic.id)
+            room -= sum(
+                len(text.encode("utf-8", "surrogatepass")) for text in (target, name, topic.id)
+            )
             if room < 0 or len(found) == MOST_LINKS:
                 return tuple(found)
             found[MapLink(topic.id, target, name)] = None
