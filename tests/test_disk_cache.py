@@ -14,8 +14,7 @@ import pytest
 import xxhash
 
 from mapshelf import disk_cache
-from mapshelf.api.exports import DiskCacheOfDownloads, DiskCacheOfFew
-from mapshelf.disk_cache import LEAST_SIZE, DiskCache
+from mapshelf.disk_cache import LEAST_SIZE, DiskCache, DiskCacheOfDownloads, DiskCacheOfFew
 from mapshelf.disk_space import DiskSpace, Reserve, disk_space
 from tests.disks import small_disk
 
@@ -220,22 +219,6 @@ def test_on_a_full_disk_the_least_recently_used_results_make_room(
     disk.left = -5
     assert not cache.put(KEY[::-1], b"picture")
     assert len(files(tmp_path)) == 1, "files were removed although that is not enough"
-
-
-def test_results_make_room_for_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = Disk(tmp_path, 4)
-    monkeypatch.setattr(disk_cache, "disk_space", disk)
-    cache = DiskCache(tmp_path, SIZE, folders=2, left_free=TEN)
-    keys = [f"0{number}" * 16 for number in range(4)]
-    for age, key in enumerate(keys):
-        assert cache.put(key, RESULT)
-        (path,) = tmp_path.glob(f"*/{key[2:]}")
-        os.utime(path, (1_000_000_000 + age,) * 2)
-    for left, stay in ((4, 4), (2, 2), (-5, 0)):
-        disk.left = left
-        cache.restore_reserve()
-        found = [key for key in keys if any(tmp_path.glob(f"*/{key[2:]}"))]
-        assert found == keys[4 - stay :], "the oldest make room"
 
 
 def test_on_a_full_disk_other_caches_make_room(

@@ -148,17 +148,6 @@ def remove_file(file: StoredFile) -> bool:
     return True
 
 
-def remove_files(files: Iterable[StoredFile], missing: float, missing_files: float) -> bool:
-    """Remove files until that frees so many bytes and files; return whether it does."""
-    for file in files:
-        if remove_file(file):
-            missing -= file.size
-            missing_files -= 1
-        if missing <= 0 and missing_files <= 0:
-            return True
-    return False
-
-
 def is_part(path: str) -> bool:
     """Return whether a file is, or was, written under a temporary name."""
     return "." in os.path.basename(path)

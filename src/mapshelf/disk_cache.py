@@ -34,7 +34,7 @@ from mapshelf.cached_file import (
     is_part,
     is_young,
     least_recently_used,
-    remove_files,
+    remove_file,
     verified_content,
     verified_file,
     write_file,
@@ -232,24 +232,6 @@ class DiskCache:
                     with suppress(OSError):
                         os.unlink(file.path)
 
-    def restore_reserve(self) -> bool:
-        """Remove results if other files have filled the disk; return whether there were any.
-
-        Raises:
-            OSError: the disk has gone.
-        """
-        if not self._folder.exists() or not any(self._missing()):
-            return False
-        with self.turn("reserve"):  # several processes would remove too many
-            missing = self._missing()
-            found = self._all_finished() if any(missing) else []
-            remove_files(found, *missing)
-            return bool(found)
-
-    def _missing(self, size: int = 0) -> tuple[float, float]:
-        missing, files = self._left_free.missing(disk_space(self._folder), size)
-        return missing, min(files, _MOST_FOR_INODES)
-
     @contextmanager
     def turn(self, name: str = _TURN) -> Iterator[None]:
         """Hold a lock across processes, so that an expensive result is computed only once.
@@ -305,15 +287,20 @@ class DiskCache:
             OSError: there are not enough, and nothing is removed; or others read the removed ones.
         """
         self._make_folder()
-        missing, missing_files = self._missing(size)
+        missing, missing_files = self._left_free.missing(disk_space(self._folder), size)
         if not missing and not missing_files:
             return
         if missing > self._removable.noted():
             raise _disk_full()
+        missing_files = min(missing_files, _MOST_FOR_INODES)
         found = self._finished(folder) if folder else []
-        found = self._enough_files(found, missing, missing_files)
-        if not remove_files(found, missing, missing_files):
-            raise _disk_full()
+        for file in self._enough_files(found, missing, missing_files):
+            if remove_file(file):
+                missing -= file.size
+                missing_files -= 1
+            if missing <= 0 and missing_files <= 0:
+                return
+        raise _disk_full()
 
     def _enough_files(
         self, found: list[StoredFile], missing: float, files: float
@@ -380,6 +367,19 @@ class DiskCache:
                 with suppress(FileNotFoundError):
                     os.unlink(file.path)
                 total -= max(file.size, self._least_size)
+
+
+class DiskCacheOfFew(DiskCache):
+    """A disk cache for few results, which may be in one folder: it is listed for each new one."""
+
+    _least_size = 1 << 20
+
+
+class DiskCacheOfDownloads(DiskCache):
+    """A disk cache whose files stay for a minute, and while a process has them open for an hour."""
+
+    _kept_open = 3600.0
+    _kept_new = 60.0
 
 
 def _total(files: Iterable[StoredFile]) -> int:

@@ -57,8 +57,8 @@ def people(
         yield People(shelf, service)
 
 
-def published(people: People) -> str:
-    public_id = people.published(OWNER, plan("Budget"))
+def published(people: People, text: str = "Budget") -> str:
+    public_id = people.published(OWNER, plan(text))
     people.shelf.publish()
     people.service.wait_until(lambda: public_id in people.get(OTHER, "/maps").text)
     return public_id
@@ -122,6 +122,17 @@ def test_what_was_read_while_it_was_hidden_is_not_shown_when_it_is_open_again(
     assert made
     assert answer.status_code == 200
     assert SECRET not in answer.text
+
+
+def test_it_is_not_compared_with_others(people: People) -> None:
+    """Nor is the comparison begun again and again."""
+    first, second = published(people), published(people, "Another budget")
+    hide_and_replace(people.shelf.store, second)
+    for path in ("/maps/{}/diff/{}", "/mindmaps/{}/plan/compare/{}"):
+        for sides in ((first, second), (second, first)):
+            answer = people.get(OTHER, path.format(*sides))
+            assert answer.status_code == 404, path
+            assert SECRET not in answer.text
 
 
 def test_lists_of_own_maps_show_it_once(people: People) -> None:

@@ -102,6 +102,16 @@ def test_a_client_that_hangs_up_before_the_pipe_was_full_ends_the_sending() -> N
     run(test())
 
 
+LARGE = "/mindmaps/Large001/large"
+
+
+def large_map() -> MapDraft:
+    """Return a map whose page is a large response."""
+    topics = [Topic(f"{'x' * 90} {number}") for number in range(3000)]
+    outline = encode_outline(Outline(sheets_of((Topic("Plan", children=topics),))))
+    return MapDraft(id="Large001", title="Large", outline=outline)
+
+
 class Leaving(Answer):
     """A client that leaves before the server opens the pipe."""
 
@@ -117,21 +127,47 @@ class Leaving(Answer):
 
 @pytest.mark.process
 def test_a_client_that_hangs_up_before_the_server_reads_leaves_its_place(tmp_path: Path) -> None:
-    topics = [Topic(f"{'x' * 90} {number}") for number in range(3000)]
-    outline = encode_outline(Outline(sheets_of((Topic("Plan", children=topics),))))
-    draft = MapDraft(id="Large001", title="Large", outline=outline)
-    with shelf_with(tmp_path, draft) as shelf, serve(shelf, site_routes) as service:
+    with shelf_with(tmp_path, large_map()) as shelf, serve(shelf, site_routes) as service:
         application = rsgi.RSGIApplication(service.application.application)
 
-        path = "/mindmaps/Large001/large"
-        assert service.get(path).status_code == 200  # now it is made
+        assert service.get(LARGE).status_code == 200  # now it is made
 
         async def ask() -> None:
             answer = Leaving()
-            await application.__rsgi__(Scope(path), answer)
+            await application.__rsgi__(Scope(LARGE), answer)
             assert answer.left.is_set(), answer.status
 
         service.run(asyncio.wait_for(ask(), STALLED_AFTER / 2))
+
+
+@pytest.mark.process
+def test_who_waits_to_begin_gets_503_if_it_has_to_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(streaming, "MOST_BODIES", 2)
+    with shelf_with(tmp_path, large_map()) as shelf, serve(shelf, site_routes) as service:
+        application = rsgi.RSGIApplication(service.application.application)
+        assert service.get(LARGE).status_code == 200  # now it is made
+        monkeypatch.setattr(SendRate, "wait", never)
+
+        async def ask() -> None:
+            answers = [Answer() for _ in range(3)]
+            requests = []
+            for number, answer in enumerate(answers):
+                scope = Scope(LARGE)
+                scope.client = f"127.0.0.{1 + number // 2}:5000"
+                requests.append(asyncio.ensure_future(application.__rsgi__(scope, answer)))
+                await asyncio.sleep(0.1)
+            done, _ = await asyncio.wait(requests, return_when=asyncio.FIRST_COMPLETED)
+            assert done == {requests[1]}, "the newest of the address with the most makes room"
+            assert answers[1].status == 503
+            for request in requests:
+                request.cancel()
+
+        service.run(asyncio.wait_for(ask(), STALLED_AFTER))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of pipes is fixed")
@@ -217,18 +253,6 @@ def test_an_address_with_many_large_responses_makes_room_for_others() -> None:
 
     with ExitStack() as opened:
         run(test())
-
-
-def test_who_waits_to_begin_is_refused_if_it_has_to_make_room() -> None:
-    async def test() -> None:
-        stream = Stream("reader")
-        stream.turn_to_begin().cancel()
-        turn = stream.turn_to_begin()
-        stream.cut_off()
-        await asyncio.wait({turn})
-        assert turn.cancelled()
-
-    run(test())
 
 
 def test_a_stream_that_makes_room_is_cut_off() -> None:

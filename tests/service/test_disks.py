@@ -213,7 +213,7 @@ def test_cached_files_make_room_for_changes(tmp_path: Path) -> None:
             service.wait_until_ready()
             before = service.total()
             fill(disk / "filling")
-            wait_for(lambda: disk_space(disk).free > 2 << 20)
+            wait_for(lambda: disk_space(disk).free > 1 << 20)
             mapshelf.run("import", write_map(tmp_path / "a.mm", "Soil"))
             wait_for(lambda: service.total() == before + 1)
 

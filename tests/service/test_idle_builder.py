@@ -17,6 +17,7 @@ from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.build_loop import build_until_idle
 from mapshelf.service.idle_builder import wait_until_outdated
 from mapshelf.service.upkeep import Upkeep
+from mapshelf.settings import Settings
 from mapshelf.snapshot.build import Builder
 from tests.cli.process import PATIENCE, Mapshelf, serving, wait_for
 from tests.service.processes import children, name_of
@@ -46,7 +47,7 @@ def waiting(world: World) -> Iterator["Future[None]"]:
     """Wait in a thread until there is something to build."""
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        upkeep = Upkeep(world.store)
+        upkeep = Upkeep(world.store, Settings(world.directory.path, "", ""))
         yield pool.submit(wait_until_outdated, world.store, world.directory, upkeep, stop)
         stop.set()
 
@@ -61,7 +62,7 @@ def building(world: World) -> Iterator["Future[None]"]:
     world.builder.close()
     stop, backoff = threading.Event(), LoggedBackoff("building")
     with ThreadPoolExecutor(1) as pool:
-        upkeep = Upkeep(world.store)
+        upkeep = Upkeep(world.store, Settings(world.directory.path, "", ""))
         yield pool.submit(build_until_idle, world.store, world.directory, upkeep, stop, backoff)
         stop.set()
     world.builder = Builder(world.store, world.directory)

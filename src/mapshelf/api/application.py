@@ -10,7 +10,6 @@ from functools import partial
 
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.background import keep_running
-from mapshelf.api.cache_reserves import keep_reserves
 from mapshelf.api.context import address_of, make_context
 from mapshelf.api.cors import fixed_headers
 from mapshelf.api.measurements import Measurements
@@ -83,7 +82,6 @@ class Application:
         self._keep_running(self.measurements.follow)
         self._keep_running(self._snapshot.follow)
         self._keep_running(self.context.exports.follow)
-        self._keep_running(partial(keep_reserves, self.context.caches))
         self._tasks.append(await self.context.store.start(self._store_opened))
 
     async def stop(self) -> None:

@@ -69,7 +69,6 @@ class Context:
         documents: makes the pages and files of large maps.
         small_drawings: makes complete drawings of small maps.
         exports: keeps zips while they are sent.
-        caches: all caches on disk.
         render_worker: draws thumbnails.
         image_worker: converts the pictures in topics.
         formula_worker: renders the formulas of small maps.
@@ -93,7 +92,6 @@ class Context:
     documents: Documents
     small_drawings: Documents
     exports: Exports
-    caches: Sequence[DiskCache]
     render_worker: RenderWorker
     image_worker: ImageWorker
     formula_worker: FormulaWorker
@@ -160,7 +158,6 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         # Most take a fraction of a second: they do not wait for large documents.
         small_drawings=Documents(documents, queues.map_drawings, long_turn=long_turn),
         exports=exports,
-        caches=caches,
         # Large documents and drawings of large maps take turns on a node: together they would
         # occupy a small machine.
         render_worker=RenderWorker(

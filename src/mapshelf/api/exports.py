@@ -19,7 +19,7 @@ from typing import Final
 
 from mapshelf.accounts.data_export import MOST_BYTES
 from mapshelf.cached_file import CachedFile
-from mapshelf.disk_cache import DiskCache
+from mapshelf.disk_cache import DiskCache, DiskCacheOfDownloads, DiskCacheOfFew
 from mapshelf.disk_space import Reserve
 
 ROOM: Final = 4 * MOST_BYTES
@@ -48,19 +48,6 @@ account export stays while it is sent, for an hour at most."""
 BEGUN_WITHIN: Final = 5.0
 """Seconds in which a client surely begins to receive an account export. Until then, the next one of
 the same user does not replace it."""
-
-
-class DiskCacheOfFew(DiskCache):
-    """A disk cache for few results, which may be in one folder: it is listed for each new one."""
-
-    _least_size = 1 << 20
-
-
-class DiskCacheOfDownloads(DiskCache):
-    """A disk cache whose files stay for a minute, and while a process has them open for an hour."""
-
-    _kept_open = 3600.0
-    _kept_new = 60.0
 
 
 class Exports:

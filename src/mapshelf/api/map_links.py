@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from mapshelf.formats.map_links import (
-    MOST_CHARACTERS,
     MOST_LINKS,
     FilesOfName,
     linked_name,
@@ -23,6 +22,9 @@ from mapshelf.formats.map_links import (
 from mapshelf.model import MapFile, MapLink
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Links
+
+MOST_CHARACTERS: Final = 1 << 20
+"""Maximum total length of the links to examine for one map, in characters."""
 
 MOST_PLACES: Final = 10
 """Most files of one map from which its links are resolved. Nearly every map has one."""

@@ -116,22 +116,21 @@ class FoundMap:
 
         Responses about a map that is not in the snapshot are not cached.
         """
-        checked = self.checked(make)
-        if self.is_cached:
-            try:
-                return await self.current.response(request, queue, checked, query_string)
-            except _HiddenMeanwhileError:  # its owner still sees it
-                found = await self.look_again()
-                return await found.response(request, queue, make, query_string)
         try:
-            return await self._uncached(request, queue, checked, query_string)
-        except _HiddenMeanwhileError:  # it may be open again
+            if self.is_cached:
+                checked = self.checked(make)
+                return await self.current.response(request, queue, checked, query_string)
+            return await self._uncached(request, queue, make, query_string)
+        except _HiddenMeanwhileError:  # its owner still sees it, or everybody does again
             found = await self.look_again()
-            return await found.response(request, queue, make, query_string)
+        if self.visibility is Visibility.PRIVATE:
+            found = replace(found, visibility=self.visibility, reader=found.reader or self.reader)
+        return await found._uncached(request, queue, make, query_string)
 
     async def _uncached(
-        self, request: Request, queue: WorkQueue, checked: MakeResponse, query_string: bytes | None
+        self, request: Request, queue: WorkQueue, make: MakeResponse, query_string: bytes | None
     ) -> Response:
+        checked = self.checked(make)
         began = time.perf_counter()
         key = request.path, request.query_string if query_string is None else query_string
         # What is found for one user is sent to no other, who might see it no longer.

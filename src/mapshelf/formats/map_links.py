@@ -30,9 +30,6 @@ MOST_BYTES: Final = 1 << 18
 files, and the ids of the topics. Files are compressed, so a small one can have very many, and the
 quota of its owner does not count them."""
 
-MOST_CHARACTERS: Final = 1 << 20
-"""Maximum total length of the links to examine for one map, in characters."""
-
 LONGEST_NAME: Final = 255
 """Maximum length of a file name, in characters: the limit of file systems."""
 

@@ -166,7 +166,8 @@ class ConfinedPool:
         self._unfinished.discard(future)
         self._used = monotonic()
         # Who is killed while it sends a result leaves part of it, and a lock that others wait for.
-        self._is_damaged |= not future.cancelled() and _was_killed(future.exception())
+        if not future.cancelled() and _was_killed(future.exception()):
+            self._is_damaged = True
 
     def _check_for_idleness(self, seconds: float) -> None:
         """Look again after ``seconds`` whether the children are idle."""
@@ -195,7 +196,6 @@ class ConfinedPool:
     def _stop(self) -> None:
         with self._changing:
             pool, self._pool = self._pool, None
-            self._is_damaged = False
             if self._idle_check is not None:
                 self._idle_check.cancel()
             if pool is not None:
@@ -221,6 +221,7 @@ class ConfinedPool:
 
     def _start(self) -> ProcessPool:
         self._children = _Children(self._niceness)
+        self._is_damaged = False  # its predecessor may have reported the children that it killed
         pool = ProcessPool(
             max_workers=self._workers,
             initializer=_confine,

@@ -12,10 +12,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from mapshelf.disk_cache import DiskCache
 from mapshelf.disk_space import disk_space
 from mapshelf.errors import MapshelfError
 from mapshelf.service.backoff import LoggedBackoff
+from mapshelf.service.free_space import make_room
 from mapshelf.service.idle_builder import wait_until_outdated
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.upkeep import Upkeep
@@ -60,7 +60,7 @@ def run_build_process(settings: Settings) -> None:
             problem = _disk_problem(settings.data)
             pause = backoff.record_failure(problem or _reason(error))
             directory.remove_unfinished()  # other processes need the space
-            if (problem or getattr(error, "errno", 0) in FULL) and _make_room(settings):
+            if (problem or getattr(error, "errno", 0) in FULL) and _made_room(settings):
                 pause = RETRY_INTERVAL  # before others use it
         stop.wait(pause)
 
@@ -76,41 +76,22 @@ def _disk_problem(folder: Path) -> str | None:
     return None
 
 
+def _made_room(settings: Settings) -> bool:
+    with suppress(OSError):  # the disk has gone
+        return make_room(settings, max(MORE_ROOM, disk_space(settings.data).free // 2))
+    return False
+
+
 def _reason(error: Exception) -> str:
     """Return a one-line reason why building failed."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
-def _make_room(settings: Settings) -> bool:
-    """Let cached files make room for a snapshot: the free space was too little.
-
-    Return whether there were any.
-    """
-    from mapshelf.api.exports import Exports  # noqa: PLC0415 - rarely needed
-
-    caches: list[DiskCache] = []
-    for folder in (settings.documents, settings.thumbnails):
-        caches.append(DiskCache(folder, 0, others=caches))
-    Exports(settings.exports, caches)
-    # A full disk may have no room for a new folder.
-    cache = caches[0 if settings.documents.exists() else 1]
-    with suppress(OSError):  # the disk has gone
-        free = disk_space(settings.data).free
-        more = max(MORE_ROOM, free // 2)
-        while more > MORE_ROOM // 64:
-            with suppress(OSError):  # they are not enough
-                cache.make_room(free + more)
-                log.info("removed cached files, which are made again when needed")
-                return True
-            more //= 2
-    return False
 
 
 def _follow_store(
     settings: Settings, directory: SnapshotDirectory, stop: threading.Event, backoff: LoggedBackoff
 ) -> None:
     with closing(open_store(settings.database, create=False)) as store:
-        upkeep = Upkeep(store)
+        upkeep = Upkeep(store, settings)
         wait_until_outdated(store, directory, upkeep, stop)
         if stop.is_set():
             return

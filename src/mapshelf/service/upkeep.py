@@ -5,23 +5,26 @@ from typing import Final
 
 from mapshelf.service.cleanup_scheduler import CleanupScheduler
 from mapshelf.service.clock_check import ClockCheck
+from mapshelf.service.free_space import FreeSpaceKeeper
 from mapshelf.service.heap import HeapTrimmer
 from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
+from mapshelf.settings import Settings
 from mapshelf.store.contract import Store
 
 
 class Upkeep:
-    """The tasks for one store; each knows when it is due.
+    """The tasks for one installation; each knows when it is due.
 
     Attributes:
         visit_counts: the task that applies visit counts, which depends on how long a build takes.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, settings: Settings) -> None:
         self.visit_counts: Final = VisitCountScheduler(store)
         clock_check = ClockCheck(store)
         self._tasks: tuple[Callable[[], None], ...] = (
+            FreeSpaceKeeper(settings).check_due,  # others may need the space
             self.visit_counts.apply_due,
             RemovalScheduler(store).purge_due,
             CleanupScheduler(store).do_due,

@@ -1,10 +1,13 @@
 """Look up and add programs and categories, which maps refer to by name, in both databases."""
 
+import logging
 from typing import Final
 
 from mapshelf.model import LARGEST_ID, Named, name_key
 from mapshelf.store.columns import NAMED
 from mapshelf.store.publishing_queries import Read
+
+log = logging.getLogger(__name__)
 
 MOST_PROGRAMS: Final = 2000
 """Maximum number of programs. Their names come from files, so anybody who publishes can add some,
@@ -28,6 +31,7 @@ class NamedRows:
             return found
         ((count,),) = self._read("SELECT count(*) FROM software", ())
         if count >= MOST_PROGRAMS:
+            log.warning("maps of %r have no program: there are %d already", name[:80], count)
             return None
         return self._add(
             "INSERT INTO software (id, name, name_key)"
