@@ -107,6 +107,10 @@ class LentPool:
         if self._lent is None:
             self._kind = (max(1, min(workers, tasks)), *limits)  # type: ignore[assignment]
 
+    def require_children(self) -> None:
+        if self._lent is not None:
+            self._lent.require_children()
+
     def restart(self) -> None:
         if self._lent is not None:
             self._lent.restart()

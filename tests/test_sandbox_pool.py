@@ -118,6 +118,23 @@ def test_tasks_of_a_pool_that_is_closed_are_given_up() -> None:
         pool.result(pool.submit(os.getpid, (), 30.0))
 
 
+def test_there_are_as_many_children_as_tasks_are_expected() -> None:
+    pool = ConfinedPool(2, 1 << 30, 64)
+    try:
+        for tasks, children in ((1, 1), (3, 2), (1, 2)):
+            pool.expect(tasks)
+            waiting = [pool.submit(_waits, (), PATIENCE) for _ in range(4)]
+            assert len({one.result(PATIENCE) for one in waiting}) <= children
+            assert len(pool._children._made) == children
+    finally:
+        pool.close()
+
+
+def _waits() -> int:
+    time.sleep(0.01)
+    return os.getpid()
+
+
 class Deadly:
     """A result that kills the child that sends it."""
 

@@ -534,7 +534,7 @@ def test_import_says_how_many_files_were_gone_before_they_were_read(
 ) -> None:
     path = old_map(here / "a.mm", "A")
     late = LateReader(path.unlink)
-    monkeypatch.setattr(import_command, "SandboxedReader", lambda: late)
+    monkeypatch.setattr(import_command, "SandboxedReader", lambda _: late)
     assert main(["import", str(here), "--data", str(here.parent / "data")]) == 0
     said = capsys.readouterr()
     assert "added 1, changed 0, unchanged 0, refused 0" in said.out
@@ -546,6 +546,6 @@ def test_a_named_file_that_is_gone_before_it_is_read_is_refused(
 ) -> None:
     path = old_map(here / "a.mm", "A")
     late = LateReader(path.unlink)
-    monkeypatch.setattr(import_command, "SandboxedReader", lambda: late)
+    monkeypatch.setattr(import_command, "SandboxedReader", lambda _: late)
     assert main(["import", str(path), "--data", str(here.parent / "data")]) == 1
     assert f"refused {path}: it cannot be opened: No such file" in capsys.readouterr().err

@@ -141,7 +141,7 @@ def test_reparsing_continues_where_it_was_stopped(
         (folder / f"{number}.mm").write_bytes(illustrated(within(picture(size=(1, number + 1)))))
     maps = imported(store, reader, folder)
     age(store, *maps)
-    monkeypatch.setattr(reparsing, "BATCH_SIZE", 4)
+    monkeypatch.setattr(reparsing, "PAGE_SIZE", 4)
     for begin in (6, 0):
         monkeypatch.setattr("random.randrange", lambda _, begin=begin: begin)
         assert reparse_outlines(store, reader, [folder], lambda: True) == 4

@@ -10,6 +10,7 @@ from mapshelf.errors import ReadingEnded
 from mapshelf.importer import retries
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.importer.retries import DELAYS, MOST_AT_ONCE, Retries
+from mapshelf.model import MapDetails, Visibility
 from mapshelf.readers.sandboxed_reader import FolderOf, RefusedFile, Result, SandboxedReader
 from mapshelf.store import Store
 from tests.importer.test_lost_files import old_map
@@ -53,6 +54,58 @@ def test_a_file_whose_reader_was_killed_is_read_again(
         clock += DELAYS[-1]
         folder_sync.sync()
         assert reader.reads == 3
+
+
+def test_a_copy_of_a_private_file_that_could_not_be_read_is_private(
+    store: Store, tmp_path: Path
+) -> None:
+    """Its content is not known, so only its size tells that it may be one."""
+    maps = tmp_path / "maps"
+    old_map(maps / "plan.mm", "Plan")
+    with Interrupted(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [maps])
+        folder_sync.sync()
+        (plan,) = store.maps(0, 9)
+        store.edit_map(plan.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        for name in ("plan", "copy"):
+            old_map(maps / f"{name}.mm", "Plan with a secret")
+        old_map(maps / "other.mm", "Another plan")
+        reader.kills = reader.reads + 1
+        folder_sync.sync()
+        old_map(maps / "later.mm", "Plan with a secret")
+        folder_sync.sync()
+        found = {(one.title, one.visibility) for one in store.maps(0, 9)}
+    assert found == {
+        ("Plan", Visibility.PRIVATE),
+        ("Plan with a secret", Visibility.PRIVATE),
+        ("Another plan", Visibility.PUBLISHED),
+    }
+
+
+def test_a_moved_file_keeps_its_map_if_it_cannot_be_read_at_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    old_map(folders[0] / "plan.mm", "Plan")
+    old_map(folders[1] / "other.mm", "Other")
+    with Interrupted(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, folders)
+        folder_sync.sync()
+        before = {one.id for one in store.maps(0, 9)}
+        (folders[0] / "plan.mm").rename(folders[1] / "plan.mm")
+        reader.kills = reader.reads + 1
+        folder_sync.sync()
+        folder_sync.sync()
+        clock = DELAYS[0]
+        monkeypatch.setattr(retries, "monotonic", lambda: monotonic() + clock)
+        folder_sync.sync()
+        assert {one.id for one in store.maps(0, 9)} == before
+        assert {path.name for path in tmp_path.rglob("*.mm")} == {"plan.mm", "other.mm"}
+        (folders[1] / "plan.mm").unlink()
+        folder_sync.sync()
+        folder_sync.sync()
+        shown = [one.title for one in store.maps(0, 9) if one.visibility is Visibility.PUBLISHED]
+        assert shown == ["Other"], "a map whose file is gone is removed"
 
 
 def test_retries_are_ever_less_frequent_and_end_with_the_file(

@@ -1,5 +1,6 @@
 """The sandbox with real child processes: each limit refuses one file, and the others are read."""
 
+import errno
 import hashlib
 import itertools
 import multiprocessing
@@ -12,13 +13,14 @@ import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing.popen_spawn_posix import Popen
 from pathlib import Path
 
 import pytest
 
-from mapshelf.errors import ReadingEnded
+from mapshelf.errors import ReadingEnded, StoreUnavailable
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.readers import Limits
+from mapshelf.readers import Limits, sandboxed_reader
 from mapshelf.readers.parsing.limits import MIB
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader, read_file
 from tests.examples import few
@@ -162,6 +164,56 @@ def test_order_is_kept_and_look_ahead_bounded(tmp_path: Path) -> None:
         missing if number % 3 == 0 else path for number in range(40)
     ]
     assert next(taken) <= 40 + 16
+
+
+def test_few_large_files_are_read_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandboxed_reader, "_MOST_BYTES", 1)
+    path, taken = write_map(tmp_path, "map.mm"), itertools.count()
+    with SandboxedReader(workers=2) as reader:
+        read = reader.read(path for _ in taken)
+        assert len(list(itertools.islice(read, 10))) == 10
+    assert next(taken) <= 10 + 3
+
+
+def test_no_file_is_refused_if_no_child_can_be_started_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For instance, because there are too many processes."""
+    launch, refused = Popen.__dict__["_launch"], 2
+
+    def refusing(process: Popen, *arguments: object) -> None:
+        nonlocal refused
+        refused -= 1
+        if refused >= 0:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        launch(process, *arguments)
+
+    monkeypatch.setattr(Popen, "_launch", refusing)
+    monkeypatch.setattr(sandboxed_reader, "_PAUSES", (0.0, 0.0, 0.0))
+    path = write_map(tmp_path, "map.mm")
+    with SandboxedReader(workers=1) as reader:
+        assert all(isinstance(result, ReadFile) for result in reader.read([path] * 10))
+        assert refused < 0
+        monkeypatch.undo()
+
+
+def test_an_import_ends_if_no_child_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or all files would be refused."""
+
+    def refusing(*_: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(Popen, "_launch", refusing)
+    monkeypatch.setattr(sandboxed_reader, "_PAUSES", (0.0, 0.0, 0.0))
+    with (
+        SandboxedReader(workers=1) as reader,
+        pytest.raises(StoreUnavailable, match="no child process can be started"),
+    ):
+        list(reader.read([write_map(tmp_path, "map.mm")]))
 
 
 def test_the_deepest_tree_passes_the_sandbox(tmp_path: Path) -> None:

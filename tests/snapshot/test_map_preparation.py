@@ -78,6 +78,19 @@ def test_files_are_equal_with_and_without_helpers(filled: World, tmp_path: Path)
     assert built(filled, tmp_path / "with", 2) == built(filled, tmp_path / "without", 0)
 
 
+def test_a_snapshot_is_built_even_if_no_helper_can_be_started(
+    filled: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For instance, because ``/dev/shm`` is full. The builder ended with an error."""
+    expected = built(filled, tmp_path / "with", 2)
+
+    def refused(*_: object) -> None:
+        raise StoreUnavailable("no child process can be started")
+
+    monkeypatch.setattr(ConfinedPool, "submit", refused)
+    assert built(filled, tmp_path / "without", 2) == expected
+
+
 def test_helpers_may_return_early_from_a_group_of_large_maps(
     filled: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

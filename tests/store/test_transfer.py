@@ -40,7 +40,7 @@ from mapshelf.model import (
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
-from mapshelf.store import Store, open_store, transfer
+from mapshelf.store import Store, open_store, paged_rows, transfer
 from mapshelf.store.tables import FORMER_PLACES, INHERITED, OUTDATED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 from tests.store.contract.suite import LATER, random_writes
@@ -482,6 +482,25 @@ def test_a_failed_move_can_be_continued(new: New) -> None:
     url_is_gone = there.close
     with pytest.raises(StoreUnavailable):
         transfer_catalogue(origin, there, lambda _: url_is_gone())
+
+
+@pytest.mark.parametrize("kinds", [["sqlite", "postgres"], ["postgres", "sqlite"]])
+def test_large_maps_are_moved_a_few_at_a_time(
+    new: New, kinds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 200 files of 10 MiB at a time, moving took too long for the server, again and again."""
+    monkeypatch.setattr(transfer, "BYTES_AT_ONCE", 3 * 4096)
+    monkeypatch.setattr(paged_rows, "ENOUGH", 3 * 4096)
+    origin, there = map(new, kinds)
+    user = origin.add_user("ann")
+    for number in range(20):
+        file = upload(f"{number}", content=bytes(4096), images={})
+        origin.publish(file, MapDetails(str(number)), user.id, None)
+    moved: list[int] = []
+    transfer_catalogue(origin, there, moved.append)
+    assert sum(moved) == 20
+    assert max(moved) == 3
+    assert list(differences(origin, there)) == []
 
 
 def test_a_snapshot_stays_valid_after_the_move(new: New, tmp_path: Path) -> None:

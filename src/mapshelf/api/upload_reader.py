@@ -13,7 +13,8 @@ from mapshelf.api.feedback_queue import TakesLong, must_be_quick
 from mapshelf.errors import StoreUnavailable, TooSlow
 from mapshelf.model import UploadedFile
 from mapshelf.readers.parsing.limits import Limits
-from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
+from mapshelf.readers.read_task import FileAgain
+from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
 
 QUICK_SECONDS: Final = 1
 """Seconds of processor time after which a file takes long. Maps of people take a tenth."""

@@ -23,6 +23,7 @@ from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import ARCHIVE_SUFFIX, resolve_path, scan
 from mapshelf.plurals import noun
 from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.service.worker_count import default_workers
 
 RECORDS: Final = ".ndjson"
 """The extension of files with records."""
@@ -89,7 +90,7 @@ def _import_maps(
 ) -> None:
     progress.begin("Looking for maps")
     before = len(report.refusals)  # those of records, which are not files
-    with SandboxedReader() as reader:
+    with SandboxedReader(default_workers()) as reader:
         candidates = list(scan(paths, report, reader.members))
         folders = _folders_of(paths)
         seen = SeenFolders()

@@ -36,6 +36,10 @@ from mapshelf.store.contract import ChangeFeed
 MIN_AGE: Final = 1.0
 """Seconds without changes before a file is read: it may still be being copied."""
 
+MOVED_WITHIN: Final = 60.0
+"""Seconds between the moments in which a moved file is missed at its old place and read at the new
+one, at most, unless there are very many files."""
+
 log = logging.getLogger(__name__)
 
 
@@ -114,7 +118,8 @@ class FolderSync:
             again = self._retries.due()
             known = {candidate for candidate in self._imported if candidate.path not in again}
             new_files = self._in_order(complete - known, reachable, lost.present)
-            report = self._import(new_files, lost, progress)
+            pending = [one for one in complete if one.path in self._retries.paths()]
+            report = self._import(new_files, pending, lost, progress)
         self._attribute(reachable)
         self._imported = complete
         self._retries.note({one.path for one in new_files}, report.interrupted)
@@ -128,6 +133,8 @@ class FolderSync:
         gone = self._gone.find(reachable, lost)
         all_read = len(complete) == len(present) and not (gone and _has_more(reachable, lost))
         missed_before = math.inf if all_read else began - MIN_AGE
+        # What could not be read may be a missing file, moved.
+        missed_before = min(missed_before, self._retries.waiting_since() - MOVED_WITHIN)
         copies = self._gone.remove(self._gone.missed_before(gone, missed_before), lost)
         unread = {*copies, *report.vanished}
         if not self._are_changes_lost():
@@ -233,7 +240,11 @@ class FolderSync:
         return sorted(candidates, key=lambda one: ((one.size, one.modified) not in lost, one.path))
 
     def _import(
-        self, ordered: list[Candidate], lost: LostFiles, progress: ImportProgress
+        self,
+        ordered: list[Candidate],
+        unread: list[Candidate],
+        lost: LostFiles,
+        progress: ImportProgress,
     ) -> ImportReport:
         """Import files that are new or changed since the last run; return the report."""
         report = ImportReport()
@@ -242,6 +253,7 @@ class FolderSync:
         if self._remembered is not None:
             progress.begin("Reading maps")
         progress.follow(report, "Reading maps", len(ordered))
+        self._reader.expect(len(ordered))
         attribution = self._options.attribution
         import_maps(
             self._store,
@@ -252,6 +264,7 @@ class FolderSync:
             read_unchanged=False,
             dates_added=self._dates_added,
             folders=map(str, self._folders),
+            unread=unread,
             lost=lost,
         )
         for candidate in ordered:

@@ -50,6 +50,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
     folders: Iterable[str] = (),
+    unread: Iterable[Candidate] = (),
     lost: LostFiles,
 ) -> None:
     """Import ``candidates`` into ``store``, and record the result of each in ``report``.
@@ -65,8 +66,9 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     caller signals when all files have been imported.
 
     ``folders`` are those of all files that belong together, even if not all are ``candidates``: new
-    files without an owner inherit from them (``MapWriter.put_maps``). ``lost`` decides
-    whether a new file is a known one with its content, renamed or moved, or a copy.
+    files without an owner inherit from them (``MapWriter.put_maps``). ``unread`` are changed files
+    that could not be read lately. ``lost`` decides whether a new file is a known one with its
+    content, renamed or moved, or a copy.
 
     Raises:
         StoreError: the store failed; files reported as added or changed so far are stored.
@@ -75,6 +77,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     dates = dates_added or DatesAdded(store, store)
     helpers = _Helpers(dates, EqualFiles(store, lost), lost)
     new = _Import(store, attribution, report, helpers, read_all=read_all)
+    new.note_unread(unread)
     new.run(candidates, reader, tuple(map(_prefix, folders)))
     if dates_added is None:
         dates.finish()
@@ -121,6 +124,7 @@ class _Import:
         self._lost = helpers.lost
         self._originals = Originals(store, helpers.lost)
         self._folders: tuple[bytes, ...] = ()
+        self._moved: set[str] = set()
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
@@ -134,10 +138,18 @@ class _Import:
         self._folders = folders
         some = list(self._changed(candidates))
         found = {one.path: self._found(one.name, one.folder) for one in some}
-        moved = self._originals.moved_among(found)
+        self._moved = self._originals.moved_among(found)
         originals = self._originals.of_conflict_copy
-        for group in in_reading_order(some, self._store, originals, moved):
+        for group in in_reading_order(some, self._store, originals, self._moved):
             self._run(group, reader)
+
+    def note_unread(self, candidates: Iterable[Candidate]) -> None:
+        pending = iter(candidates)
+        while page := list(islice(pending, LOOKUP_SIZE)):
+            known = self._store.sources([os.fsencode(one.path) for one in page])
+            for one in page:
+                if os.fsencode(one.path) in known:
+                    self._originals.note_unread(one.path, one.size)
 
     def _changed(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield the files that are new or changed; report the others as unchanged."""
@@ -173,6 +185,8 @@ class _Import:
             self._report.note(Verdict.REFUSED, printable(refused.path), refused.reason)
             if issubclass(refused.kind, ReadingEnded):
                 self._report.interrupted.append(refused.path)
+                if reading.has_map or refused.path in self._moved:
+                    self._originals.note_unread(refused.path, reading.size)
 
     def _to_read(self, candidates: list[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; report those that another process has read by now."""
@@ -190,6 +204,7 @@ class _Import:
                     converted = source is not None and source.size == OTHER_FORM
                     reading = _Reading(
                         name=candidate.name,
+                        size=candidate.size,
                         has_map=source is not None,
                         known=known,
                         gone=gone,
@@ -223,7 +238,7 @@ class _Import:
         if not reading.known and not renamed:
             added = self._dates_added.date_of(found, reading.folder)
         if may_be_renamed and not renamed and reading.former != source.digest:
-            self._note_originals(found.path, reading, source.digest)
+            self._note_originals(found.path, reading, source)
         self._note_completed(source, reading)
         if not reading.known or renamed:
             folder = name_key(folder_of(found.path))
@@ -260,15 +275,16 @@ class _Import:
             links=found.links,
         )
 
-    def _note_originals(self, path: str, reading: "_Reading", digest: bytes) -> None:
+    def _note_originals(self, path: str, reading: "_Reading", source: Source) -> None:
         """Note the files of which a new one may be a version that has changed."""
         originals = self._originals.of_conflict_copy(path)
         if not self._drafts.keys().isdisjoint(originals):
             self._write()  # what these inherit is not known before
         if originals:
             self._originals.note_copy(path, originals)
-        if self._equal.is_unknown(digest):
-            self._originals.note_unknown(path, self._found(reading.name, reading.folder))
+        if self._equal.is_unknown(source.digest):
+            found = self._found(reading.name, reading.folder)
+            self._originals.note_unknown(path, found, source.size)
 
     def _found(self, name: str, folder: str) -> FoundFile:
         """Return a file. Whether this is the first import is not known once maps have moved."""
@@ -345,6 +361,7 @@ class _Reading:
 
     Attributes:
         name: its name below the imported folder.
+        size: its size in bytes when it was found.
         has_map: whether the store has a map of this path.
         known: whether that is the map of this file; false after a rename that an earlier import did
             not finish (``UNREAD``).
@@ -355,6 +372,7 @@ class _Reading:
     """
 
     name: str
+    size: int
     has_map: bool
     known: bool
     gone: bool

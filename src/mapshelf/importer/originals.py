@@ -1,7 +1,8 @@
 """Decide which new files may be versions of unpublished ones, although their content is new.
 
 A conflict copy has a content of its own, and so has a file that was changed and moved at once. Only
-their names tell where they may be from.
+their names tell where they may be from. If a changed file could not be read, for instance because
+the system had too little memory for a moment, only its size tells which files may be its copies.
 """
 
 import os
@@ -22,6 +23,7 @@ class Originals:
         self._same_names = SameNames(store, lost)
         self._copies: dict[str, list[str]] = {}
         self._unknown: dict[str, FoundFile] = {}
+        self._unread: dict[int, list[str]] = {}
 
     def of_conflict_copy(self, path: str) -> list[str]:
         """See ``ConflictCopies.originals``."""
@@ -33,11 +35,17 @@ class Originals:
 
     def note_copy(self, path: str, originals: list[str]) -> None:
         """Note of which files a new one may be a conflict copy."""
-        self._copies[path] = originals
+        self._copies[path] = [*originals]
 
-    def note_unknown(self, path: str, found: FoundFile) -> None:
-        """Note a new file with a content that no file had."""
+    def note_unread(self, path: str, size: int) -> None:
+        """Note a file of a map that could not be read, and its size in bytes."""
+        self._unread.setdefault(size, []).append(path)
+
+    def note_unknown(self, path: str, found: FoundFile, size: int) -> None:
+        """Note a new file with a content that no file had, and its size in bytes."""
         self._unknown[path] = found
+        if size in self._unread:
+            self._copies.setdefault(path, []).extend(self._unread[size])
 
     def take_unpublished(self) -> set[str]:
         """Return those of the noted files that may be versions of unpublished ones; forget all.

@@ -12,22 +12,30 @@ first result for each map.
 import logging
 import os
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
 from mapshelf.importer.scan import is_gone, resolve_path
 from mapshelf.model import OriginalFile, OutdatedMap, ReparsedMap
 from mapshelf.plurals import noun
-from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
+from mapshelf.readers.read_task import FileAgain
+from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
 from mapshelf.store.contract import Maps, ReparsableOutlines, Tags
 from mapshelf.store.merge import current_tags
 
-BATCH_SIZE: Final = 20
-"""Maps written per transaction, whose files are in memory together."""
+PAGE_SIZE: Final = 20
+"""Outdated maps looked up at a time."""
+
+BATCH_BYTES: Final = 32 << 20
+"""Bytes of the files that are in memory together, and whose maps are written in one transaction,
+unless one file has more."""
 
 _FIRST: Final = 1_000_000
 """Upper bound of the ``file_id`` to start after, if there are that many maps."""
+
+_Batch = dict[int, tuple[OutdatedMap, OriginalFile | None]]
+"""Maps with their files, by ``file_id``."""
 
 log = logging.getLogger(__name__)
 
@@ -58,14 +66,15 @@ def reparse_outlines(
     after = random.randrange(_FIRST)  # noqa: S311 - to be elsewhere than other nodes, no secret
     changed, told = 0, False
     while True:
-        page = store.outdated(after, BATCH_SIZE)
+        page = store.outdated(after, PAGE_SIZE)
         if not page and not after:
             break
         if page and not told:
             log.info("reading maps again, in the background, because an older version read them")
             told = True
         after = page[-1].file_id if page else 0
-        changed += store.replace_outlines(_reparsed_maps(store, reader, tops, page)) if page else 0
+        for batch in _batches(store, page):
+            changed += store.replace_outlines(_reparsed_maps(store, reader, tops, batch))
         if page and pause():
             return changed
     if told:
@@ -73,10 +82,24 @@ def reparse_outlines(
     return changed
 
 
+def _batches(store: ReparsingStore, page: Sequence[OutdatedMap]) -> Iterator[_Batch]:
+    """Yield the maps of a page with their files, some at a time."""
+    batch: _Batch = {}
+    room = BATCH_BYTES
+    for found in page:
+        file = store.content(found.file_id)
+        room -= len(file.content) if file else 0
+        if batch and room < 0:
+            yield batch
+            batch, room = {}, BATCH_BYTES - (len(file.content) if file else 0)
+        batch[found.file_id] = (found, file)
+    if batch:
+        yield batch
+
+
 def _reparsed_maps(
-    store: ReparsingStore, reader: SandboxedReader, tops: Sequence[str], page: Sequence[OutdatedMap]
+    store: ReparsingStore, reader: SandboxedReader, tops: Sequence[str], kept: _Batch
 ) -> list[ReparsedMap]:
-    kept = {found.file_id: (found, store.content(found.file_id)) for found in page}
     files = {
         file_id: _file_again(found, file, tops) for file_id, (found, file) in kept.items() if file
     }

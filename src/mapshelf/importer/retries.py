@@ -8,11 +8,15 @@ reader must not cost much.
 
 from collections.abc import Collection
 from heapq import nsmallest
+from math import inf
 from time import monotonic
 from typing import Final, NamedTuple
 
 DELAYS: Final = (300.0, 900.0, 3600.0, 21_600.0)
 """Seconds before the first, second, third and each later retry."""
+
+HELD_ATTEMPTS: Final = 2
+"""Attempts after which no map waits any more for a file to be read."""
 
 MOST_AT_ONCE: Final = 10
 """Files that are read again at a time: each may take as long as the limit, and others wait."""
@@ -30,15 +34,26 @@ class Retries:
         due = {path: file.due for path, file in self._files.items() if file.due <= now}
         return set(nsmallest(MOST_AT_ONCE, due, key=due.__getitem__))
 
+    def waiting_since(self) -> float:
+        """Return when the first of the files failed that are read again soon (monotonic)."""
+        return min(
+            (one.since for one in self._files.values() if one.attempts <= HELD_ATTEMPTS),
+            default=inf,
+        )
+
     def note(self, read: Collection[str], interrupted: Collection[str]) -> None:
         """Note which files were read, and for which of them that was ended from outside."""
         now = monotonic()
         for path in interrupted:
-            attempts = self._files[path].attempts if path in self._files else 0
-            delay = DELAYS[min(attempts, len(DELAYS) - 1)]
-            self._files[path] = _Retry(attempts + 1, now + delay)
+            before = self._files.get(path, _Retry(0, now, now))
+            delay = DELAYS[min(before.attempts, len(DELAYS) - 1)]
+            self._files[path] = _Retry(before.attempts + 1, before.since, now + delay)
         for path in set(read).difference(interrupted):
             self._files.pop(path, None)
+
+    def paths(self) -> Collection[str]:
+        """Return the paths of all files to read again."""
+        return self._files.keys()
 
     def forget_missing(self, present: Collection[str]) -> None:
         """Forget files that are not there any more."""
@@ -46,7 +61,14 @@ class Retries:
 
 
 class _Retry(NamedTuple):
-    """A file to read again: how often its reading was ended, and when to read it (monotonic)."""
+    """A file to read again.
+
+    Attributes:
+        attempts: how often its reading was ended.
+        since: when it was ended first (monotonic).
+        due: when to read it again (monotonic).
+    """
 
     attempts: int
+    since: float
     due: float

@@ -16,6 +16,7 @@ import hashlib
 import logging
 import os
 import signal
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +24,7 @@ from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from pebble import ProcessExpired
 
@@ -37,6 +38,7 @@ from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
+from mapshelf.readers.read_task import FileAgain, ReadTask
 from mapshelf.readers.regular_files import open_regular
 from mapshelf.readers.zip_import import Member, close_archive, list_members, read_member, split_path
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
@@ -50,7 +52,12 @@ _LOOK_AHEAD: Final = 8
 """Files in progress for each child: enough to keep it busy while another child has a slow file."""
 
 _DESCRIPTORS: Final = 32
-_TRIES: Final = 2
+_MOST_BYTES: Final = 64 << 20
+"""Bytes of files in progress after which no more are begun than there are children. Results are
+kept in memory until it is their turn."""
+
+_PAUSES: Final = (0.0, 1.0, 4.0)
+"""Seconds before a file is tried again whose child was lost, perhaps with another file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,35 +165,6 @@ def read_file(
         return RefusedFile(path, "reading it takes more memory than is allowed")
 
 
-class FileAgain(NamedTuple):
-    """A stored map file to parse again.
-
-    Attributes:
-        content: zlib-compressed.
-        path: its original path, or only its name. The path itself is not read, but linked images
-            next to it are.
-        folder: the imported folder that contains ``path``, empty to skip linked images.
-    """
-
-    content: bytes
-    path: str
-    folder: str
-
-
-class _Task(NamedTuple):
-    """A file to parse.
-
-    Attributes:
-        path: path of the file.
-        folder: the imported folder that contains it, empty for a single file.
-        content: zlib-compressed content to parse instead of the file.
-    """
-
-    path: str
-    folder: str
-    content: bytes | None = None
-
-
 class SandboxedReader:
     """Parses map files in sandboxed child processes.
 
@@ -207,7 +185,7 @@ class SandboxedReader:
             readers: a module-level function that returns the table of readers; called in the child,
                 since the table may not be picklable. Default: ``READERS``.
         """
-        self._workers = workers or os.cpu_count() or 1
+        self._workers = workers or _processors()
         self._limits = limits or Limits()
         self._readers = readers
         self._pool = ConfinedPool(self._workers, self._limits.memory, _DESCRIPTORS)
@@ -246,24 +224,29 @@ class SandboxedReader:
         images are read from the imported folder that ``folder_of`` returns for a file. ``on_delay``
         is called when a result is not ready after ``DELAY`` seconds.
         """
-        return self._read((_Task(path, folder_of(path)) for path in paths), on_delay)
+        return self._read((ReadTask(path, folder_of(path)) for path in paths), on_delay)
 
     def read_again(self, files: Iterable[FileAgain]) -> Iterator[Result]:
         """Yield a result for each stored file, as ``read`` does."""
-        tasks = (_Task(file.path, file.folder, file.content) for file in files)
+        tasks = (ReadTask(file.path, file.folder, file.content) for file in files)
         return self._read(tasks, lambda: None)
 
-    def _read(self, tasks: Iterable[_Task], on_delay: Callable[[], None]) -> Iterator[Result]:
-        pending: deque[tuple[_Task, Future[Result]]] = deque()
+    def _read(self, tasks: Iterable[ReadTask], on_delay: Callable[[], None]) -> Iterator[Result]:
+        pending: deque[tuple[ReadTask, Future[Result]]] = deque()
         for task in tasks:
             pending.append((task, self._submit(task)))
-            if len(pending) >= _LOOK_AHEAD * self._workers:
+            while self._are_enough([one for one, _ in pending]):
                 yield self._next(pending, on_delay)
         while pending:
             yield self._next(pending, on_delay)
 
+    def _are_enough(self, pending: list[ReadTask]) -> bool:
+        if len(pending) >= _LOOK_AHEAD * self._workers:
+            return True
+        return len(pending) > self._workers and sum(one.size() for one in pending) > _MOST_BYTES
+
     def _next(
-        self, pending: "deque[tuple[_Task, Future[Result]]]", on_delay: Callable[[], None]
+        self, pending: "deque[tuple[ReadTask, Future[Result]]]", on_delay: Callable[[], None]
     ) -> Result:
         task, future = pending.popleft()
         if not wait((future,), DELAY).done:
@@ -286,19 +269,21 @@ class SandboxedReader:
         except OSError as error:
             raise UnreadableFile(f"it cannot be opened: {error.strerror}") from error
 
-    def _submit(self, task: "_Task") -> "Future[Result]":
+    def _submit(self, task: "ReadTask") -> "Future[Result]":
         arguments = (task, self._limits, self._readers)
         return self._pool.submit(_read_limited, arguments, self._limits.wall_seconds)
 
-    def _result(self, task: "_Task", future: "Future[Result]") -> Result:
-        for _ in range(_TRIES - 1):
+    def _result(self, task: "ReadTask", future: "Future[Result]") -> Result:
+        for pause in _PAUSES:
             try:
                 return self._answer(task.path, future)
             except BrokenProcessPool:
+                time.sleep(pause)
                 future = self._submit(task)
         try:
             return self._answer(task.path, future)
         except BrokenProcessPool:
+            self._pool.require_children()  # or all following files would be refused, too
             return RefusedFile(task.path, "the process reading it crashed", ReadingEnded)
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
@@ -325,6 +310,13 @@ class SandboxedReader:
         if exit_code == -signal.SIGKILL:
             return "the process reading it was killed, perhaps for lack of memory", ReadingEnded
         return "the process reading it crashed", UnreadableFile
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
 
 
 def _read_map(
@@ -388,7 +380,7 @@ def _too_large(limits: Limits) -> TooLarge:
 
 
 def _read_limited(
-    task: _Task, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
+    task: ReadTask, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
 ) -> Result:
     table = READERS if readers is None else readers()
     with processor_time(limits.cpu_seconds):

@@ -48,6 +48,7 @@ pool wakes up twenty times a second. Starting a child again takes half a second.
 _DEATHS: Final = (TimeoutError, ProcessExpired, BrokenProcessPool)
 """Those of ``FAILURES`` after which the child is replaced."""
 
+_ANSWERS_WITHIN: Final = 30.0  # seconds
 _LOST_AFTER: Final = 1.0  # seconds after which a task is looked for that its pool may have lost
 _STANDARD_ERROR: Final = 2  # a descriptor: native code knows no ``sys.stderr``
 _NICENESS: Final = 10
@@ -91,7 +92,7 @@ class ConfinedPool:
             niceness: niceness of each child.
             file_size: maximum size in bytes of a file that a child may write.
         """
-        self._workers = workers
+        self._workers = self._most_workers = workers
         self._niceness = niceness
         self._limits = (memory, descriptors, file_size)
         self._pool: ProcessPool | None = None
@@ -149,9 +150,24 @@ class ConfinedPool:
                 self._give_up_lost_tasks()
 
     def expect(self, tasks: int) -> None:
-        """Limit the children to this number of tasks, unless they have already started."""
-        if self._pool is None:
-            self._workers = max(1, min(self._workers, tasks))
+        """Limit the children to this number of tasks, until ``expect`` is called again."""
+        wanted = max(1, min(self._most_workers, tasks))
+        with self._changing:
+            if wanted > self._workers and not self._unfinished:
+                self._stop()
+            if self._pool is None:
+                self._workers = wanted
+
+    def require_children(self) -> None:
+        """Check that a child can do a task.
+
+        Raises:
+            StoreUnavailable: no child can be started.
+        """
+        try:
+            self.result(self.submit(os.getpid, (), _ANSWERS_WITHIN))
+        except FAILURES as error:
+            raise StoreUnavailable("no child process can be started") from error
 
     def restart(self) -> None:
         """Kill the children without finishing their tasks; the next task starts others."""

@@ -16,6 +16,7 @@ from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.folder_changes import folder_changes
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.service.sync_schedule import SyncSchedule
+from mapshelf.service.worker_count import default_workers
 from mapshelf.settings import Settings
 from mapshelf.store import open_store
 
@@ -39,7 +40,7 @@ def run_folder_import_process(
     while not stop.is_set():
         try:
             store = open_store(settings.database, create=False)
-            with closing(store), SandboxedReader() as reader:
+            with closing(store), SandboxedReader(default_workers()) as reader:
                 _follow(FolderSync(store, reader, folders, options), folders, stop, backoff)
         except StoreError as error:
             stop.wait(backoff.record_failure(str(error)))

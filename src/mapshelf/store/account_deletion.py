@@ -154,8 +154,9 @@ def _some_maps(database: Transaction, user_id: int) -> _SomeMaps:
     """
     rows = database.rows(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = m.file_id)"
-        f" THEN 1 ELSE 0 END, {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ?"
-        " ORDER BY m.file_id LIMIT ?",
+        f" THEN 1 ELSE 0 END, {MAP} FROM {FROM_MAPS} WHERE m.file_id IN"
+        " (SELECT file_id FROM maps WHERE owner_id = ? ORDER BY file_id LIMIT ?)"
+        " ORDER BY m.file_id",
         (user_id, MAPS_AT_ONCE + 1),
     )
     some = [_OwnMap(map_of_row(columns), bool(uploaded)) for uploaded, *columns in rows]

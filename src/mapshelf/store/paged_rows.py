@@ -9,8 +9,11 @@ from mapshelf.store.tables import FILES, IMAGES, OUTLINES, VERSIONS, Row, Table
 ROWS_AT_ONCE: Final = 1000
 """Rows read at a time from tables of small rows."""
 
-LARGE_ROWS_AT_ONCE: Final = 100
-"""Rows read at a time from tables of outlines, files and pictures."""
+LARGE_ROWS_AT_FIRST: Final = 16
+"""Rows read at first from tables of outlines, files and pictures; then as many as ``ENOUGH``."""
+
+ENOUGH: Final = 16 << 20
+"""Bytes to read at a time from these tables, about."""
 
 
 def all_rows(store: Store, table: Table) -> Iterator[Row]:
@@ -21,9 +24,17 @@ def all_rows(store: Store, table: Table) -> Iterator[Row]:
 
 def pages(store: Store, table: Table) -> Iterator[list[Row]]:
     """Yield the same rows as ``all_rows``, many at a time."""
-    large = (OUTLINES, FILES, IMAGES, VERSIONS)
-    limit = LARGE_ROWS_AT_ONCE if table in large else ROWS_AT_ONCE
+    is_large = table in (OUTLINES, FILES, IMAGES, VERSIONS)
+    limit = LARGE_ROWS_AT_FIRST if is_large else ROWS_AT_ONCE
     after: Row | None = None
     while some := store.rows(table, after, limit):
         yield some
         after = table.key_of(some[-1])
+        if is_large:
+            each = 1 + max(map(_size, some))
+            limit = max(1, min(ROWS_AT_ONCE, 2 * limit, ENOUGH // each))
+
+
+def _size(row: Row) -> int:
+    """Return the size of the contents in a row, in bytes."""
+    return sum(len(value) for value in row if isinstance(value, bytes))

@@ -281,5 +281,16 @@ TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, FORMER_PLACES, DELETED)
 """All tables that a transfer copies, ordered so that rows only refer to earlier tables.
 ``tests/store/test_transfer.py`` says why it leaves out the others."""
 
+SIZES: Final = (
+    "SELECT file_id, sum(size) FROM ("
+    + " UNION ALL ".join(
+        f"SELECT file_id, octet_length(content) AS size FROM {table.name}"
+        " WHERE content IS NOT NULL AND {0}"
+        for table in (FILES, VERSIONS, IMAGES)
+    )
+    + ") AS contents GROUP BY file_id"
+)
+"""The sizes of what maps have; ``{0}`` stands for the condition, which is there three times."""
+
 BOOLEANS: Final = ("disabled", "template", "legacy")
 """Boolean columns, which SQLite stores as integers."""

@@ -50,7 +50,10 @@ from mapshelf.store.tables import (
 from mapshelf.store.transfer_check import check_target, note_begin, note_end
 
 MAPS_AT_ONCE: Final = 200
-"""Maps copied in one transaction."""
+"""Maps copied in one transaction at most."""
+
+BYTES_AT_ONCE: Final = 32 << 20
+"""Bytes of their files, versions included, unless one map has more."""
 
 LEAVING: Final = (
     *(TOKENS, IDENTITIES, PASSKEYS, PROGRAMS),
@@ -149,12 +152,13 @@ def _copy_maps(
         changes = source.changes(after, MAPS_AT_ONCE)
         if not changes:
             raise StoreUnavailable("the changes of the catalogue cannot be read now")
-        after = changes[-1].revision
-        # The feed does not distinguish unpublished maps from deleted ones; the rows do.
-        file_ids = [change.file_id for change in changes]
-        rows = {DELETED: source.rows_of(DELETED, file_ids), **_rows_of_maps(source, file_ids)}
-        target.write_rows(rows, replace(counters, revision=after, mark=""))
-        progress(len(changes))
+        revisions = {change.file_id: change.revision for change in changes}
+        for file_ids in _batches(source, list(revisions)):
+            after = revisions[file_ids[-1]]
+            # The feed does not distinguish unpublished maps from deleted ones; the rows do.
+            rows = {DELETED: source.rows_of(DELETED, file_ids), **_rows_of_maps(source, file_ids)}
+            target.write_rows(rows, replace(counters, revision=after, mark=""))
+            progress(len(file_ids))
 
 
 def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> None:
@@ -166,8 +170,25 @@ def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> 
             for row in _unequal(source, target, table)
         }
     )
+    for some in _batches(source, file_ids):
+        target.write_rows(_rows_of_maps(source, some), counters)
+
+
+def _batches(source: Store, file_ids: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the maps to copy in each transaction."""
+    batch: list[int] = []
+    room = BYTES_AT_ONCE
     for start in range(0, len(file_ids), MAPS_AT_ONCE):
-        target.write_rows(_rows_of_maps(source, file_ids[start : start + MAPS_AT_ONCE]), counters)
+        some = file_ids[start : start + MAPS_AT_ONCE]
+        sizes = source.sizes_of(some)
+        for file_id in some:
+            if batch and sizes.get(file_id, 0) > room:
+                yield batch
+                batch, room = [], BYTES_AT_ONCE
+            batch.append(file_id)
+            room -= sizes.get(file_id, 0)
+        yield batch
+        batch, room = [], BYTES_AT_ONCE
 
 
 def _rows_of_maps(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Row]]:

@@ -8,8 +8,8 @@ from mapshelf.store.publishing_queries import Read
 def maps_of(read: Read, user_id: int, after: int, limit: int) -> list[Map]:
     """See ``contract.UserData``."""
     rows = read(
-        f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ? AND m.file_id > ?"
-        " ORDER BY m.file_id LIMIT ?",
+        f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id IN (SELECT file_id FROM maps"
+        " WHERE owner_id = ? AND file_id > ? ORDER BY file_id LIMIT ?) ORDER BY m.file_id",
         (user_id, after, limit),
     )
     return [map_of_row(row) for row in rows]

@@ -10,12 +10,13 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from mapshelf.errors import StoreDamaged, TooLarge
+from mapshelf.errors import StoreDamaged, StoreUnavailable, TooLarge
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap, Map, Origin
 from mapshelf.sandbox.failures import cause_of
@@ -200,7 +201,13 @@ def _passages_of(one: MapToPrepare) -> tuple[Passages, str]:
 
 
 def _submitted(pool: ConfinedPool, group: Group) -> "Future[list[PreparedMap]]":
-    return pool.submit(_prepare_in_helper, (group,), HELPER_SECONDS)
+    """Let a helper prepare a group; the future fails if no helper can be started."""
+    try:
+        return pool.submit(_prepare_in_helper, (group,), HELPER_SECONDS)
+    except StoreUnavailable as error:
+        failed: Future[list[PreparedMap]] = Future()
+        failed.set_exception(BrokenProcessPool(str(error)))
+        return failed
 
 
 def _prepare_in_helper(group: Group) -> list[PreparedMap]:

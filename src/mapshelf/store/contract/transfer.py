@@ -19,6 +19,9 @@ class CatalogueRows(Protocol):
     def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
         """Return the rows that belong to these maps, in ascending order of the key."""
 
+    def sizes_of(self, file_ids: Sequence[int]) -> dict[int, int]:
+        """Return how many bytes the files, versions and pictures of these maps take, if any."""
+
     def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """Write rows unchanged, in one transaction. Rows with the same key are replaced.
 

@@ -15,3 +15,7 @@ CREATE TRIGGER maps_hidden AFTER UPDATE OF visibility ON maps FOR EACH ROW
     WHEN (old.visibility IN ('published', 'unlisted')
         AND new.visibility NOT IN ('published', 'unlisted'))
     EXECUTE FUNCTION note_hiding();
+
+-- For pages of the maps of an owner: without the second column, all maps of others are looked at.
+DROP INDEX maps_owner;
+CREATE INDEX maps_owner ON maps (owner_id, file_id);

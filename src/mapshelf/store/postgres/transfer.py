@@ -7,13 +7,14 @@ from mapshelf.store.all_access import UNCOPIED
 from mapshelf.store.columns import COUNTERS
 from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.link import Row
+from mapshelf.store.postgres.link import Link, Row
 from mapshelf.store.tables import (
     BOOLEANS,
     DECISIONS,
     DELETED,
     MAPS,
     REPORTS,
+    SIZES,
     SOURCES,
     TOKENS,
     USERS,
@@ -23,6 +24,11 @@ from mapshelf.store.tables import (
 
 FROM_INTEGERS: Final = dict.fromkeys(BOOLEANS, "%s::integer::boolean")
 """Placeholders for boolean columns, whose values are passed as integers."""
+
+
+LONGEST: Final = 600
+"""Seconds that copying the rows of some maps may take: they may have many files, and the network
+may be slow."""
 
 
 class PostgresCatalogueRows(DatabaseUser):
@@ -49,14 +55,28 @@ class PostgresCatalogueRows(DatabaseUser):
         condition = f"WHERE file_id = ANY(%s) ORDER BY {table.keys}"
         return self._table(f"{table.name} {condition}", table, (list(file_ids),))
 
+    def sizes_of(self, file_ids: Sequence[int]) -> dict[int, int]:
+        """See ``Store``."""
+        given = list(file_ids)
+        rows = self._rows(SIZES.format("file_id = ANY(%s)"), (given, given, given))
+        return {file_id: int(size) for file_id, size in rows}
+
     def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:
         columns = (f"{name}::integer" if name in BOOLEANS else name for name in table.columns)
-        return self._rows(f"SELECT {', '.join(columns)} FROM {sql}", parameters)
+        statement = f"SELECT {', '.join(columns)} FROM {sql}"
+
+        def read(link: Link) -> list[Row]:
+            with link.transaction():
+                _be_patient(link)
+                return link.rows(statement, parameters)
+
+        return self._connections.read(read)
 
     def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """See ``Store``."""
         with self._connections.writing() as link, link.cursor() as cursor:
             LockedCounters(link)
+            _be_patient(link)
             for table in (MAPS, DELETED):
                 gone = [row[0] for row in rows.get(table, ())]
                 cursor.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (gone,))
@@ -100,3 +120,9 @@ class PostgresCatalogueRows(DatabaseUser):
         found = CatalogueCounters(*self._rows(COUNTERS)[0])
         self.require_revision(found.revision)
         return found
+
+
+def _be_patient(link: Link) -> None:
+    """Let the statements of a transaction take long."""
+    link.patience = LONGEST
+    link.execute(f"SET LOCAL statement_timeout = '{LONGEST}s'")

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+import orjson
+
 from mapshelf.store.all_access import UNCOPIED
 from mapshelf.store.columns import COUNTERS
 from mapshelf.store.sqlite.database import DatabaseUser
-from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
+from mapshelf.store.tables import DELETED, MAPS, SIZES, CatalogueCounters, Row, Table
 
 
 class SQLiteCatalogueRows(DatabaseUser):
@@ -27,6 +29,12 @@ class SQLiteCatalogueRows(DatabaseUser):
         with self._database.reading() as database:
             found = [row for file_id in file_ids for row in database.execute(query, (file_id,))]
         return sorted(found, key=table.key_of)
+
+    def sizes_of(self, file_ids: Sequence[int]) -> dict[int, int]:
+        """See ``Store``."""
+        given = orjson.dumps(list(file_ids)).decode()
+        query = SIZES.format("file_id IN (SELECT value FROM json_each(?))")
+        return dict(self._database.rows(query, (given, given, given)))
 
     def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """See ``Store``."""
