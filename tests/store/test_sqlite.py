@@ -41,6 +41,7 @@ from mapshelf.model import (
 )
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts, seed
+from mapshelf.store.map_collections import LISTED, OF_OWNER
 from mapshelf.store.sqlite import change_feed, migrations
 from mapshelf.store.sqlite import connection as sqlite_connection
 from mapshelf.store.sqlite.change_feed import GONE, SQLiteChangeFeed
@@ -428,6 +429,19 @@ def test_maps_that_are_not_published_are_found_by_an_index(path: Path) -> None:
             plan = str(database.execute(query, (0, 9)).fetchall())
             assert "maps_withdrawn (revision>?)" in plan, plan
             assert "TEMP B-TREE" not in plan, plan
+
+
+def test_collections_are_chosen_from_indexes(path: Path) -> None:
+    """Rows have long texts, and reading 10,000 of them delayed other requests."""
+    SQLiteStore(path).close()
+    with closing(apsw.Connection(str(path))) as database:
+        for query, given in ((LISTED, (1,)), (OF_OWNER.format("?"), ("ann", 1))):
+            plan = str(database.execute(f"EXPLAIN QUERY PLAN {query}", given).fetchall())
+            assert "SCAN" not in plan, plan
+            assert "MULTI-INDEX" not in plan, plan
+        assert "COVERING INDEX collections_listed" in str(
+            database.execute(f"EXPLAIN QUERY PLAN {LISTED}", (1,)).fetchall()
+        )
 
 
 def _before(number: int) -> int:

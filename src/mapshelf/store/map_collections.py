@@ -41,13 +41,13 @@ FROM_COLLECTIONS: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id
 _IS_PUBLISHED: Final = "coalesce(visibility, '') = 'published'"
 """A condition for which SQLite does not look at all published ones."""
 
-_LISTED: Final = (
+LISTED: Final = (
     "SELECT id, changed FROM collections WHERE visibility = 'published' UNION ALL"
     " SELECT id, changed FROM collections WHERE owner_id = ? AND visibility <> 'published'"
 )
 """The collections that a reader may see."""
 
-_OF_OWNER: Final = (
+OF_OWNER: Final = (
     "SELECT id, changed FROM collections WHERE owner_id IN"
     f" (SELECT id FROM users WHERE name_key IN ({{}})) AND ({_IS_PUBLISHED} OR owner_id = ?)"
 )
@@ -90,11 +90,11 @@ class CollectionMethods(SharedMethods):
     ) -> tuple[list[Collection], int]:
         """See ``Store``."""
         # Indexes have all that is needed to choose; the rows have long texts.
-        chosen = _LISTED
+        chosen = LISTED
         parameters: Row = (reader_id or 0,)
         if owner is not None:
             keys = user_keys(owner)
-            chosen, parameters = _OF_OWNER.format(_marks(len(keys))), (*keys, reader_id or 0)
+            chosen, parameters = OF_OWNER.format(_marks(len(keys))), (*keys, reader_id or 0)
         ((total,),) = self._read(f"SELECT count(*) FROM ({chosen}) AS chosen", parameters)
         if not limit or offset >= total:
             return [], int(total)
