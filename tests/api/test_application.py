@@ -30,8 +30,16 @@ def test_each_part_is_closed_even_if_another_cannot_be(
             store.revision()
 
 
+class PanicException(BaseException):
+    """A panic, which is no ``Exception``."""
+
+
+@pytest.mark.parametrize("error", [RuntimeError, PanicException])
 def test_a_worker_follows_snapshots_after_the_system_lacked_something(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    shelf: Shelf,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: type[BaseException],
 ) -> None:
     refused = Event()
     stamp = SnapshotDirectory.stamp
@@ -39,7 +47,7 @@ def test_a_worker_follows_snapshots_after_the_system_lacked_something(
     def refusing(directory: SnapshotDirectory) -> object:
         if not refused.is_set():
             refused.set()
-            raise RuntimeError("can't start new thread")
+            raise error("can't start new thread")
         return stamp(directory)
 
     monkeypatch.setattr(background, "AGAIN_AFTER", 0.01)

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from mapshelf.panics import is_panic
+
 log = logging.getLogger(__name__)
 
 AGAIN_AFTER: Final = 1.0
@@ -20,6 +22,8 @@ async def keep_running(task: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
             return await task()
-        except (OSError, RuntimeError):
+        except BaseException as error:
+            if not (isinstance(error, OSError | RuntimeError) or is_panic(error)):
+                raise
             log.exception("%s failed, and is tried again", getattr(task, "__qualname__", task))
         await asyncio.sleep(AGAIN_AFTER)

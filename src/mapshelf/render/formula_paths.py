@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element
 import mathra
 
 from mapshelf.errors import UnreadableFile
+from mapshelf.panics import is_panic
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.xml_files import parse_xml
 from mapshelf.render.formula_drawing import UNITS, FormulaDrawing
@@ -82,8 +83,7 @@ def _svg(source: str) -> str:
     except ValueError:  # nested too deep, for instance
         return ""
     except BaseException as error:
-        # A Rust panic does not derive from Exception, and can be recognised only by its name.
-        if type(error).__name__ != "PanicException":
+        if not is_panic(error):
             raise
         return ""
     return "" if made["warnings"] else str(made["svg"])
