@@ -1,6 +1,7 @@
 """Files whose reading was ended from outside are read again later, without a change."""
 
 from collections.abc import Iterable, Iterator
+from math import inf
 from pathlib import Path
 from time import monotonic
 
@@ -106,6 +107,25 @@ def test_a_moved_file_keeps_its_map_if_it_cannot_be_read_at_once(
         folder_sync.sync()
         shown = [one.title for one in store.maps(0, 9) if one.visibility is Visibility.PUBLISHED]
         assert shown == ["Other"], "a map whose file is gone is removed"
+
+
+def test_maps_of_missing_files_do_not_wait_for_what_they_cannot_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor for long: a member may have files that the service may not read."""
+    clock = 100.0
+    monkeypatch.setattr(retries, "monotonic", lambda: clock)
+    again = Retries()
+    again.note(["known", "forbidden"], ["known", "forbidden"])
+    assert again.waiting_since() == inf
+    again.note(["new"], ["new"], ["new"])
+    assert again.waiting_since() == 100.0
+    clock += retries.AWAITED_FOR
+    assert again.waiting_since() == inf
+    again.note(["newer"], ["newer"], ["newer"])
+    assert again.waiting_since() == clock
+    again.note(["newer"], [])
+    assert again.waiting_since() == inf
 
 
 def test_retries_are_ever_less_frequent_and_end_with_the_file(

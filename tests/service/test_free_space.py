@@ -10,7 +10,7 @@ from mapshelf.service.free_space import FreeSpaceKeeper
 from mapshelf.settings import Settings
 
 FILE = 1 << 20
-FILES = 40
+FILES = 200
 
 
 class Disk:
@@ -52,25 +52,31 @@ def test_only_what_is_needed_is_removed(
     now = 100.0
     monkeypatch.setattr(free_space, "monotonic", lambda: now)
     keeper = FreeSpaceKeeper(Settings(tmp_path, "", ""))
+
+    def left() -> int:
+        nonlocal now
+        now += free_space.CHECKED_EVERY
+        keeper.check_due()
+        return cached(tmp_path)
+
     keeper.check_due()
     assert cached(tmp_path) == FILES
-    disk.others = (1000 - FILES - 30) * FILE  # half of the reserve of 50 is left
-    now += free_space.CHECKED_EVERY
-    keeper.check_due()
-    assert cached(tmp_path) == FILES
-    disk.others += 10 * FILE
+    disk.others = (1000 - FILES - 64) * FILE  # as much as caches leave
+    assert left() == FILES
+    disk.others += 4 * FILE
     keeper.check_due()
     assert cached(tmp_path) == FILES, "it was not time to check"
-    now += free_space.CHECKED_EVERY
-    keeper.check_due()
-    assert cached(tmp_path) == 10
-    disk.freed_later = 30 * FILE  # as on btrfs
-    now += free_space.CHECKED_EVERY
-    keeper.check_due()
-    assert cached(tmp_path) == 10
+    removed = 150 - 60
+    assert left() == FILES - removed
+    disk.freed_later = removed * FILE  # as on btrfs
+    assert left() == FILES - removed
+    now += free_space.FREED_WITHIN
+    disk.freed_later = 0
+    disk.others += removed * FILE
+    assert left() == FILES - 2 * removed, "the store grew"
 
 
 def test_as_much_as_possible_is_removed(tmp_path: Path, disk: Disk) -> None:
-    disk.others = (1000 - FILES) * FILE
+    disk.others = (1000 - FILES // 2) * FILE
     FreeSpaceKeeper(Settings(tmp_path, "", "")).check_due()
     assert cached(tmp_path) <= FILES // 2

@@ -499,7 +499,7 @@ def test_large_maps_are_moved_a_few_at_a_time(
     moved: list[int] = []
     transfer_catalogue(origin, there, moved.append)
     assert sum(moved) == 20
-    assert max(moved) == 3
+    assert max(moved) == 2, "their outlines count, too"
     assert list(differences(origin, there)) == []
 
 

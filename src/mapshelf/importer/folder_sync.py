@@ -122,7 +122,8 @@ class FolderSync:
             report = self._import(new_files, pending, lost, progress)
         self._attribute(reachable)
         self._imported = complete
-        self._retries.note({one.path for one in new_files}, report.interrupted)
+        read = {one.path for one in new_files}
+        self._retries.note(read, report.interrupted, report.may_be_moved)
         self._retries.forget_missing(lost.present)
         if len(complete) == len(present):
             self._finish_first_import(reachable)

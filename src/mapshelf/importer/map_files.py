@@ -185,6 +185,8 @@ class _Import:
             self._report.note(Verdict.REFUSED, printable(refused.path), refused.reason)
             if issubclass(refused.kind, ReadingEnded):
                 self._report.interrupted.append(refused.path)
+                if not reading.has_map and os.access(refused.path, os.R_OK):
+                    self._report.may_be_moved.append(refused.path)
                 if reading.has_map or refused.path in self._moved:
                     self._originals.note_unread(refused.path, reading.size)
 

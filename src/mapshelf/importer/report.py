@@ -24,6 +24,7 @@ class ImportReport:
         vanished: paths of files that were deleted or renamed while they were imported; they are not
             counted.
         interrupted: paths of refused files whose reading was ended from outside.
+        may_be_moved: those of them that have no map, and may be read. Any may be a missing one.
         ignored: unknown keys of records, and how often they occurred.
         unpublished: how many maps inherited that they are not published.
         notify: called after each file or record, to show progress.
@@ -35,6 +36,7 @@ class ImportReport:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
     interrupted: list[str] = field(default_factory=list)
+    may_be_moved: list[str] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     unpublished: int = 0
 

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 DELAYS: Final = (300.0, 900.0, 3600.0, 21_600.0)
 """Seconds before the first, second, third and each later retry."""
 
-HELD_ATTEMPTS: Final = 2
-"""Attempts after which no map waits any more for a file to be read."""
+AWAITED_FOR: Final = 1200.0
+"""Seconds for which the maps of missing files wait for a file that may be one of them: until the
+second retry."""
 
 MOST_AT_ONCE: Final = 10
 """Files that are read again at a time: each may take as long as the limit, and others wait."""
@@ -27,6 +28,7 @@ class Retries:
 
     def __init__(self) -> None:
         self._files: dict[str, _Retry] = {}
+        self._awaited: set[str] = set()
 
     def due(self) -> set[str]:
         """Return the paths of some files to read again now, those that are due longest."""
@@ -35,15 +37,23 @@ class Retries:
         return set(nsmallest(MOST_AT_ONCE, due, key=due.__getitem__))
 
     def waiting_since(self) -> float:
-        """Return when the first of the files failed that are read again soon (monotonic)."""
-        return min(
-            (one.since for one in self._files.values() if one.attempts <= HELD_ATTEMPTS),
-            default=inf,
-        )
-
-    def note(self, read: Collection[str], interrupted: Collection[str]) -> None:
-        """Note which files were read, and for which of them that was ended from outside."""
+        """Return when the first of the awaited files failed (monotonic)."""
         now = monotonic()
+        since = (one.since for path, one in self._files.items() if path in self._awaited)
+        return min((one for one in since if now - one < AWAITED_FOR), default=inf)
+
+    def note(
+        self,
+        read: Collection[str],
+        interrupted: Collection[str],
+        awaited: Collection[str] = (),
+    ) -> None:
+        """Note which files were read, and for which of them that was ended from outside.
+
+        ``awaited`` are those of the latter that may be a missing file, moved.
+        """
+        now = monotonic()
+        self._awaited = self._awaited.difference(read).union(awaited)
         for path in interrupted:
             before = self._files.get(path, _Retry(0, now, now))
             delay = DELAYS[min(before.attempts, len(DELAYS) - 1)]

@@ -1,8 +1,9 @@
 """The files that ``sandboxed_reader.py`` is asked to parse."""
 
 import os
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class FileAgain(NamedTuple):
@@ -40,3 +41,23 @@ class ReadTask(NamedTuple):
         with suppress(OSError, ValueError):
             return os.path.getsize(self.path)
         return 0
+
+
+class PendingRead(NamedTuple):
+    """A file that is being read.
+
+    Attributes:
+        task: the file.
+        future: done when it is read, with a result that says how many bytes it takes in memory.
+        size: about how many bytes the file has.
+    """
+
+    task: ReadTask
+    future: "Future[Any]"
+    size: int
+
+    def in_memory(self) -> int:
+        """Return about how many bytes it takes in memory. Its pictures may be in other files."""
+        if not self.future.done() or self.future.cancelled() or self.future.exception():
+            return self.size
+        return int(self.future.result().in_memory())

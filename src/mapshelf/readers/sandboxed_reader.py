@@ -38,7 +38,7 @@ from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
-from mapshelf.readers.read_task import FileAgain, ReadTask
+from mapshelf.readers.read_task import FileAgain, PendingRead, ReadTask
 from mapshelf.readers.regular_files import open_regular
 from mapshelf.readers.zip_import import Member, close_archive, list_members, read_member, split_path
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
@@ -98,6 +98,10 @@ class ReadFile:
     tags: tuple[str, ...] = ()
     dated: int | None = None
 
+    def in_memory(self) -> int:
+        """Return about how many bytes this takes in memory."""
+        return len(self.content) + sum(map(len, self.images.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedFile:
@@ -112,6 +116,10 @@ class RefusedFile:
     path: str
     reason: str
     kind: type[UnreadableFile] = field(default=UnreadableFile, compare=False)
+
+    def in_memory(self) -> int:
+        """Return 0: this takes no memory worth mentioning."""
+        return 0
 
 
 Result = ReadFile | RefusedFile
@@ -185,7 +193,7 @@ class SandboxedReader:
             readers: a module-level function that returns the table of readers; called in the child,
                 since the table may not be picklable. Default: ``READERS``.
         """
-        self._workers = workers or _processors()
+        self._workers = workers or os.cpu_count() or 1
         self._limits = limits or Limits()
         self._readers = readers
         self._pool = ConfinedPool(self._workers, self._limits.memory, _DESCRIPTORS)
@@ -232,23 +240,23 @@ class SandboxedReader:
         return self._read(tasks, lambda: None)
 
     def _read(self, tasks: Iterable[ReadTask], on_delay: Callable[[], None]) -> Iterator[Result]:
-        pending: deque[tuple[ReadTask, Future[Result]]] = deque()
+        pending: deque[PendingRead] = deque()
         for task in tasks:
-            pending.append((task, self._submit(task)))
-            while self._are_enough([one for one, _ in pending]):
+            pending.append(PendingRead(task, self._submit(task), task.size()))
+            while self._are_enough(pending):
                 yield self._next(pending, on_delay)
         while pending:
             yield self._next(pending, on_delay)
 
-    def _are_enough(self, pending: list[ReadTask]) -> bool:
+    def _are_enough(self, pending: "deque[PendingRead]") -> bool:
         if len(pending) >= _LOOK_AHEAD * self._workers:
             return True
-        return len(pending) > self._workers and sum(one.size() for one in pending) > _MOST_BYTES
+        return (
+            len(pending) > self._workers and sum(one.in_memory() for one in pending) > _MOST_BYTES
+        )
 
-    def _next(
-        self, pending: "deque[tuple[ReadTask, Future[Result]]]", on_delay: Callable[[], None]
-    ) -> Result:
-        task, future = pending.popleft()
+    def _next(self, pending: "deque[PendingRead]", on_delay: Callable[[], None]) -> Result:
+        task, future, _ = pending.popleft()
         if not wait((future,), DELAY).done:
             on_delay()
         return self._result(task, future)
@@ -278,12 +286,15 @@ class SandboxedReader:
             try:
                 return self._answer(task.path, future)
             except BrokenProcessPool:
+                if self._pool.closed:
+                    break
                 time.sleep(pause)
                 future = self._submit(task)
         try:
             return self._answer(task.path, future)
         except BrokenProcessPool:
-            self._pool.require_children()  # or all following files would be refused, too
+            if not self._pool.closed:
+                self._pool.require_children()  # or all following files would be refused, too
             return RefusedFile(task.path, "the process reading it crashed", ReadingEnded)
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
@@ -310,13 +321,6 @@ class SandboxedReader:
         if exit_code == -signal.SIGKILL:
             return "the process reading it was killed, perhaps for lack of memory", ReadingEnded
         return "the process reading it crashed", UnreadableFile
-
-
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        return os.cpu_count() or 1
 
 
 def _read_map(

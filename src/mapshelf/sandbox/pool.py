@@ -250,6 +250,9 @@ class ConfinedPool:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             _ = pool.active  # the first access starts it
+        except BaseException:
+            self._children.end()  # those that were started
+            raise
         finally:
             self._used = monotonic()
             self._check_for_idleness(IDLE_SECONDS)

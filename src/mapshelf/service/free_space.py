@@ -6,6 +6,7 @@ files of other programs.
 
 import logging
 from contextlib import suppress
+from math import inf
 from time import monotonic
 from typing import Final
 
@@ -13,15 +14,18 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.disk_space import Reserve, disk_space
 from mapshelf.settings import Settings
 
-LEFT_FREE: Final = Reserve(64 << 20, 0.05)
-"""Free space for which cached files make room. No cache leaves less when it adds a file, or files
-would be removed as fast as they are added."""
+LEAST_FREE: Final = Reserve(64 << 20, 0.1)
+"""Cached files make room if there is less. Thumbnails leave as much when they are added, or they
+would be removed as fast as they are made."""
+
+LEFT_FREE: Final = Reserve(320 << 20, 0.15)
+"""Free space after that."""
 
 CHECKED_EVERY: Final = 10.0
 """Seconds between checks of the free space."""
 
-FREED_WITHIN: Final = 60.0
-"""Seconds between removals: btrfs frees space up to 30 seconds after that."""
+FREED_WITHIN: Final = 40.0
+"""Seconds after which removed files no longer count: btrfs frees space up to 30 seconds later."""
 
 LEAST: Final = 1 << 20
 """Bytes of which so many more are free afterwards, at least."""
@@ -30,12 +34,14 @@ log = logging.getLogger(__name__)
 
 
 class FreeSpaceKeeper:
-    """Removes cached files when there is less than half of ``LEFT_FREE``."""
+    """Removes cached files when there is less than ``LEAST_FREE``."""
 
     def __init__(self, settings: Settings) -> None:
         """Watch the disk of an installation."""
         self._settings = settings
         self._next = 0.0
+        self._removed = -inf  # when files were last removed, and how much was free before
+        self._free_before = 0
 
     def check_due(self) -> None:
         """Check the free space, if it is time."""
@@ -44,9 +50,11 @@ class FreeSpaceKeeper:
         self._next = monotonic() + CHECKED_EVERY
         with suppress(OSError):  # the disk has gone
             disk = disk_space(self._settings.data)
-            missing, _ = LEFT_FREE.missing(disk, 0)
-            if missing > disk.free and make_room(self._settings, int(missing)):
-                self._next = monotonic() + FREED_WITHIN
+            is_freed = disk.free > self._free_before or monotonic() > self._removed + FREED_WITHIN
+            if LEAST_FREE.missing(disk, 0)[0] and is_freed:
+                missing, _ = LEFT_FREE.missing(disk, 0)
+                if make_room(self._settings, int(missing)):
+                    self._removed, self._free_before = monotonic(), disk.free
 
 
 def make_room(settings: Settings, more: int) -> bool:

@@ -12,6 +12,9 @@ ROWS_AT_ONCE: Final = 1000
 LARGE_ROWS_AT_FIRST: Final = 16
 """Rows read at first from tables of outlines, files and pictures; then as many as ``ENOUGH``."""
 
+LARGE_ROWS_AT_ONCE: Final = 64
+"""Most rows read at a time from these tables."""
+
 ENOUGH: Final = 16 << 20
 """Bytes to read at a time from these tables, about."""
 
@@ -32,7 +35,7 @@ def pages(store: Store, table: Table) -> Iterator[list[Row]]:
         after = table.key_of(some[-1])
         if is_large:
             each = 1 + max(map(_size, some))
-            limit = max(1, min(ROWS_AT_ONCE, 2 * limit, ENOUGH // each))
+            limit = max(1, min(LARGE_ROWS_AT_ONCE, 2 * limit, ENOUGH // each))
 
 
 def _size(row: Row) -> int:

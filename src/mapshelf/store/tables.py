@@ -284,13 +284,18 @@ TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, FORMER_PLACES, DELETED)
 SIZES: Final = (
     "SELECT file_id, sum(size) FROM ("
     + " UNION ALL ".join(
-        f"SELECT file_id, octet_length(content) AS size FROM {table.name}"
-        " WHERE content IS NOT NULL AND {0}"
-        for table in (FILES, VERSIONS, IMAGES)
+        f"SELECT file_id, octet_length({column}) AS size FROM {table.name}"
+        f" WHERE {column} IS NOT NULL AND {{0}}"
+        for table, column in (
+            (FILES, "content"),
+            (VERSIONS, "content"),
+            (IMAGES, "content"),
+            (OUTLINES, "outline"),
+        )
     )
     + ") AS contents GROUP BY file_id"
 )
-"""The sizes of what maps have; ``{0}`` stands for the condition, which is there three times."""
+"""The sizes of what maps have; ``{0}`` stands for the condition, which is there four times."""
 
 BOOLEANS: Final = ("disabled", "template", "legacy")
 """Boolean columns, which SQLite stores as integers."""

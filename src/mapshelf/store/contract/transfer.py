@@ -20,7 +20,7 @@ class CatalogueRows(Protocol):
         """Return the rows that belong to these maps, in ascending order of the key."""
 
     def sizes_of(self, file_ids: Sequence[int]) -> dict[int, int]:
-        """Return how many bytes the files, versions and pictures of these maps take, if any."""
+        """Return the bytes of the files, versions, pictures and outlines of these maps, if any."""
 
     def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """Write rows unchanged, in one transaction. Rows with the same key are replaced.

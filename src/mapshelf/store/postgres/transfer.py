@@ -58,7 +58,7 @@ class PostgresCatalogueRows(DatabaseUser):
     def sizes_of(self, file_ids: Sequence[int]) -> dict[int, int]:
         """See ``Store``."""
         given = list(file_ids)
-        rows = self._rows(SIZES.format("file_id = ANY(%s)"), (given, given, given))
+        rows = self._rows(SIZES.format("file_id = ANY(%s)"), (given,) * 4)
         return {file_id: int(size) for file_id, size in rows}
 
     def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:

@@ -34,7 +34,7 @@ class SQLiteCatalogueRows(DatabaseUser):
         """See ``Store``."""
         given = orjson.dumps(list(file_ids)).decode()
         query = SIZES.format("file_id IN (SELECT value FROM json_each(?))")
-        return dict(self._database.rows(query, (given, given, given)))
+        return dict(self._database.rows(query, (given,) * 4))
 
     def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """See ``Store``."""
