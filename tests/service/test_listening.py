@@ -8,6 +8,7 @@ import pytest
 
 from mapshelf.errors import CannotListen, InvalidSetting
 from mapshelf.service.listening import (
+    MOST_UNSENT,
     USER_TIMEOUT,
     ListenAddress,
     bind_socket,
@@ -32,8 +33,9 @@ def test_the_kernel_cuts_connections_whose_clients_take_nothing(listener: socket
         connection, _ = listener.accept()
         with connection:
             found = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-
+            unsent = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT)
     assert found == USER_TIMEOUT
+    assert unsent == MOST_UNSENT
 
 
 def test_the_port_is_not_shared(listener: socket.socket) -> None:

@@ -152,7 +152,7 @@ class Reader:
         """Record a console message, except a 503 for a thumbnail: the page requests it again."""
         busy = "status of 503" in message.text and "/thumbnails/" in message.location["url"]
         if not busy:
-            self._note(message.type, message.text)
+            self._note(message.type, f"{message.text} {message.location['url']}")
 
     def _note(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):

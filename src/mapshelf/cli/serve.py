@@ -64,7 +64,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         type=whole_number(256),
         default=default_workers(),
         help="worker processes; default: one per processor, if each can have 400 MB of memory and"
-        " 64 threads and processes",
+        " 128 threads and processes",
     )
     add_base_url_option(parser)
     parser.add_argument(

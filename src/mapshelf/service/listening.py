@@ -21,6 +21,10 @@ USER_TIMEOUT: Final = 30_000
 client continues; one that has stopped does not hold a worker's memory for hours. Large bodies have
 ``STALLED_AFTER`` in ``api/streaming.py``, which is as long."""
 
+MOST_UNSENT: Final = 262_144
+"""Bytes of a response that the kernel takes beyond those on their way to the client. By default, it
+takes megabytes for a slow client, and then nothing for longer than ``STALLED_AFTER``."""
+
 _WILDCARDS: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 
 
@@ -92,8 +96,9 @@ def listen(bound: socket.socket) -> None:
     Raises:
         CannotListen: another process has started to listen there since the socket was bound.
     """
-    if sys.platform == "linux":  # where accepted connections inherit the option
+    if sys.platform == "linux":  # where accepted connections inherit the options
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MOST_UNSENT)
     try:
         bound.listen(BACKLOG)
     except OSError as error:
