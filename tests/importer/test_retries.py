@@ -120,6 +120,11 @@ def test_maps_of_missing_files_do_not_wait_for_what_they_cannot_be(
     assert again.waiting_since() == inf
     again.note(["new"], ["new"], ["new"])
     assert again.waiting_since() == 100.0
+    again.note(["new"], ["new"], ["new"])
+    assert again.waiting_since() == 100.0
+    again.note(["new"], ["new"], ["new"])
+    assert again.waiting_since() == inf, "it has been tried often enough"
+    again.note(["late"], ["late"], ["late"])
     clock += retries.AWAITED_FOR
     assert again.waiting_since() == inf
     again.note(["newer"], ["newer"], ["newer"])

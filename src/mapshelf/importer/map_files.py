@@ -185,7 +185,8 @@ class _Import:
             self._report.note(Verdict.REFUSED, printable(refused.path), refused.reason)
             if issubclass(refused.kind, ReadingEnded):
                 self._report.interrupted.append(refused.path)
-                if not reading.has_map and os.access(refused.path, os.R_OK):
+                is_new = reading.gone or not reading.has_map
+                if is_new and not _is_forbidden(refused.path):
                     self._report.may_be_moved.append(refused.path)
                 if reading.has_map or refused.path in self._moved:
                     self._originals.note_unread(refused.path, reading.size)
@@ -351,6 +352,17 @@ class _Helpers(NamedTuple):
     dates_added: DatesAdded
     equal_files: EqualFiles
     lost: LostFiles
+
+
+def _is_forbidden(path: str) -> bool:
+    """Return whether permissions do not let this process read a file."""
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except PermissionError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _prefix(folder: str) -> bytes:

@@ -15,9 +15,11 @@ from typing import Final, NamedTuple
 DELAYS: Final = (300.0, 900.0, 3600.0, 21_600.0)
 """Seconds before the first, second, third and each later retry."""
 
-AWAITED_FOR: Final = 1200.0
-"""Seconds for which the maps of missing files wait for a file that may be one of them: until the
-second retry."""
+AWAITED_ATTEMPTS: Final = 2
+"""Attempts after which the maps of missing files no longer wait for a file that may be one."""
+
+AWAITED_FOR: Final = 3600.0
+"""Seconds for which they wait at most. Many files are not all read again that soon."""
 
 MOST_AT_ONCE: Final = 10
 """Files that are read again at a time: each may take as long as the limit, and others wait."""
@@ -39,7 +41,8 @@ class Retries:
     def waiting_since(self) -> float:
         """Return when the first of the awaited files failed (monotonic)."""
         now = monotonic()
-        since = (one.since for path, one in self._files.items() if path in self._awaited)
+        awaited = (one for path, one in self._files.items() if path in self._awaited)
+        since = (one.since for one in awaited if one.attempts <= AWAITED_ATTEMPTS)
         return min((one for one in since if now - one < AWAITED_FOR), default=inf)
 
     def note(

@@ -215,13 +215,16 @@ class ConfinedPool:
             if self._idle_check is not None:
                 self._idle_check.cancel()
             if pool is not None:
-                pool.stop()  # type: ignore[no-untyped-call]
-                self._children.end()
-                pool.join()
+                self._end(pool)
             # pebble leaves the tasks of a stopping pool pending, so callers would wait for ever.
             for future in tuple(self._unfinished):
                 with suppress(InvalidStateError):
                     future.set_exception(BrokenProcessPool("the pool has been stopped"))
+
+    def _end(self, pool: ProcessPool) -> None:
+        pool.stop()  # type: ignore[no-untyped-call]
+        self._children.end()
+        pool.join()
 
     def _ready(self) -> ProcessPool:
         if self._closed:
@@ -250,12 +253,12 @@ class ConfinedPool:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             _ = pool.active  # the first access starts it
-        except BaseException:
-            self._children.end()  # those that were started
-            raise
-        finally:
             self._used = monotonic()
             self._check_for_idleness(IDLE_SECONDS)
+        except BaseException:  # some children and threads may have been started
+            self._end(pool)
+            raise
+        finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return pool
 

@@ -14,8 +14,8 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.disk_space import Reserve, disk_space
 from mapshelf.settings import Settings
 
-LEAST_FREE: Final = Reserve(64 << 20, 0.1)
-"""Cached files make room if there is less. Thumbnails leave as much when they are added, or they
+LEAST_FREE: Final = Reserve(48 << 20, 0.075)
+"""Cached files make room if there is less. All caches leave more when they add a file, or files
 would be removed as fast as they are made."""
 
 LEFT_FREE: Final = Reserve(320 << 20, 0.15)
@@ -40,8 +40,8 @@ class FreeSpaceKeeper:
         """Watch the disk of an installation."""
         self._settings = settings
         self._next = 0.0
-        self._removed = -inf  # when files were last removed, and how much was free before
-        self._free_before = 0
+        self._removed = -inf  # when files were last removed, and how much should be free then
+        self._expected = 0
 
     def check_due(self) -> None:
         """Check the free space, if it is time."""
@@ -50,11 +50,12 @@ class FreeSpaceKeeper:
         self._next = monotonic() + CHECKED_EVERY
         with suppress(OSError):  # the disk has gone
             disk = disk_space(self._settings.data)
-            is_freed = disk.free > self._free_before or monotonic() > self._removed + FREED_WITHIN
+            is_freed = disk.free > self._expected or monotonic() > self._removed + FREED_WITHIN
             if LEAST_FREE.missing(disk, 0)[0] and is_freed:
                 missing, _ = LEFT_FREE.missing(disk, 0)
                 if make_room(self._settings, int(missing)):
-                    self._removed, self._free_before = monotonic(), disk.free
+                    # Half of it: meanwhile, the store may have grown.
+                    self._removed, self._expected = monotonic(), disk.free + int(missing) // 2
 
 
 def make_room(settings: Settings, more: int) -> bool:
