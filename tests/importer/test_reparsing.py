@@ -1,7 +1,7 @@
 """Maps that an older version parsed are parsed again, from their stored files."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.reparsing import reparse_outlines
 from mapshelf.importer.report import ImportReport
 from mapshelf.importer.scan import scan
-from mapshelf.model import Map, MapDraft
+from mapshelf.model import Map, MapDraft, ReparsedMap
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 from mapshelf.store.tables import OUTDATED
@@ -132,6 +132,28 @@ def test_unreadable_maps_stay_unchanged_and_are_not_tried_again(
     texts = [decode_outline(store.outline(one.file_id) or b"") for one in (first, second, third)]
     assert [one.roots[0].text for one in texts] == ["old", "root", "old"]
     assert store.outdated(0, 9) == []
+
+
+def test_few_large_files_are_in_memory_at_a_time(
+    store: Store, reader: SandboxedReader, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        (folder / f"{number}.mm").write_bytes(illustrated(within(picture(size=(1, number + 1)))))
+    maps = imported(store, reader, folder)
+    age(store, *maps)
+    files = [store.content(one.file_id) for one in maps]
+    monkeypatch.setattr(reparsing, "BATCH_BYTES", 2 * max(len(one.content) for one in files if one))
+    written: list[int] = []
+    replace_outlines = store.replace_outlines
+
+    def counted(reparsed: Sequence[ReparsedMap]) -> int:
+        written.append(len(reparsed))
+        return replace_outlines(reparsed)
+
+    monkeypatch.setattr(store, "replace_outlines", counted)
+    assert reparse_outlines(store, reader, [folder], on) == len(maps)
+    assert max(written) == 2
+    assert sum(written) == len(maps)
 
 
 def test_reparsing_continues_where_it_was_stopped(

@@ -12,6 +12,7 @@ import textwrap
 import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from multiprocessing.popen_spawn_posix import Popen
 from pathlib import Path
@@ -22,6 +23,7 @@ from mapshelf.errors import ReadingEnded, StoreUnavailable
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits, sandboxed_reader
 from mapshelf.readers.parsing.limits import MIB
+from mapshelf.readers.read_task import PendingRead, ReadTask
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader, read_file
 from tests.examples import few
 from tests.readers.hostile import hostile_readers
@@ -175,6 +177,16 @@ def test_few_large_files_are_read_at_a_time(
         read = reader.read(path for _ in taken)
         assert len(list(itertools.islice(read, 10))) == 10
     assert next(taken) <= 10 + 3
+
+
+def test_pictures_in_other_files_count_once_a_map_is_read(tmp_path: Path) -> None:
+    read = read_file(write_map(tmp_path, "map.mm"), Limits())
+    assert isinstance(read, ReadFile)
+    future: Future[ReadFile] = Future()
+    pending = PendingRead(ReadTask("map.mm", ""), future, size=10)
+    assert pending.in_memory() == 10
+    future.set_result(replace(read, images={"digest": bytes(5000)}))
+    assert pending.in_memory() == len(read.content) + 5000
 
 
 def test_no_file_is_refused_if_no_child_can_be_started_for_a_moment(

@@ -24,7 +24,8 @@ class ImportReport:
         vanished: paths of files that were deleted or renamed while they were imported; they are not
             counted.
         interrupted: paths of refused files whose reading was ended from outside.
-        may_be_moved: those of them that have no map, and may be read. Any may be a missing one.
+        may_be_moved: those of them that are new, and that permissions let this process read: each
+            may be a missing one.
         ignored: unknown keys of records, and how often they occurred.
         unpublished: how many maps inherited that they are not published.
         notify: called after each file or record, to show progress.
